@@ -1,0 +1,79 @@
+//! The crate's error: what happened, where, and what to do about it.
+
+use std::fmt;
+use std::io;
+
+use crate::filter::Full;
+use crate::format::FormatError;
+
+/// The result of everything that can fail here.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong in this crate.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system refused: what was being done to which file, and its answer.
+    Io {
+        /// What was being done, as in "cannot write".
+        action: &'static str,
+        /// The file or directory.
+        file: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// A file's bytes are damaged, foreign or of a later version.
+    Format(FormatError),
+    /// A structure of fixed size has no room.
+    Full(Full),
+    /// Two structures that do not fit together were combined; both are named.
+    Mismatch(String),
+    /// Parameters that cannot be; the message says what could be.
+    Config(String),
+    /// Another process has the store open for writing.
+    Locked(String),
+}
+
+impl Error {
+    /// Wraps an operating system error with what was being done to which file.
+    pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
+        Self::Io { action, file: file.into(), source }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { action, file, source } => write!(f, "{action} {file}: {source}"),
+            Self::Format(error) => error.fmt(f),
+            Self::Full(error) => error.fmt(f),
+            Self::Mismatch(what) | Self::Config(what) => f.write_str(what),
+            Self::Locked(store) => {
+                write!(f, "{store}: in use by another process; wait for it to end, or use another directory")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Format(error) => Some(error),
+            Self::Full(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
+impl From<Full> for Error {
+    fn from(error: Full) -> Self {
+        Self::Full(error)
+    }
+}

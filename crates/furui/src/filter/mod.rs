@@ -1,0 +1,50 @@
+//! Filters: small answers to "have I seen this?", wrong only in the direction they promise.
+
+use std::fmt;
+
+use crate::hash::KeyHash;
+
+/// A set that may answer "yes" wrongly, at a stated rate, and "no" never, unless it [`forgets`](Self::forgets).
+pub trait Filter {
+    /// Whether `key` may be in the set.
+    fn contains(&self, key: KeyHash) -> bool;
+
+    /// Answers for a whole batch: `out` is cleared and gets one answer per key. Implementations prefetch here.
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        out.clear();
+        out.extend(keys.iter().map(|&key| self.contains(key)));
+    }
+
+    /// True if old keys fade, as in a stable Bloom filter: then "no" is no proof either.
+    fn forgets(&self) -> bool {
+        false
+    }
+
+    /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the
+    /// filter stands now, by its formula.
+    fn false_positive_rate(&self) -> f64;
+}
+
+/// A filter that takes keys one at a time.
+pub trait FilterMut: Filter {
+    /// Puts `key` in. True if it was certainly new, as with `HashSet::insert`.
+    ///
+    /// # Errors
+    /// [`Full`] if the filter has no room; it is unchanged then.
+    fn insert(&mut self, key: KeyHash) -> Result<bool, Full>;
+}
+
+/// A structure of fixed size has no room for another key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full {
+    /// How many keys it holds.
+    pub capacity: u64,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the filter is full at {} keys: resize it or build it with more room", self.capacity)
+    }
+}
+
+impl std::error::Error for Full {}

@@ -1,0 +1,88 @@
+use std::fmt;
+
+use crate::hash::HashSpec;
+
+/// What is wrong with a file's bytes, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormatError {
+    /// The file's name, as the caller knows it.
+    pub file: String,
+    /// Where in the file, in bytes from its start.
+    pub offset: u64,
+    /// What was found there.
+    pub problem: Problem,
+}
+
+/// The kinds of damage and disagreement that a reader distinguishes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The file does not begin as a furui file does.
+    NotFurui,
+    /// A later furui wrote the file.
+    NewerVersion {
+        /// The version in the file.
+        found: u16,
+        /// The newest version this furui reads.
+        supported: u16,
+    },
+    /// A furui file of another kind than the one asked for.
+    WrongKind {
+        /// The kind in the file.
+        found: u16,
+        /// The kind the reader wants.
+        expected: u16,
+    },
+    /// The file was made with another hash function or seed.
+    OtherHash {
+        /// The spec in the file.
+        found: HashSpec,
+        /// The spec the reader works with.
+        expected: HashSpec,
+    },
+    /// The hash algorithm's number is unknown to this furui.
+    UnknownHash(u16),
+    /// The file is shorter than it says.
+    Truncated {
+        /// How many bytes it should have.
+        expected: u64,
+        /// How many it has.
+        found: u64,
+    },
+    /// A checksum disagrees with the bytes it covers.
+    Checksum,
+    /// A field holds what no writer writes.
+    Invalid(&'static str),
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: at byte {}: {}", self.file, self.offset, self.problem)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFurui => write!(f, "not a furui file"),
+            Self::NewerVersion { found, supported } => {
+                write!(
+                    f,
+                    "format version {found} is newer than {supported}, the newest this furui reads: upgrade furui"
+                )
+            }
+            Self::WrongKind { found, expected } => write!(f, "a file of kind {found}, where kind {expected} belongs"),
+            Self::OtherHash { found, expected } => {
+                write!(f, "made with {found}, not with {expected}: the two cannot be combined")
+            }
+            Self::UnknownHash(code) => write!(f, "hash algorithm {code} is unknown to this furui: upgrade furui"),
+            Self::Truncated { expected, found } => {
+                write!(f, "truncated: {expected} bytes expected, {found} found; restore the file from a copy")
+            }
+            Self::Checksum => write!(f, "checksum mismatch, the bytes are damaged; restore the file from a copy"),
+            Self::Invalid(what) => write!(f, "damaged: {what}; restore the file from a copy"),
+        }
+    }
+}
+
+impl std::error::Error for FormatError {}

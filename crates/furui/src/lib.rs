@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+
+pub mod bits;
+pub mod error;
+pub mod filter;
+pub mod format;
+pub mod hash;
+pub mod seen;
+pub mod store;
+
+pub use error::{Error, Result};
+pub use hash::{HashAlgorithm, HashSpec, KeyHash};

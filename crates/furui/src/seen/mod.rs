@@ -1,0 +1,1 @@
+//! `Seen`: the pipeline from a batch of hashes to a verdict for each.

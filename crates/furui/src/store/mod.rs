@@ -1,0 +1,1 @@
+//! Storage: immutable files, published whole, and the exact set that is built from them.
