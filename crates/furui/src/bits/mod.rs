@@ -3,4 +3,5 @@
 pub(crate) mod arch;
 mod scan;
 
+pub(crate) use arch::prefetch;
 pub use scan::byte_positions;

@@ -1,1 +1,3 @@
 //! Storage: immutable files, published whole, and the exact set that is built from them.
+
+pub mod cascade;

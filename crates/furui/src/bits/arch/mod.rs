@@ -17,6 +17,18 @@ pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     generic::byte_positions(haystack, byte, out);
 }
 
+/// Asks for the cache line that holds `slice[index]`, which will be needed soon. No effect but on time, and
+/// none at all where `index` is out of bounds.
+#[inline(always)]
+pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(item) = slice.get(index) {
+        x86_64::prefetch(item);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

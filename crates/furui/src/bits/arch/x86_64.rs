@@ -5,6 +5,13 @@ use std::arch::x86_64::*;
 
 use super::generic;
 
+/// See [`super::prefetch`].
+#[inline(always)]
+pub(super) fn prefetch<T>(item: &T) {
+    // SAFETY: SSE is part of x86-64, and a prefetch never faults.
+    unsafe { _mm_prefetch(std::ptr::from_ref(item).cast(), _MM_HINT_T0) };
+}
+
 /// See [`super::byte_positions`].
 pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) -> bool {
     if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi1") {
