@@ -1,1 +1,6 @@
 //! Storage: immutable files, published whole, and the exact set that is built from them.
+
+mod storage;
+
+pub use crate::format::ReadAt;
+pub use storage::Storage;
