@@ -1,4 +1,5 @@
 use std::fmt;
+use std::io;
 
 use crate::hash::HashSpec;
 
@@ -86,3 +87,42 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for FormatError {}
+
+/// Why a file could not be read: the operating system refused, or its bytes are wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system's answer to a read.
+    Io {
+        /// The file's name, as the caller knows it.
+        file: String,
+        /// The answer.
+        source: io::Error,
+    },
+    /// The bytes are damaged, foreign or of a later version.
+    Format(FormatError),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { file, source } => write!(f, "cannot read {file}: {source}"),
+            Self::Format(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Format(error) => Some(error),
+        }
+    }
+}
+
+impl From<FormatError> for ReadError {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}

@@ -3,5 +3,7 @@
 //! docs/format.md is the normative description; this module is its code.
 
 mod error;
+mod read_at;
 
-pub use error::{FormatError, Problem};
+pub use error::{FormatError, Problem, ReadError};
+pub use read_at::ReadAt;
