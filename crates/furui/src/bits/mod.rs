@@ -1,6 +1,8 @@
 //! Bits and words: the floor every structure stands on. Nothing here knows what a filter is.
 
 pub(crate) mod arch;
+mod cells;
 mod scan;
 
+pub use cells::Cells;
 pub use scan::byte_positions;
