@@ -10,6 +10,8 @@ use crate::interrupt::{Interrupt, Wait};
 
 /// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
+/// The same where each block costs a pass over storage, which more keys share.
+const LARGE_BLOCK: usize = 4 << 20;
 /// The longest line. A longer one is an error, not a machine without memory.
 pub const MAX_LINE: usize = 1 << 30;
 
@@ -21,6 +23,12 @@ pub struct Block<'a> {
 }
 
 impl Block<'_> {
+    /// The line with this index, without its separator.
+    pub fn line(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 };
+        &self.bytes[start..self.ends[index] as usize]
+    }
+
     /// The lines, without their separators.
     pub fn lines(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let mut start = 0;
@@ -47,6 +55,7 @@ pub struct Blocks<'a> {
     filled: usize,
     done: usize,
     ends: Vec<u32>,
+    interrupted: bool,
 }
 
 struct Input {
@@ -69,6 +78,19 @@ impl<'a> Blocks<'a> {
             filled: 0,
             done: 0,
             ends: Vec::new(),
+            interrupted: false,
+        }
+    }
+
+    /// Whether the user ended the input.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// From now on reads larger blocks, if so much has arrived.
+    pub fn enlarge(&mut self) {
+        if self.buffer.len() < LARGE_BLOCK {
+            self.buffer.resize(LARGE_BLOCK, 0);
         }
     }
 
@@ -87,6 +109,7 @@ impl<'a> Blocks<'a> {
             let Some(input) = &mut self.current else { continue };
             let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt)?;
             if state == Fill::Interrupted {
+                self.interrupted = true;
                 return Ok(None);
             }
             if state == Fill::End {

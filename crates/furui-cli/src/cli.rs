@@ -18,6 +18,31 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     Seen(SeenOptions),
+    /// Merge a store into one level: the least space, and one page read a lookup
+    Compact(StorePath),
+    Info(InfoOptions),
+    /// Read every byte of a store or file, and check every checksum and invariant
+    ///
+    /// Silent if all is well. Otherwise the first damage found is named, with file and offset, and the exit code is 2.
+    Verify(StorePath),
+}
+
+#[derive(Args)]
+pub struct StorePath {
+    /// The store's directory; for verify also a single file of it
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+}
+
+/// What a store or file is: its parameters, what it holds, the errors to expect
+#[derive(Args)]
+pub struct InfoOptions {
+    /// The store's directory, or a single file of it
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Print the first occurrence of each line, in order
@@ -43,7 +68,7 @@ pub struct SeenOptions {
     /// What stands before the exact set
     #[arg(long, value_enum, default_value_t = CacheKind::Recent)]
     pub cache: CacheKind,
-    /// With --cache lru+stable: the rate at which new lines are dropped as seen
+    /// With --cache lru+stable: the share of new lines that may be dropped as seen [default: 0.00001]
     #[arg(long, value_name = "RATE")]
     pub fpr: Option<f64>,
     /// With --cache lru+stable: lines that match are never dropped

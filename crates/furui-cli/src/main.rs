@@ -5,8 +5,10 @@ mod cli;
 mod interrupt;
 mod keys;
 mod memory;
+mod report;
 mod seen;
 mod size;
+mod store;
 
 use std::process::ExitCode;
 
@@ -20,6 +22,9 @@ const ERROR: u8 = 2;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Seen(options) => seen::run(&options),
+        Command::Compact(store) => store::compact(&store.path),
+        Command::Info(options) => store::info(&options.path, options.json),
+        Command::Verify(store) => store::verify(&store.path),
     };
     match result {
         Ok(code) => code,

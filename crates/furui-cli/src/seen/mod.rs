@@ -1,61 +1,123 @@
-//! `furui seen`.
+//! `furui seen`: the first occurrence of each line.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+mod output;
+mod stats;
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::process::ExitCode;
 
-use furui::seen::{Seen, Verdict};
-use furui::{Error, HashSpec};
+use furui::seen::{Cache, Seen, SeenOptions, Verdict};
+use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
+use furui::{Error, HashAlgorithm, HashSpec};
 
-use crate::blocks::{Block, Blocks};
-use crate::cli::SeenOptions;
+use crate::blocks::Blocks;
+use crate::cli::{self, CacheKind, HashName};
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
+use crate::memory;
+use output::{Output, Sink};
+
+/// The false-positive rate of the stable filter, if none is given: the paper's stricter one.
+const DEFAULT_RATE: f64 = 1e-5;
+/// The share of the machine's memory that the set may take, if none is given.
+const DEFAULT_MEMORY_SHARE: u64 = 4;
+/// How much of the store's files may be mapped and resident at a time; it comes on top of the set's memory.
+const RESIDENT: u64 = 8 << 20;
+/// What a shell reports of a process that ^C ended.
+const INTERRUPTED: u8 = 130;
 
 /// Runs the command.
-pub fn run(options: &SeenOptions) -> Result<ExitCode, Error> {
-    let interrupt = Interrupt::ignore();
-    let mut blocks = Blocks::new(&options.files, if options.null { 0 } else { b'\n' }, &interrupt);
-    let keys = Keys { spec: HashSpec::default(), field: None, url: false };
-    let mut seen = Seen::new();
+pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
+    let scratch = || Scratch::new(std::env::temp_dir());
+    match &options.store {
+        None => observe(scratch(), options),
+        Some(path) if options.dry_run && !path.exists() => observe(scratch(), options),
+        Some(path) if options.dry_run => observe(Overlay::new(Directory::open_read_only(path)?, scratch()), options),
+        Some(path) => observe(Directory::open(path)?, options),
+    }
+}
+
+fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
+    let settings = SeenOptions {
+        cache: cache(options)?,
+        memory: options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE),
+        resident: RESIDENT,
+        hash: hash(&storage, options)?,
+    };
+    let mut seen = Seen::open(storage, settings)?;
+    let records = options.store.is_some() && !options.dry_run;
+    let interrupt = if records {
+        Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?
+    } else {
+        Interrupt::ignore()
+    };
+    let keys = Keys {
+        spec: seen.hash_spec(),
+        field: options.field.map(|number| (number as usize - 1, options.delimiter)),
+        url: options.url,
+    };
     let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
-    let mut out = stdout()?;
+    let mut output = Output::new(options.quiet)?;
+    let mut blocks = Blocks::new(&options.files, if options.null { 0 } else { b'\n' }, &interrupt);
     let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
+    let mut bytes = 0;
     while let Some(mut block) = blocks.next()? {
+        bytes += block.bytes.len() as u64;
         keys.hash_all(&block, &mut hashes);
-        seen.observe_all(&hashes, &mut verdicts)?;
-        let kept = keep(&mut block, &verdicts, wanted);
-        if let Err(e) = out.write_all(kept) {
-            if e.kind() == ErrorKind::BrokenPipe {
-                return Ok(ExitCode::SUCCESS);
-            }
-            return Err(Error::io("cannot write", "standard output", e));
+        match &options.protect {
+            None => seen.observe_all(&hashes, &mut verdicts)?,
+            Some(regex) => seen.observe_protected(&hashes, |i| regex.is_match(block.line(i)), &mut verdicts)?,
+        }
+        // Written before the next call, which may make these keys durable: a crash then repeats lines, and loses none.
+        if output.write(&mut block, &verdicts, wanted)? == Sink::Closed {
+            // Nobody knows which of the last lines were read. What is not durable yet comes again in the next run.
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !seen.set().runs().is_empty() {
+            blocks.enlarge();
         }
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn stdout() -> Result<File, Error> {
-    use std::os::fd::AsFd;
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned().unwrap()))
-}
-
-/// Moves the lines with the wanted verdict to the front of the block and returns them: neighbours go in one piece, and all
-/// of them leave in one write.
-fn keep<'a>(block: &'a mut Block<'_>, verdicts: &[Verdict], wanted: Verdict) -> &'a [u8] {
-    let mut kept = 0;
-    let mut piece = 0;
-    let mut start = 0;
-    for (&end, &verdict) in block.ends.iter().zip(verdicts) {
-        let next = end as usize + 1;
-        if verdict != wanted {
-            block.bytes.copy_within(piece..start, kept);
-            kept += start - piece;
-            piece = next;
-        }
-        start = next;
+    if records {
+        output.sync()?;
+        seen.sync()?;
     }
-    block.bytes.copy_within(piece..start, kept);
-    kept += start - piece;
-    &block.bytes[..kept]
+    if let Some(format) = options.stats {
+        stats::report(&seen, bytes, format);
+    }
+    Ok(if blocks.interrupted() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+}
+
+/// The tiers before the set, if the options fit together.
+fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
+    if options.cache != CacheKind::LruStable {
+        let stray = [("--fpr", options.fpr.is_some()), ("--protect", options.protect.is_some())];
+        if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
+            return Err(Error::Config(format!("{name} goes with --cache lru+stable: the other caches drop nothing")));
+        }
+    }
+    Ok(match options.cache {
+        CacheKind::Recent => Cache::Recent,
+        CacheKind::Lru => Cache::Lru,
+        CacheKind::LruStable => Cache::LruStable { rate: options.fpr.unwrap_or(DEFAULT_RATE) },
+        CacheKind::None => Cache::None,
+    })
+}
+
+/// The hash for a new set, or `None` for a store that has one, which the options must not contradict.
+fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<Option<HashSpec>, Error> {
+    let algorithm = options.hash.map(|name| match name {
+        HashName::Xxh3 => HashAlgorithm::Xxh3,
+        HashName::Siphash => HashAlgorithm::SipHash13,
+    });
+    let Some(manifest) = Manifest::load(storage)? else {
+        let algorithm = algorithm.unwrap_or(HashAlgorithm::Xxh3);
+        // The order of hashes is the order of the table: with a seed that nobody knows nobody can choose lines that
+        // crowd one place of it.
+        let seed = options.hash_seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
+        return Ok(Some(HashSpec { algorithm, seed }));
+    };
+    let has = manifest.hash;
+    let wants = HashSpec { algorithm: algorithm.unwrap_or(has.algorithm), seed: options.hash_seed.unwrap_or(has.seed) };
+    Ok(Some(wants))
 }

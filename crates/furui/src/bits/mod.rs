@@ -3,7 +3,9 @@
 pub(crate) mod arch;
 mod cells;
 mod scan;
+mod unary;
 
 pub(crate) use arch::prefetch;
 pub use cells::Cells;
 pub use scan::byte_positions;
+pub use unary::unary_position;

@@ -17,16 +17,13 @@ pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     generic::byte_positions(haystack, byte, out);
 }
 
-/// Asks for the cache line that holds `slice[index]`, which will be needed soon. No effect but on time, and
-/// none at all where `index` is out of bounds.
+/// Asks for the cache line of `item`, which will be read soon. Changes nothing but time.
 #[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
+pub(crate) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(item) = slice.get(index) {
-        x86_64::prefetch(item);
-    }
+    x86_64::prefetch(item);
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (slice, index);
+    let _ = item;
 }
 
 /// Takes 1 from every 2-bit counter of every word, unless it is 0.

@@ -14,7 +14,7 @@ use crate::bits;
 /// a probe reads forward until it meets an empty slot or a hash that is not smaller; an insertion pushes the rest of
 /// the cluster one slot on; growing is one forward pass in place; and reading it out is reading a sorted run.
 ///
-/// Cost: 8 bytes a slot, loaded to [`MAX_LOAD`]; a probe touches one or two cache lines; growing costs about 2 ns a slot.
+/// Cost: 8 bytes a slot, loaded to [`GROW_LOAD`] % and more; a probe touches one or two cache lines; growing costs about 2 ns a slot.
 /// Difference from the paper: no flag bits, since a whole hash tells its own quotient; and no wrap-around: the last
 /// cluster runs on into spare slots behind the table.
 ///
@@ -26,11 +26,11 @@ pub(crate) struct Table {
     len: usize,
 }
 
-/// Keys per home slot at which the table grows, in hundredths. Above this, clusters get long faster than space
-/// gets cheap: from 85 to 90 % an insertion costs a sixth more.
-const MAX_LOAD: usize = 85;
-/// The same for tables beyond [`LARGE_SLOTS`], where space weighs more.
-const MAX_LOAD_LARGE: usize = 90;
+/// Keys per home slot at which the table grows, in hundredths, up to [`LARGE_SLOTS`]. Above this, clusters get long
+/// faster than space gets cheap: from 85 to 90 % an insertion costs a sixth more.
+const GROW_LOAD: usize = 85;
+/// The same for larger tables, where space weighs more, and for one that may not grow.
+const FULL_LOAD: usize = 90;
 /// 64 MiB of slots.
 const LARGE_SLOTS: usize = 8 << 20;
 /// Slots of a new table: 128 KiB.
@@ -63,21 +63,20 @@ impl Table {
     /// the table may have grown all the same.
     pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> bool {
         let needed = self.len + additional;
-        while self.capacity() < needed {
-            let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
+        let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
+        while needed > self.capacity(if self.homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD }) {
             let homes = (self.homes + self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS)).min(limit);
             if homes <= self.homes {
-                return false;
+                return needed <= self.capacity(FULL_LOAD);
             }
             self.grow(homes);
         }
         true
     }
 
-    /// How many hashes it may hold before it must grow.
-    fn capacity(&self) -> usize {
-        let load = if self.homes < LARGE_SLOTS { MAX_LOAD } else { MAX_LOAD_LARGE };
-        self.homes / 100 * load
+    /// How many hashes it holds at a load of so many hundredths.
+    fn capacity(&self, load: usize) -> usize {
+        self.homes * load / 100
     }
 
     /// Inserts the hashes in order; `on_new` gets the index of each that was not there. Room must have been
@@ -86,7 +85,7 @@ impl Table {
     pub(crate) fn insert_all(&mut self, hashes: &[u64], mut on_new: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
             if let Some(&ahead) = hashes.get(i + PREFETCH_AHEAD) {
-                bits::prefetch(&self.slots, home(ahead, self.homes));
+                bits::prefetch(&self.slots[home(ahead, self.homes)]);
             }
             if self.insert(hash) {
                 on_new(i);
@@ -99,7 +98,7 @@ impl Table {
     pub(crate) fn absent(&self, hashes: &[u64], mut on_absent: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
             if let Some(&ahead) = hashes.get(i + PREFETCH_AHEAD) {
-                bits::prefetch(&self.slots, home(ahead, self.homes));
+                bits::prefetch(&self.slots[home(ahead, self.homes)]);
             }
             if self.slots[self.position(hash)] != hash {
                 on_absent(i);
@@ -107,9 +106,9 @@ impl Table {
         }
     }
 
-    /// The hashes in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> {
-        self.slots.iter().copied().filter(|&slot| slot != 0)
+    /// Whether a hash is in the table.
+    pub(crate) fn contains(&self, hash: u64) -> bool {
+        self.slots[self.position(hash)] == hash
     }
 
     /// The slots in order, where zero is empty: a sorted run with gaps.
@@ -192,7 +191,7 @@ mod tests {
 
     fn check(table: &Table, model: &BTreeSet<u64>) {
         assert_eq!(table.len(), model.len());
-        assert!(table.iter().eq(model.iter().copied()), "ascending, complete, nothing twice");
+        assert!(table.slots.iter().filter(|&&slot| slot != 0).eq(model), "ascending, complete, nothing twice");
         assert_eq!(table.slots.last(), Some(&0));
         for (i, &hash) in table.slots.iter().enumerate().filter(|&(_, &hash)| hash != 0) {
             assert!(table.slots[home(hash, table.homes)..i].iter().all(|&slot| slot != 0), "no gap before its home");
@@ -213,7 +212,7 @@ mod tests {
                 let mut absent = BTreeSet::new();
                 table.absent(&batch, |i| { absent.insert(batch[i]); });
                 prop_assert_eq!(absent, batch.iter().copied().filter(|hash| !model.contains(hash)).collect());
-                while table.capacity() < table.len() + batch.len() {
+                while table.capacity(GROW_LOAD) < table.len() + batch.len() {
                     let homes = table.homes + 1 + table.homes / 3;
                     table.grow(homes);
                 }
