@@ -1,5 +1,7 @@
 //! The envelope: what is written is read, and nothing else is.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 

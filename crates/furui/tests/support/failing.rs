@@ -8,7 +8,7 @@ use furui::{Error, Result};
 
 /// What happens at the chosen operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// It fails and has no effect (a write: half of it). Later operations work.
     Fail,
     /// It reports failure although it took effect, as when a directory cannot be synced after a rename.
@@ -20,7 +20,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    pub const ALL: [Self; 4] = [Self::Fail, Self::FailAfter, Self::Die, Self::DieAfter];
+    pub(crate) const ALL: [Self; 4] = [Self::Fail, Self::FailAfter, Self::Die, Self::DieAfter];
 }
 
 /// Storage in memory that counts its operations and, at one of them, fails or dies.
@@ -29,7 +29,7 @@ impl Fault {
 /// name), remove, list. To try a program against every crash, run it with the operation 0, 1, 2 … until the
 /// fault no longer [`struck`](Self::struck), and look at what is left with [`after_crash`](Self::after_crash).
 #[derive(Clone, Debug)]
-pub struct Failing {
+pub(crate) struct Failing {
     files: Memory,
     plan: Arc<Plan>,
     /// Removals that no publish has made durable yet: a crash may undo them.
@@ -45,18 +45,18 @@ struct Plan {
 
 impl Failing {
     /// The files of `start` (a copy: `start` is left as it is), with a fault at the operation number `at`.
-    pub fn new(start: &Memory, at: u64, fault: Fault) -> Self {
+    pub(crate) fn new(start: &Memory, at: u64, fault: Fault) -> Self {
         let plan = Plan { at, fault, operations: AtomicU64::new(0) };
         Self { files: copy(start), plan: Arc::new(plan), removed: Arc::default() }
     }
 
     /// Whether the fault has happened.
-    pub fn struck(&self) -> bool {
+    pub(crate) fn struck(&self) -> bool {
         self.plan.operations.load(Ordering::Relaxed) > self.plan.at
     }
 
     /// What a new process finds, with or without the files whose removal was not durable yet.
-    pub fn after_crash(&self, removed_come_back: bool) -> Memory {
+    pub(crate) fn after_crash(&self, removed_come_back: bool) -> Memory {
         let files = copy(&self.files);
         if removed_come_back {
             for (name, bytes) in self.removed.lock().unwrap().iter() {
@@ -67,16 +67,12 @@ impl Failing {
     }
 
     fn step<T>(&self, action: &'static str, name: &str, effect: impl FnOnce() -> Result<T>) -> Result<T> {
-        let fault = self.plan.step();
-        let outcome = match fault {
-            Some(Fault::Fail | Fault::Die) => None,
-            Some(Fault::FailAfter | Fault::DieAfter) => {
-                effect()?;
-                None
-            }
-            None => Some(effect()?),
-        };
-        outcome.ok_or_else(|| Error::io(action, self.path(name), injected()))
+        match self.plan.step() {
+            None => return effect(),
+            Some(Fault::FailAfter | Fault::DieAfter) => drop(effect()),
+            Some(Fault::Fail | Fault::Die) => {}
+        }
+        Err(Error::io(action, self.path(name), injected()))
     }
 }
 
@@ -132,7 +128,7 @@ impl Storage for Failing {
 
 /// A file that can be read only with system calls, which may fail.
 #[derive(Debug)]
-pub struct FailingFile {
+pub(crate) struct FailingFile {
     file: Arc<[u8]>,
     plan: Arc<Plan>,
 }

@@ -2,4 +2,4 @@
 
 mod failing;
 
-pub use failing::{Failing, Fault};
+pub(crate) use failing::{Failing, Fault};
