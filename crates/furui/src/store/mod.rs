@@ -4,6 +4,7 @@
 //! an [`Overlay`] shows one storage and keeps changes in another.
 //! A store is the files that its [`Manifest`] names.
 
+pub mod cascade;
 mod dir;
 mod disk_file;
 mod manifest;
