@@ -107,7 +107,8 @@ fn keeps_the_laws(storage: &impl Storage) {
 #[test]
 fn every_storage_keeps_the_laws() {
     keeps_the_laws(&Memory::new());
-    for mapped in [true, false] {
+    // Windows does not remove files that are mapped, so the laws hold there for the others.
+    for mapped in [cfg!(unix), false] {
         keeps_the_laws(&Directory::open(directory("laws")).unwrap().mapped(mapped));
         keeps_the_laws(&Scratch::new(directory("laws-scratch")).mapped(mapped));
     }

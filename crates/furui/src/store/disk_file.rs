@@ -61,6 +61,12 @@ fn read_exact_at(file: &File, mut offset: u64, mut buf: &mut [u8]) -> io::Result
     Ok(())
 }
 
+/// Without files there is nothing to read; filters and memory storage work all the same.
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(_file: &File, _offset: u64, _buf: &mut [u8]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 impl ReadAt for DiskFile {
     fn len(&self) -> u64 {
         self.length
