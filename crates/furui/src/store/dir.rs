@@ -19,6 +19,8 @@ const TEMPORARY: &str = ".furui-tmp";
 /// ([`open_read_only`](Self::open_read_only)); the other gets [`Error::Locked`]. Readers are kept apart from a writer
 /// because it removes files that they are about to open. The lock is the operating system's, on the file `LOCK`: it
 /// ends with the process, however that ends, and there is nothing to clean up.
+///
+/// Windows does not remove or replace a file while it is mapped: there, drop its handles first.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
