@@ -2,5 +2,7 @@
 
 pub(crate) mod arch;
 mod scan;
+mod unary;
 
 pub use scan::byte_positions;
+pub use unary::unary_position;

@@ -1,0 +1,342 @@
+//! The quotient page: sorted 64-bit hashes in 4 KiB, at two bits a key above their remainders.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::bits::unary_position;
+use crate::format::Problem;
+
+/// The size of a page, and its alignment in a file.
+pub const PAGE_BYTES: usize = 4096;
+
+/// Checksum, counts and base quotient stand before the unary part.
+const HEADER_BYTES: usize = 16;
+
+/// What the header leaves for the unary part and the remainders.
+const BODY_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
+
+/// Eight remainders of l bits fill l bytes exactly: every group of eight starts on a byte.
+const GROUP: usize = 8;
+
+/// Room for one group while it is packed or unpacked eight bytes at a time, at any remainder width.
+const GROUP_ROOM: usize = 64;
+
+/// Where the hashes of a run are cut: the low `l` bits are the remainder, the rest is the quotient.
+///
+/// With n keys and l = ⌊64 − log₂ n⌋ there are one to two quotients a key, so that the unary part takes 2 to 3 bits a
+/// key and the whole page about 64 − log₂ n + 2; one bit less or more of remainder costs more than it saves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RemainderBits(u32);
+
+impl RemainderBits {
+    /// The narrowest remainder: 2⁵⁶ keys and more.
+    pub const MIN: u32 = 8;
+    /// The widest remainder: 256 keys and fewer. It fits into eight bytes at whatever bit it begins.
+    pub const MAX: u32 = 56;
+
+    /// The width for a run of about this many keys. Any number works: a wrong guess costs space, no more.
+    pub fn for_keys(keys: u64) -> Self {
+        Self(keys.saturating_sub(1).leading_zeros().clamp(Self::MIN, Self::MAX))
+    }
+
+    /// The width that a file states, if it is one that a writer writes.
+    pub fn new(bits: u32) -> Option<Self> {
+        (Self::MIN..=Self::MAX).contains(&bits).then_some(Self(bits))
+    }
+
+    /// The width in bits.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// No page holds more keys than this: each takes its remainder and one bit at least.
+    pub const fn most_keys(self) -> usize {
+        BODY_BYTES * 8 / (self.0 as usize + 1)
+    }
+
+    const fn bytes(self) -> usize {
+        self.0 as usize
+    }
+
+    const fn mask(self) -> u64 {
+        (1 << self.0) - 1
+    }
+}
+
+/// A page: the answer to "is this hash among these?", in place, without unpacking.
+///
+/// ```text
+///   0         4       6       8              16
+///   ┌─────────┬───────┬───────┬──────────────┬───────────────────────┬──────────────────────┬─────┐
+///   │ checksum│ count │ words │ base quotient│ unary part            │ remainders, l bits   │  0  │ 4096
+///   │ u32     │ u16   │ u16   │ u64          │ words x u64           │ 8 keys = l bytes     │     │
+///   └─────────┴───────┴───────┴──────────────┴───────────────────────┴──────────────────────┴─────┘
+///   quotients  base, base, base+2, base+3    unary  1 1 0 0 1 0 1     key i sets bit (quotient - base) + i
+/// ```
+///
+/// A 1 in the unary part is a key, a 0 is a step to the next quotient: the keys of the quotient base + z stand between
+/// the z-th zero and the next. There are no empty slots, no shifted runs and nothing to walk: a page is immutable.
+///
+/// Cost: a lookup touches the header, the first half of the unary part on average, and one line of remainders.
+///
+/// Source: M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash", PVLDB 5(11), 2012, whose quotient
+/// filters on storage keep three flags a slot and a quarter of the slots empty, so that slots can move. A level of
+/// the cascade is never changed, so here the quotients are written in unary (P. Elias, 1974), at full load.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    bytes: &'a [u8; PAGE_BYTES],
+    bits: RemainderBits,
+    base: u64,
+    unary: &'a [[u8; 8]],
+    remainders: &'a [u8],
+    count: usize,
+}
+
+impl<'a> Page<'a> {
+    /// Packs as many of `keys` into `page` as fit, and says how many they were: at least one.
+    ///
+    /// `keys` must ascend strictly; a page that holds anything else would not be readable.
+    ///
+    /// # Panics
+    /// If `keys` is empty.
+    pub fn encode(keys: &[u64], bits: RemainderBits, page: &mut [u8; PAGE_BYTES]) -> usize {
+        let keys = &keys[..fitting(keys, bits)];
+        debug_assert!(keys.is_sorted_by(|a, b| a < b));
+        let base = keys[0] >> bits.get();
+        let words = unary_words(keys, keys.len(), bits) as usize;
+        page.fill(0);
+        page[4..6].copy_from_slice(&(keys.len() as u16).to_le_bytes());
+        page[6..8].copy_from_slice(&(words as u16).to_le_bytes());
+        page[8..16].copy_from_slice(&base.to_le_bytes());
+        let (unary, remainders) = page[HEADER_BYTES..].split_at_mut(words * 8);
+        encode_unary(keys, bits, base, unary.as_chunks_mut().0);
+        encode_remainders(keys, bits, remainders);
+        let checksum = xxh3_64(&page[4..]) as u32;
+        page[..4].copy_from_slice(&checksum.to_le_bytes());
+        keys.len()
+    }
+
+    /// Reads the header. Cost: one cache line; whether the rest is what was written, [`check`](Self::check) says.
+    ///
+    /// # Errors
+    /// If the header describes a page that cannot be.
+    pub fn new(bytes: &'a [u8; PAGE_BYTES], bits: RemainderBits) -> Result<Self, Problem> {
+        let [_, _, _, _, c0, c1, w0, w1, b0, b1, b2, b3, b4, b5, b6, b7, body @ ..] = bytes;
+        let count = usize::from(u16::from_le_bytes([*c0, *c1]));
+        let words = usize::from(u16::from_le_bytes([*w0, *w1]));
+        let base = u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]);
+        let (unary, rest) =
+            body.split_at_checked(words * 8).ok_or(Problem::Invalid("the unary part does not fit into its page"))?;
+        let remainders = rest
+            .get(..(count * bits.bytes()).div_ceil(8))
+            .ok_or(Problem::Invalid("the remainders do not fit into their page"))?;
+        if count == 0 || count > words * 64 {
+            return Err(Problem::Invalid("a page's count of keys contradicts its unary part"));
+        }
+        if base > u64::MAX >> bits.get() {
+            return Err(Problem::Invalid("a page's base quotient is too large"));
+        }
+        Ok(Self { bytes, bits, base, unary: unary.as_chunks().0, remainders, count })
+    }
+
+    /// Compares the checksum with the bytes. Cost: one pass over the page.
+    ///
+    /// # Errors
+    /// [`Problem::Checksum`].
+    pub fn check(&self) -> Result<(), Problem> {
+        let [c0, c1, c2, c3, rest @ ..] = self.bytes;
+        if u32::from_le_bytes([*c0, *c1, *c2, *c3]) == xxh3_64(rest) as u32 { Ok(()) } else { Err(Problem::Checksum) }
+    }
+
+    /// How many keys the page holds, 1 to 3626.
+    #[expect(clippy::len_without_is_empty, reason = "a page is never empty")]
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// The first, least key.
+    pub fn first(&self) -> u64 {
+        self.base << self.bits.get() | self.remainder(0)
+    }
+
+    /// Whether `hash` is in the page.
+    ///
+    /// Cost: popcounts up to its quotient, then one or two comparisons. On damaged bytes the answer is arbitrary.
+    #[inline]
+    pub fn contains(&self, hash: u64) -> bool {
+        let Some(zeros) = (hash >> self.bits.get()).checked_sub(self.base) else { return false };
+        let Some(mut position) = unary_position(self.unary, zeros) else { return false };
+        let remainder = hash & self.bits.mask();
+        let mut index = position - zeros as usize;
+        while index < self.count && self.is_key(position) {
+            let found = self.remainder(index);
+            if found >= remainder {
+                return found == remainder;
+            }
+            position += 1;
+            index += 1;
+        }
+        false
+    }
+
+    /// Unpacks all keys, ascending, into `keys`, which is cleared first.
+    ///
+    /// # Errors
+    /// If the keys do not ascend strictly, or are not as many as the header says.
+    pub fn decode(&self, keys: &mut Vec<u64>) -> Result<(), Problem> {
+        keys.clear();
+        keys.resize(self.count, 0);
+        self.decode_into(keys)
+    }
+
+    /// [`decode`](Self::decode) into a slice that is as long as the page.
+    pub(super) fn decode_into(&self, keys: &mut [u64]) -> Result<(), Problem> {
+        debug_assert_eq!(keys.len(), self.count);
+        if !decode_unary(self.unary, self.base, keys) {
+            return Err(Problem::Invalid("a page's unary part holds another number of keys than its header says"));
+        }
+        decode_remainders(self.remainders, self.bits, keys);
+        // A fold without an early exit, which the compiler turns into vector compares.
+        let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
+        if ascending { Ok(()) } else { Err(Problem::Invalid("the keys of a page do not ascend")) }
+    }
+
+    fn is_key(&self, position: usize) -> bool {
+        self.unary.get(position / 64).is_some_and(|word| u64::from_le_bytes(*word) >> (position % 64) & 1 == 1)
+    }
+
+    /// The remainder of key `index`, which is less than the count.
+    fn remainder(&self, index: usize) -> u64 {
+        let bit = index * self.bits.bytes();
+        // The last remainders end less than eight bytes before the page does: read its last eight, and shift more.
+        let start = HEADER_BYTES + self.unary.len() * 8 + bit / 8;
+        let at = start.min(PAGE_BYTES - 8);
+        let word = self.bytes[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        word >> ((start - at) * 8 + bit % 8) & self.bits.mask()
+    }
+}
+
+/// How many of `keys` fit into a page. The size grows with every key, so a binary search finds it.
+fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
+    assert!(!keys.is_empty(), "a page holds at least one key");
+    let (mut fit, mut most) = (1, keys.len().min(bits.most_keys()));
+    while fit < most {
+        let count = (fit + most).div_ceil(2);
+        if unary_words(keys, count, bits) * 8 + (count * bits.bytes()).div_ceil(8) as u64 <= BODY_BYTES as u64 {
+            fit = count;
+        } else {
+            most = count - 1;
+        }
+    }
+    fit
+}
+
+/// The length of the unary part for the first `count` keys.
+fn unary_words(keys: &[u64], count: usize, bits: RemainderBits) -> u64 {
+    let steps = (keys[count - 1] >> bits.get()) - (keys[0] >> bits.get());
+    (steps + count as u64).div_ceil(64)
+}
+
+/// The current word is kept in a register and stored with every key: no branch, and no load that waits for a store.
+fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [[u8; 8]]) {
+    let (mut current, mut word) = (0, 0u64);
+    for (i, key) in keys.iter().enumerate() {
+        let position = ((key >> bits.get()) - base) as usize + i;
+        let kept = if position / 64 == current { word } else { 0 };
+        current = position / 64;
+        word = kept | 1 << (position % 64);
+        unary[current] = word.to_le_bytes();
+    }
+}
+
+/// `remainders` is zero and goes on to the end of the page.
+fn encode_remainders(keys: &[u64], bits: RemainderBits, remainders: &mut [u8]) {
+    let (groups, last) = keys.as_chunks::<GROUP>();
+    let mut start = 0;
+    for group in groups {
+        pack_group(group, bits, &mut remainders[start..]);
+        start += bits.bytes();
+    }
+    if !last.is_empty() {
+        let mut group = [0; GROUP];
+        group[..last.len()].copy_from_slice(last);
+        pack_group(&group, bits, &mut remainders[start..]);
+    }
+}
+
+/// Packs eight remainders into the first l bytes of `out`; what follows them is zero after it, as it was before.
+#[inline]
+fn pack_group(group: &[u64; GROUP], bits: RemainderBits, out: &mut [u8]) {
+    if let Some(room) = out.first_chunk_mut::<GROUP_ROOM>() {
+        pack(group, bits, room);
+    } else {
+        let mut room = [0; GROUP_ROOM];
+        pack(group, bits, &mut room);
+        let len = out.len().min(GROUP_ROOM);
+        out.copy_from_slice(&room[..len]);
+    }
+}
+
+/// Eight bytes are stored for every key, one upon the other: stores only, and no carry from group to group.
+#[inline(always)]
+fn pack(group: &[u64; GROUP], bits: RemainderBits, room: &mut [u8; GROUP_ROOM]) {
+    assert!(bits.0 <= RemainderBits::MAX, "lets the compiler see that every store is inside the room");
+    let mut carried = 0;
+    for (j, key) in group.iter().enumerate() {
+        let bit = j * bits.bytes();
+        carried |= (key & bits.mask()) << (bit % 8);
+        room[bit / 8..bit / 8 + 8].copy_from_slice(&carried.to_le_bytes());
+        carried >>= ((bit + bits.bytes()) / 8 - bit / 8) * 8;
+    }
+}
+
+/// Writes the quotient of every key. False if there are more or fewer than `quotients` has room for.
+fn decode_unary(unary: &[[u8; 8]], base: u64, quotients: &mut [u64]) -> bool {
+    let mut i = 0;
+    for (w, word) in unary.iter().enumerate() {
+        let mut word = u64::from_le_bytes(*word);
+        let start = base.wrapping_add(w as u64 * 64);
+        while word != 0 {
+            let Some(quotient) = quotients.get_mut(i) else { return false };
+            *quotient = (start + u64::from(word.trailing_zeros())).wrapping_sub(i as u64);
+            word &= word - 1;
+            i += 1;
+        }
+    }
+    i == quotients.len()
+}
+
+/// Puts the remainder under the quotient of every key.
+fn decode_remainders(remainders: &[u8], bits: RemainderBits, keys: &mut [u64]) {
+    let mut rest = remainders;
+    let (groups, last) = keys.as_chunks_mut::<GROUP>();
+    for group in groups {
+        *group = unpack_group(rest, bits, group);
+        rest = &rest[bits.bytes()..];
+    }
+    if !last.is_empty() {
+        let mut group = [0; GROUP];
+        group[..last.len()].copy_from_slice(last);
+        last.copy_from_slice(&unpack_group(rest, bits, &group)[..last.len()]);
+    }
+}
+
+#[inline]
+fn unpack_group(remainders: &[u8], bits: RemainderBits, quotients: &[u64; GROUP]) -> [u64; GROUP] {
+    if let Some(room) = remainders.first_chunk::<GROUP_ROOM>() {
+        unpack(room, bits, quotients)
+    } else {
+        let mut room = [0; GROUP_ROOM];
+        room[..remainders.len()].copy_from_slice(remainders);
+        unpack(&room, bits, quotients)
+    }
+}
+
+#[inline(always)]
+fn unpack(room: &[u8; GROUP_ROOM], bits: RemainderBits, quotients: &[u64; GROUP]) -> [u64; GROUP] {
+    assert!(bits.0 <= RemainderBits::MAX, "lets the compiler see that every load is inside the room");
+    std::array::from_fn(|j| {
+        let bit = j * bits.bytes();
+        let word = room[bit / 8..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        quotients[j] << bits.get() | word >> (bit % 8) & bits.mask()
+    })
+}
