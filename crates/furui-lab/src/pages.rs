@@ -10,6 +10,7 @@ const ROUNDS: usize = 7;
 
 pub(crate) fn run() {
     page(5_000_000);
+    if std::env::args().count() > 2 { return; }
     for ways in [1, 2, 4, 8] {
         merge(4_000_000, ways);
     }

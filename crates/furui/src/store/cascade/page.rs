@@ -310,33 +310,34 @@ fn decode_remainders(remainders: &[u8], bits: RemainderBits, keys: &mut [u64]) {
     let mut rest = remainders;
     let (groups, last) = keys.as_chunks_mut::<GROUP>();
     for group in groups {
-        *group = unpack_group(rest, bits, group);
+        unpack_group(rest, bits, group);
         rest = &rest[bits.bytes()..];
     }
     if !last.is_empty() {
         let mut group = [0; GROUP];
         group[..last.len()].copy_from_slice(last);
-        last.copy_from_slice(&unpack_group(rest, bits, &group)[..last.len()]);
+        unpack_group(rest, bits, &mut group);
+        last.copy_from_slice(&group[..last.len()]);
     }
 }
 
 #[inline]
-fn unpack_group(remainders: &[u8], bits: RemainderBits, quotients: &[u64; GROUP]) -> [u64; GROUP] {
+fn unpack_group(remainders: &[u8], bits: RemainderBits, keys: &mut [u64; GROUP]) {
     if let Some(room) = remainders.first_chunk::<GROUP_ROOM>() {
-        unpack(room, bits, quotients)
+        unpack(room, bits, keys);
     } else {
         let mut room = [0; GROUP_ROOM];
         room[..remainders.len()].copy_from_slice(remainders);
-        unpack(&room, bits, quotients)
+        unpack(&room, bits, keys);
     }
 }
 
 #[inline(always)]
-fn unpack(room: &[u8; GROUP_ROOM], bits: RemainderBits, quotients: &[u64; GROUP]) -> [u64; GROUP] {
+fn unpack(room: &[u8; GROUP_ROOM], bits: RemainderBits, keys: &mut [u64; GROUP]) {
     assert!(bits.0 <= RemainderBits::MAX, "lets the compiler see that every load is inside the room");
-    std::array::from_fn(|j| {
+    for (j, key) in keys.iter_mut().enumerate() {
         let bit = j * bits.bytes();
         let word = room[bit / 8..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-        quotients[j] << bits.get() | word >> (bit % 8) & bits.mask()
-    })
+        *key = *key << bits.get() | word >> (bit % 8) & bits.mask();
+    }
 }
