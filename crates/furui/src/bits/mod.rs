@@ -4,5 +4,6 @@ pub(crate) mod arch;
 mod scan;
 mod unary;
 
+pub(crate) use arch::prefetch;
 pub use scan::byte_positions;
 pub use unary::unary_position;

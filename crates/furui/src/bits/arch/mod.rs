@@ -17,6 +17,15 @@ pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     generic::byte_positions(haystack, byte, out);
 }
 
+/// Asks for the cache line of `byte`, which will be read soon. A hint: nothing happens where it is not understood.
+#[inline(always)]
+pub(crate) fn prefetch(byte: &u8) {
+    #[cfg(target_arch = "x86_64")]
+    x86_64::prefetch(byte);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = byte;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

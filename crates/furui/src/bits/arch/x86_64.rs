@@ -5,6 +5,13 @@ use std::arch::x86_64::*;
 
 use super::generic;
 
+/// See [`super::prefetch`].
+#[inline(always)]
+pub(super) fn prefetch(byte: &u8) {
+    // SAFETY: every x86-64 processor has SSE, and a prefetch faults at no address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
+}
+
 /// See [`super::byte_positions`].
 pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) -> bool {
     if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi1") {

@@ -1,0 +1,29 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A set of page numbers, one bit each, that readers of a shared run add to.
+///
+/// Nothing is read on the strength of a bit but the immutable file, so no order between threads is needed.
+#[derive(Debug)]
+pub(super) struct PageSet(Vec<AtomicU64>);
+
+impl PageSet {
+    /// No pages yet, of `pages`.
+    pub(super) fn new(pages: usize) -> Self {
+        Self((0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, page: usize) -> bool {
+        self.0[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 1
+    }
+
+    /// Adds a page. True if it was not there.
+    pub(super) fn insert(&self, page: usize) -> bool {
+        let bit = 1 << (page % 64);
+        self.0[page / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
+    pub(super) fn clear(&self) {
+        self.0.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+}

@@ -1,0 +1,84 @@
+use super::merge::{MERGE_WINDOW, SortedKeys};
+use super::page::PAGE_BYTES;
+use super::run::Run;
+use crate::error::Result;
+use crate::format::{Problem, ReadAt};
+
+/// How many pages are read at once: 64 KiB.
+const READ_PAGES: usize = 16;
+
+/// All keys of a [`Run`], ascending, in one pass from front to back: what a merge reads.
+///
+/// Every page is checked as it comes: checksum, place, order and number of keys. Pages are read, not mapped, so that a
+/// pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
+#[derive(Debug)]
+pub struct RunReader<'a, F> {
+    run: &'a Run<F>,
+    pages: Vec<[u8; PAGE_BYTES]>,
+    /// The page that is decoded next.
+    next: usize,
+    keys: Vec<u64>,
+    /// How many of `keys` are consumed.
+    consumed: usize,
+    decoded: u64,
+}
+
+impl<'a, F: ReadAt> RunReader<'a, F> {
+    pub(super) fn new(run: &'a Run<F>) -> Self {
+        Self {
+            run,
+            pages: vec![[0; PAGE_BYTES]; READ_PAGES.min(run.pages())],
+            next: 0,
+            keys: vec![],
+            consumed: 0,
+            decoded: 0,
+        }
+    }
+
+    /// Decodes every page that is left, and keeps nothing.
+    pub(super) fn check_all(mut self) -> Result<()> {
+        while self.next < self.run.pages() {
+            self.keys.clear();
+            self.decode_next()?;
+        }
+        Ok(())
+    }
+
+    fn decode_next(&mut self) -> Result<()> {
+        let (run, index) = (self.run, self.next);
+        if index % READ_PAGES == 0 {
+            let count = READ_PAGES.min(run.pages() - index);
+            run.read_pages(index, &mut self.pages[..count])?;
+        }
+        let page = run.checked_page(index, &self.pages[index % READ_PAGES])?;
+        page.decode(&mut self.keys).map_err(|problem| run.page_error(index, problem))?;
+        self.decoded += page.len() as u64;
+        self.next += 1;
+        let last = self.keys.last().copied();
+        let problem = match run.next_fence(index) {
+            Some(fence) if last >= Some(fence) => "the last key of a page is not less than the next page's first",
+            None if last != Some(run.greatest()) => "the last key of a run is not the one it describes",
+            None if self.decoded != run.len() => "the pages of a run hold another number of keys than it describes",
+            _ => return Ok(()),
+        };
+        Err(run.page_error(index, Problem::Invalid(problem)))
+    }
+}
+
+impl<F: ReadAt> SortedKeys for RunReader<'_, F> {
+    fn fill(&mut self) -> Result<&[u64]> {
+        if self.keys.len() - self.consumed < MERGE_WINDOW && self.next < self.run.pages() {
+            self.keys.drain(..self.consumed);
+            self.consumed = 0;
+            while self.keys.len() < MERGE_WINDOW && self.next < self.run.pages() {
+                self.decode_next()?;
+            }
+        }
+        Ok(&self.keys[self.consumed..])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.consumed += count;
+        debug_assert!(self.consumed <= self.keys.len());
+    }
+}
