@@ -378,6 +378,10 @@ fn nonzero(key: KeyHash) -> u64 {
 }
 
 fn open_run<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec, limit: u64) -> Result<Run<S::File>> {
-    let (file, envelope) = entry.open(storage, hash)?;
-    Run::open(file, envelope, limit)
+    let path = storage.path(&RunEntry::file_name(entry.number));
+    let run = Run::open(entry.open(storage)?, &path, hash, limit)?;
+    if run.seal() != entry.seal || run.len() != entry.keys {
+        return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());
+    }
+    Ok(run)
 }

@@ -62,8 +62,10 @@ impl<F: ReadAt> Run<F> {
     ///
     /// # Errors
     /// [`Error::Format`] if the file is no run, damaged, or made with another `hash`; [`Error::Io`].
-    pub fn open(file: F, envelope: Envelope, resident_limit: u64) -> Result<Self> {
+    pub fn open(file: F, name: &str, hash: HashSpec, resident_limit: u64) -> Result<Self> {
+        let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;
+        envelope.expect_hash(hash)?;
         let meta_start = envelope.section(META)?.offset;
         let invalid = |what| Error::from(envelope.error(meta_start, Problem::Invalid(what)));
         let meta: [u8; META_BYTES] = envelope
