@@ -12,29 +12,43 @@ use crate::interrupt::{Interrupt, Wait};
 const BLOCK: usize = 512 << 10;
 /// The same where each block costs a pass over storage, which more keys share.
 const LARGE_BLOCK: usize = 4 << 20;
+/// The most lines in a block, so that what is kept for each takes little memory however short they are.
+const MAX_LINES: usize = 64 << 10;
 /// The longest line. A longer one is an error, not a machine without memory.
 pub const MAX_LINE: usize = 1 << 30;
 
 /// Some whole lines, each with its separator.
 pub struct Block<'a> {
     pub bytes: &'a mut [u8],
-    /// Where the separators are, ascending; the last one ends the block.
-    pub ends: &'a [u32],
+    /// Where the separators are, ascending, counted from `start` bytes before the block; the last one ends the block.
+    ends: &'a [u32],
+    start: u32,
 }
 
 impl Block<'_> {
     /// The line with this index, without its separator.
     pub fn line(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 };
-        &self.bytes[start..self.ends[index] as usize]
+        let start = if index == 0 { 0 } else { self.next_line(index - 1) };
+        &self.bytes[start..self.next_line(index) - 1]
+    }
+
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Where in the block the line after the one with this index begins.
+    pub fn next_line(&self, index: usize) -> usize {
+        (self.ends[index] - self.start) as usize + 1
     }
 
     /// The lines, without their separators.
     pub fn lines(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
-            let line = &self.bytes[start..end as usize];
-            start = end as usize + 1;
+            let end = (end - self.start) as usize;
+            let line = &self.bytes[start..end];
+            start = end + 1;
             line
         })
     }
@@ -51,9 +65,12 @@ pub struct Blocks<'a> {
     separator: u8,
     interrupt: &'a Interrupt,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were read, and those that were handed out already.
+    /// Bytes of the buffer that were read.
     filled: usize,
+    /// Bytes of it that were handed out already, and the lines among them.
     done: usize,
+    lines_done: usize,
+    /// The ends of the lines in the buffer.
     ends: Vec<u32>,
     interrupted: bool,
 }
@@ -77,6 +94,7 @@ impl<'a> Blocks<'a> {
             buffer: vec![0; BLOCK],
             filled: 0,
             done: 0,
+            lines_done: 0,
             ends: Vec::new(),
             interrupted: false,
         }
@@ -96,21 +114,38 @@ impl<'a> Blocks<'a> {
 
     /// The next block; `None` when all input is read, or the user interrupted.
     pub fn next(&mut self) -> Result<Option<Block<'_>>, Error> {
+        if self.lines_done == self.ends.len() && !self.read()? {
+            return Ok(None);
+        }
+        let first = self.lines_done;
+        self.lines_done = (first + MAX_LINES).min(self.ends.len());
+        let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
+        Ok(Some(Block {
+            bytes: &mut self.buffer[start..self.done],
+            ends: &self.ends[first..self.lines_done],
+            start: start as u32,
+        }))
+    }
+
+    /// Replaces the lines in the buffer by new ones, at least one. False if there are no more.
+    fn read(&mut self) -> Result<bool, Error> {
         self.buffer.copy_within(self.done..self.filled, 0);
         self.filled -= self.done;
         self.done = 0;
+        self.lines_done = 0;
+        self.ends.clear();
         loop {
             if self.current.is_none() {
                 match self.files.next() {
                     Some(path) => self.current = Some(Input::open(&path)?),
-                    None => return Ok(None),
+                    None => return Ok(false),
                 }
             }
             let Some(input) = &mut self.current else { continue };
             let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt)?;
             if state == Fill::Interrupted {
                 self.interrupted = true;
-                return Ok(None);
+                return Ok(false);
             }
             if state == Fill::End {
                 self.current = None;
@@ -123,9 +158,8 @@ impl<'a> Blocks<'a> {
                 }
             }
             furui::bits::byte_positions(&self.buffer[..self.filled], self.separator, &mut self.ends);
-            if let Some(&last) = self.ends.last() {
-                self.done = last as usize + 1;
-                return Ok(Some(Block { bytes: &mut self.buffer[..self.done], ends: &self.ends }));
+            if !self.ends.is_empty() {
+                return Ok(true);
             }
             if let Some(input) = &self.current
                 && self.filled == self.buffer.len()

@@ -17,7 +17,7 @@ const MEMORY: u64 = CascadeOptions::MIN_MEMORY;
 /// Merges a store into one run.
 pub fn compact(path: &Path) -> Result<ExitCode, Error> {
     require_store(path)?;
-    open(Directory::open(path)?)?.compact()?;
+    open(Directory::open(path)?.mapped(false))?.compact()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -25,7 +25,7 @@ pub fn compact(path: &Path) -> Result<ExitCode, Error> {
 pub fn verify(path: &Path) -> Result<ExitCode, Error> {
     if path.is_dir() {
         require_store(path)?;
-        open(Directory::open_read_only(path)?)?.verify()?;
+        open(Directory::open_read_only(path)?.mapped(false))?.verify()?;
     } else {
         let (storage, name) = parent(path)?;
         let file = storage.open(&name)?;
@@ -43,7 +43,7 @@ pub fn info(path: &Path, json: bool) -> Result<ExitCode, Error> {
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     require_store(path)?;
-    let set = open(Directory::open_read_only(path)?)?;
+    let set = open(Directory::open_read_only(path)?.mapped(false))?;
     let runs = &set.manifest().runs;
     let stored: u64 = runs.iter().map(|run| run.seal.length).sum();
     let keys = set.len();

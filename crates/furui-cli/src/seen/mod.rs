@@ -29,12 +29,16 @@ const INTERRUPTED: u8 = 130;
 
 /// Runs the command.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
-    let scratch = || Scratch::new(std::env::temp_dir());
+    // Files are read, not mapped: the memory stays within what was asked for, and a device's error is an error and no
+    // signal.
+    let scratch = || Scratch::new(std::env::temp_dir()).mapped(false);
     match &options.store {
         None => observe(scratch(), options),
         Some(path) if options.dry_run && !path.exists() => observe(scratch(), options),
-        Some(path) if options.dry_run => observe(Overlay::new(Directory::open_read_only(path)?, scratch()), options),
-        Some(path) => observe(Directory::open(path)?, options),
+        Some(path) if options.dry_run => {
+            observe(Overlay::new(Directory::open_read_only(path)?.mapped(false), scratch()), options)
+        }
+        Some(path) => observe(Directory::open(path)?.mapped(false), options),
     }
 }
 

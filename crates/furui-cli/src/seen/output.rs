@@ -55,8 +55,8 @@ fn keep<'a>(block: &'a mut Block<'_>, verdicts: &[Verdict], wanted: Verdict) -> 
     let mut kept = 0;
     // The lines from `piece` to `line` are wanted and not moved yet.
     let (mut piece, mut line) = (0, 0);
-    for (&end, &verdict) in block.ends.iter().zip(verdicts) {
-        let next = end as usize + 1;
+    for (index, &verdict) in verdicts.iter().enumerate().take(block.len()) {
+        let next = block.next_line(index);
         if verdict != wanted {
             if piece < line {
                 block.bytes.copy_within(piece..line, kept);

@@ -101,6 +101,10 @@ impl<S: Storage> Cascade<S> {
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file, offset: 0, problem }.into());
         }
+        for orphan in manifest.orphans(&storage.list()?) {
+            // What a crash left. Where it may not be removed, on a storage that is only read, it harms nobody.
+            let _ = storage.remove(&orphan);
+        }
         let runs = manifest
             .runs
             .iter()
