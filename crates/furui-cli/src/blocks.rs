@@ -11,9 +11,9 @@ use crate::interrupt::{Interrupt, Wait};
 /// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
 /// The same where each block costs a pass over storage, which more keys share.
-const LARGE_BLOCK: usize = 4 << 20;
+const LARGE_BLOCK: usize = 8 << 20;
 /// The most lines in a block, so that what is kept for each takes little memory however short they are.
-const MAX_LINES: usize = 64 << 10;
+const MAX_LINES: usize = 128 << 10;
 /// The longest line. A longer one is an error, not a machine without memory.
 pub const MAX_LINE: usize = 1 << 30;
 
