@@ -26,7 +26,7 @@ pub(crate) fn run(file: Option<&str>) {
     drop(text);
     println!("{} keys in batches of {BATCH}; ns a key, and keys that pass, of 100", keys.len());
     println!("entries      1 way           2 ways          4 ways          8 ways          8 ways, 16-bit tags");
-    for bits in [10, 12, 14, 16, 18, 20] {
+    for bits in [8, 10, 12, 14, 16, 18, 20] {
         print!("2^{bits:<6}");
         one::<u64, 1>(&keys, 1 << bits);
         one::<u64, 2>(&keys, 1 << bits);

@@ -58,6 +58,7 @@ fn insertions() {
     for i in 0..SETTLE {
         black_box((light.insert(hash(i)).is_ok(), random.insert(hash(i)).is_ok()));
     }
+    let light_again = light.clone();
     let (mut next_light, mut next_random) = (SETTLE, SETTLE);
     let mut contestants: Vec<Contestant<'_>> = vec![];
     #[cfg(feature = "rivals")]
@@ -99,6 +100,26 @@ fn insertions() {
                 black_box(light.insert(hash(i)).is_ok());
             }
             next_light += ITEMS as u64;
+        }),
+    ));
+    let mut batched = light_again;
+    let mut next_batched = SETTLE;
+    let mut keys: Vec<KeyHash> = vec![];
+    let mut new = vec![];
+    contestants.push((
+        "StableBloomLight insert_all, 4096 a batch",
+        ITEMS,
+        Box::new(move || {
+            let end = next_batched + ITEMS as u64;
+            while next_batched < end {
+                let batch = (end - next_batched).min(4096);
+                keys.clear();
+                keys.extend((next_batched..next_batched + batch).map(hash));
+                new.clear();
+                batched.insert_all(&keys, &mut new);
+                black_box(&new);
+                next_batched += batch;
+            }
         }),
     ));
     race("insertion at 2^26 counters of 2 bits, 1 %", &mut contestants);
