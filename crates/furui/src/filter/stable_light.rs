@@ -206,6 +206,24 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_does_what_its_keys_do_one_by_one() {
+        let keys: Vec<KeyHash> = (0..5000u64).map(|i| key(i * i % 3001)).collect();
+        let mut one_by_one = StableBloomLight::with_rate(10_000, 0.05).unwrap();
+        let mut batches = one_by_one.clone();
+        for batch in keys.chunks(701) {
+            let (mut new, mut expected_new) = (vec![], vec![]);
+            batches.insert_all(batch, &mut new);
+            for (i, &key) in batch.iter().enumerate() {
+                if one_by_one.insert(key).unwrap() {
+                    expected_new.push(i as u32);
+                }
+            }
+            assert_eq!(new, expected_new);
+        }
+        assert_eq!(batches.cells, one_by_one.cells);
+    }
+
+    #[test]
     fn whole_rounds_empty_it() {
         let mut filter = StableBloomLight::with_rate(10_001, 0.01).unwrap();
         (0..3000).for_each(|i| assert!(filter.insert(key(i)).is_ok()));
