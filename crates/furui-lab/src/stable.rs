@@ -11,7 +11,8 @@ use crate::clock::{median, ns_each};
 const ROUNDS: usize = 9;
 
 pub(crate) fn run() {
-    insertions();
+    insertions(1 << 22);
+    insertions(1 << 26);
     whole_pass();
     table_1();
     rates();
@@ -42,12 +43,12 @@ fn race(title: &str, contestants: &mut [Contestant<'_>]) {
 }
 
 /// An insertion, hash and look-up included, into a filter at rest.
-fn insertions() {
-    const COUNTERS: usize = 1 << 26;
+fn insertions(counters: usize) {
     const ITEMS: usize = 300_000;
-    const SETTLE: u64 = 8_000_000;
-    let mut light = StableBloomLight::with_rate(COUNTERS, 0.01).expect("parameters that can be");
-    let mut random = StableBloom::with_rate(COUNTERS, 2, 0.01).expect("parameters that can be");
+    // Three rounds of a cursor that moves 27.
+    let settle = counters as u64 / 9;
+    let mut light = StableBloomLight::with_rate(counters, 0.01).expect("parameters that can be");
+    let mut random = StableBloom::with_rate(counters, 2, 0.01).expect("parameters that can be");
     println!(
         "light: k = {}, P = {}; random: k = {}, P = {}",
         light.probes(),
@@ -55,22 +56,22 @@ fn insertions() {
         random.probes(),
         random.decrements()
     );
-    for i in 0..SETTLE {
+    for i in 0..settle {
         black_box((light.insert(hash(i)).is_ok(), random.insert(hash(i)).is_ok()));
     }
     let light_again = light.clone();
-    let (mut next_light, mut next_random) = (SETTLE, SETTLE);
+    let (mut next_light, mut next_random) = (settle, settle);
     let mut contestants: Vec<Contestant<'_>> = vec![];
     #[cfg(feature = "rivals")]
     {
         use stable_bloom_filter::Filter as _;
         use stable_bloom_filter::stable::StableBloomFilter;
-        let mut rival = StableBloomFilter::new(COUNTERS, 2, 0.01);
+        let mut rival = StableBloomFilter::new(counters, 2, 0.01);
         println!("stable-bloom-filter: k = {}, P = {}", rival.k(), rival.p());
-        for i in 0..SETTLE {
+        for i in 0..settle {
             black_box(rival.test_and_add(&i.to_le_bytes()));
         }
-        let mut next = SETTLE;
+        let mut next = settle;
         contestants.push((
             "stable-bloom-filter 0.3.0 test_and_add",
             ITEMS,
@@ -103,7 +104,7 @@ fn insertions() {
         }),
     ));
     let mut batched = light_again;
-    let mut next_batched = SETTLE;
+    let mut next_batched = settle;
     let mut keys: Vec<KeyHash> = vec![];
     let mut new = vec![];
     contestants.push((
@@ -122,7 +123,7 @@ fn insertions() {
             }
         }),
     ));
-    race("insertion at 2^26 counters of 2 bits, 1 %", &mut contestants);
+    race(&format!("insertion at 2^{} counters of 2 bits, 1 %", counters.ilog2()), &mut contestants);
 }
 
 /// Every counter of 256 MiB once, against the least that can be done to 256 MiB.
