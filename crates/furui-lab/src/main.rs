@@ -2,14 +2,16 @@
 
 mod clock;
 mod pages;
+mod recent;
+mod stable;
 
 fn main() -> furui::Result<()> {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
-        Some("pages") => pages::run(args.next().as_deref()),
-        _ => {
-            eprintln!("usage: furui-lab pages [page | merge | lookup]");
-            Ok(())
-        }
+        Some("pages") => pages::run(args.next().as_deref())?,
+        Some("recent") => recent::run(args.next().as_deref()),
+        Some("stable") => stable::run(),
+        _ => eprintln!("usage: furui-lab pages [page | merge | lookup] | recent FILE | stable"),
     }
+    Ok(())
 }

@@ -13,8 +13,8 @@ const FILTERS: &[(&str, Maker)] = &[
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
     ("StableBloom", || Box::new(StableBloom::with_rate(100_000, 2, RATE).unwrap())),
     ("StableBloomLight", || Box::new(StableBloomLight::with_rate(100_000, RATE).unwrap())),
-    ("Recent<u16>", || Box::new(Recent::<u16>::new(8192).unwrap())),
-    ("Recent<u32, 4>", || Box::new(Recent::<u32, 4>::new(8192).unwrap())),
+    ("Recent<u16, 8>", || Box::new(Recent::<u16, 8>::new(8192).unwrap())),
+    ("Recent<u32>", || Box::new(Recent::<u32>::new(8192).unwrap())),
     ("Recent<u64, 1>", || Box::new(Recent::<u64, 1>::new(8192).unwrap())),
 ];
 
@@ -32,7 +32,7 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("StableBloom, no counters", || StableBloom::with_rate(0, 2, RATE).err()),
     ("StableBloomLight, rate -1", || StableBloomLight::with_rate(1000, -1.0).err()),
     ("StableBloomLight, P above m", || StableBloomLight::from_parts(1000, 4, 1001).err()),
-    ("Recent, one set", || Recent::<u16>::new(8).err()),
+    ("Recent, one set", || Recent::<u16>::new(4).err()),
 ];
 
 const ROOM: u64 = 5000;

@@ -40,6 +40,15 @@ pub(crate) fn decrement_2bit(words: &mut [u64]) {
     generic::decrement_2bit(words);
 }
 
+/// Asks for the cache line of `words[index]`, soon to be changed; does nothing if there is no such word.
+#[inline]
+pub(crate) fn prefetch_for_write(words: &[u64], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    x86_64::prefetch_for_write(words, index);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (words, index);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
