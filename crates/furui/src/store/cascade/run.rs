@@ -320,7 +320,8 @@ impl<F: ReadAt> Run<F> {
             if clusters * (CLUSTER * PAGE_BYTES) as u64 > self.resident_limit {
                 self.file.release();
                 self.touched.clear();
-                self.touched_count.store(0, Ordering::Relaxed);
+                self.touched.insert(index / CLUSTER);
+                self.touched_count.store(1, Ordering::Relaxed);
             }
         }
     }
