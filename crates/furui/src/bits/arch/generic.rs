@@ -25,3 +25,40 @@ pub(super) fn decrement_2bit(words: &mut [u64]) {
         *word -= (*word | *word >> 1) & 0x5555_5555_5555_5555;
     }
 }
+
+/// See [`super::select_zero`].
+pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
+    select_zero_by(words, rank, select)
+}
+
+/// The scan of all versions; they differ in how a one is found within its word.
+#[inline(always)]
+pub(super) fn select_zero_by(words: &[[u8; 8]], mut rank: u64, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
+    for (i, word) in words.iter().enumerate() {
+        let zeros = !u64::from_le_bytes(*word);
+        let count = u64::from(zeros.count_ones());
+        if rank < count {
+            return Some(i * 64 + select(zeros, rank as u32) as usize);
+        }
+        rank -= count;
+    }
+    None
+}
+
+/// The position of the one-bit that has `rank` ones before it, which exists: by bytes, then by bits.
+fn select(mut word: u64, mut rank: u32) -> u32 {
+    let mut position = 0;
+    loop {
+        let ones = (word as u8).count_ones();
+        if rank < ones {
+            break;
+        }
+        rank -= ones;
+        word >>= 8;
+        position += 8;
+    }
+    for _ in 0..rank {
+        word &= word - 1;
+    }
+    position + word.trailing_zeros()
+}

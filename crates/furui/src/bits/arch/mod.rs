@@ -17,6 +17,16 @@ pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     generic::byte_positions(haystack, byte, out);
 }
 
+/// The position of the zero that has `rank` zeros before it, in a bit string of little-endian words.
+#[inline]
+pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(position) = x86_64::select_zero(words, rank) {
+        return position;
+    }
+    generic::select_zero(words, rank)
+}
+
 /// Asks for the cache line of `item`, which will be read soon. Changes nothing but time.
 #[inline(always)]
 pub(crate) fn prefetch<T>(item: &T) {
@@ -87,6 +97,26 @@ mod tests {
                 generic::byte_positions(slice, 3, &mut portable);
                 assert_eq!(vector, naive);
                 assert_eq!(portable, naive);
+            }
+        }
+    }
+
+    #[test]
+    fn select_zero_equals_the_naive_scan_at_every_rank() {
+        for density in 0..4u32 {
+            let words: Vec<[u8; 8]> = (1..20u64)
+                .map(|i| {
+                    let word = i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(i as u32);
+                    [word, word & word >> 7, word | word >> 7, if i % 3 == 0 { 0 } else { u64::MAX }][density as usize]
+                })
+                .map(u64::to_le_bytes)
+                .collect();
+            let zeros = (0..words.len() * 64).filter(|i| words[i / 64][i % 64 / 8] >> (i % 8) & 1 == 0);
+            let naive: Vec<usize> = zeros.collect();
+            for rank in 0..naive.len() as u64 + 70 {
+                let expected = naive.get(rank as usize).copied();
+                assert_eq!(select_zero(&words, rank), expected);
+                assert_eq!(generic::select_zero(&words, rank), expected);
             }
         }
     }

@@ -12,6 +12,22 @@ pub(super) fn prefetch<T>(item: &T) {
     unsafe { _mm_prefetch(std::ptr::from_ref(item).cast(), _MM_HINT_T0) };
 }
 
+/// See [`super::select_zero`]. The outer `None` says that the instructions are missing.
+#[inline]
+pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<Option<usize>> {
+    if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
+        // SAFETY: POPCNT, BMI1 and BMI2 were found just above.
+        Some(unsafe { select_zero_bmi2(words, rank) })
+    } else {
+        None
+    }
+}
+
+#[target_feature(enable = "popcnt,bmi1,bmi2")]
+fn select_zero_bmi2(words: &[[u8; 8]], rank: u64) -> Option<usize> {
+    generic::select_zero_by(words, rank, |word, rank| _pdep_u64(1 << rank, word).trailing_zeros())
+}
+
 /// See [`super::byte_positions`].
 pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) -> bool {
     if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi1") {

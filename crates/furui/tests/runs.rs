@@ -1,0 +1,333 @@
+//! Runs against sorted sets, over mapped files and others; and what damage does to them.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use furui::format::{Align, EnvelopeWriter, Kind, Tag};
+use furui::store::ReadAt;
+use furui::store::cascade::{Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedKeys};
+use furui::{Error, HashSpec, Result};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A file in memory that can hide that it is, and counts what it is asked for.
+#[derive(Clone, Debug)]
+struct File {
+    bytes: Arc<[u8]>,
+    mapped: bool,
+    reads: Arc<AtomicUsize>,
+    bytes_read: Arc<AtomicUsize>,
+    releases: Arc<AtomicUsize>,
+}
+
+impl File {
+    fn new(bytes: &[u8], mapped: bool) -> Self {
+        Self {
+            bytes: bytes.into(),
+            mapped,
+            reads: Arc::default(),
+            bytes_read: Arc::default(),
+            releases: Arc::default(),
+        }
+    }
+}
+
+impl ReadAt for File {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.bytes_read.fetch_add(buf.len(), Ordering::Relaxed);
+        self.bytes.read_at(offset, buf)
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        self.mapped.then_some(&self.bytes)
+    }
+
+    fn release(&self) {
+        self.releases.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn write(keys: &[u64], piece: usize, expected: u64) -> Vec<u8> {
+    let mut file = vec![];
+    let mut writer = RunWriter::new(&mut file, "run", HashSpec::default(), expected).unwrap();
+    for keys in keys.chunks(piece) {
+        writer.push(keys).unwrap();
+    }
+    let written = writer.finish().unwrap();
+    assert_eq!(written.keys, keys.len() as u64);
+    assert_eq!(written.seal.length, file.len() as u64);
+    file
+}
+
+fn open(bytes: &[u8], mapped: bool) -> Result<Run<File>> {
+    Run::open(File::new(bytes, mapped), "run", HashSpec::default(), u64::MAX)
+}
+
+fn uniform(count: u64) -> Vec<u64> {
+    let spec = HashSpec::default();
+    (0..count).map(|i| spec.hash(&i.to_le_bytes()).get()).collect::<BTreeSet<u64>>().into_iter().collect()
+}
+
+fn read_all<F: ReadAt>(run: &Run<F>) -> Result<Vec<u64>> {
+    let (mut all, mut reader) = (vec![], run.reader());
+    loop {
+        let keys = reader.fill()?;
+        if keys.is_empty() {
+            return Ok(all);
+        }
+        let count = keys.len().div_ceil(2);
+        all.extend_from_slice(&keys[..count]);
+        reader.consume(count);
+    }
+}
+
+fn keys() -> impl Strategy<Value = Vec<u64>> {
+    let dense =
+        (any::<u64>(), 1..6000u64).prop_map(|(start, count)| (0..count).map(|i| start.wrapping_add(i)).collect());
+    let ends = vec((any::<bool>(), 0..20_000u64), 0..500)
+        .prop_map(|keys| keys.iter().map(|&(top, key)| if top { u64::MAX - key } else { key }).collect());
+    prop_oneof![(0..6000u64).prop_map(uniform), vec(any::<u64>(), 0..50), dense, ends]
+        .prop_map(|keys: Vec<u64>| BTreeSet::from_iter(keys).into_iter().collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_run_is_the_set_that_was_written(
+        keys in keys(),
+        piece in 1..5000usize,
+        expected in prop_oneof![1..10_000u64, Just(0), any::<u64>()],
+        others in vec(any::<u64>(), 100),
+        mapped in any::<bool>(),
+    ) {
+        let run = open(&write(&keys, piece, expected), mapped).unwrap();
+        run.verify().unwrap();
+        prop_assert_eq!(run.len(), keys.len() as u64);
+        prop_assert_eq!(run.is_empty(), keys.is_empty());
+        prop_assert_eq!(&read_all(&run).unwrap(), &keys);
+
+        let mut asked: Vec<u64> = keys.iter().step_by(3).flat_map(|&key| [key, key ^ 1]).chain(others).collect();
+        asked.extend([0, u64::MAX]);
+        asked.sort_unstable();
+        let expected: Vec<bool> = asked.iter().map(|key| keys.binary_search(key).is_ok()).collect();
+        let mut found = vec![false; asked.len()];
+        run.contains_sorted(&asked, &mut found).unwrap();
+        prop_assert_eq!(&found, &expected);
+        for (key, expected) in asked.iter().zip(&expected) {
+            prop_assert_eq!(run.contains(*key).unwrap(), *expected);
+        }
+
+        // What another level has found stays found.
+        let mut found: Vec<bool> = asked.iter().map(|key| key % 3 == 0).collect();
+        run.contains_sorted(&asked, &mut found).unwrap();
+        for ((key, found), expected) in asked.iter().zip(found).zip(expected) {
+            prop_assert_eq!(found, expected || key % 3 == 0);
+        }
+    }
+
+    #[test]
+    fn the_merge_of_runs_is_the_union(sets in vec(keys(), 1..6)) {
+        let runs: Vec<Run<File>> = sets.iter().map(|keys| open(&write(keys, 1000, 3000), false).unwrap()).collect();
+        let mut merge = Merge::new(runs.iter().map(Run::reader).collect());
+        let mut file = vec![];
+        let mut writer = RunWriter::new(&mut file, "merged", HashSpec::default(), 10_000).unwrap();
+        loop {
+            let keys = merge.next_keys().unwrap();
+            if keys.is_empty() {
+                break;
+            }
+            writer.push(keys).unwrap();
+        }
+        writer.finish().unwrap();
+        let union: BTreeSet<u64> = sets.into_iter().flatten().collect();
+        let merged = open(&file, true).unwrap();
+        merged.verify().unwrap();
+        prop_assert_eq!(read_all(&merged).unwrap(), union.into_iter().collect::<Vec<u64>>());
+    }
+}
+
+#[test]
+fn a_changed_byte_is_an_error_and_never_a_wrong_answer() {
+    let keys = uniform(300);
+    let bytes = write(&keys, 300, 300);
+    let mut damaged = bytes.clone();
+    for at in 0..bytes.len() {
+        damaged[at] ^= 1 << (at % 8);
+        if let Ok(run) = open(&damaged, at % 2 == 0) {
+            for &key in keys.iter().step_by(100) {
+                assert!(run.contains(key).unwrap_or(true), "byte {at}: {key:#x} is lost");
+                assert!(!run.contains(key ^ 1).unwrap_or(false), "byte {at}: {:#x} was never there", key ^ 1);
+            }
+            let mut found = vec![false; keys.len()];
+            assert!(run.contains_sorted(&keys, &mut found).is_err() || found.iter().all(|found| *found));
+            assert!(read_all(&run).is_ok_and(|read| read == keys) || read_all(&run).is_err());
+            let error = run.verify().expect_err("verify reads every byte").to_string();
+            assert!(error.starts_with("run: at byte "), "byte {at}: {error}");
+        }
+        damaged[at] = bytes[at];
+    }
+}
+
+#[test]
+fn a_truncated_run_does_not_open() {
+    let bytes = write(&uniform(900), 900, 900);
+    for length in 0..bytes.len() {
+        assert!(matches!(open(&bytes[..length], true), Err(Error::Format(_))), "{length} bytes");
+    }
+}
+
+#[test]
+fn damage_is_named_with_the_offset_of_its_page() {
+    let keys = uniform(5000);
+    let mut bytes = write(&keys, 5000, 5000);
+    let start = bytes.len() - bytes.len() % PAGE_BYTES - PAGE_BYTES;
+    bytes[start + 1000] ^= 1;
+    let run = open(&bytes, true).unwrap();
+    let expected = format!("run: at byte {start}: checksum mismatch");
+    for error in [run.verify().unwrap_err(), run.contains(keys[4999]).unwrap_err(), read_all(&run).unwrap_err()] {
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
+    assert!(run.contains(keys[0]).unwrap(), "whole pages still answer");
+}
+
+#[test]
+fn a_run_of_another_hash_or_kind_does_not_open() {
+    let bytes = write(&[1, 2, 3], 3, 3);
+    let other = HashSpec { seed: 1, ..HashSpec::default() };
+    let error = Run::open(File::new(&bytes, true), "run", other, u64::MAX).unwrap_err();
+    assert!(error.to_string().contains("cannot be combined"), "{error}");
+
+    let mut manifest = vec![];
+    EnvelopeWriter::new(&mut manifest, Kind::Manifest, HashSpec::default()).unwrap().finish().unwrap();
+    assert!(matches!(open(&manifest, true), Err(Error::Format(_))));
+}
+
+/// A file whose envelope is in order, whatever is in it.
+fn sealed(pages: &[[u8; PAGE_BYTES]], fences: &[u64], keys: u64, greatest: u64, bits: u32) -> Vec<u8> {
+    let mut file = vec![];
+    let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default()).unwrap();
+    writer.section(Tag::new(*b"PAGE"), Align::Page).unwrap();
+    writer.write_all(pages.as_flattened()).unwrap();
+    writer.section(Tag::new(*b"FENC"), Align::Line).unwrap();
+    fences.iter().for_each(|fence| writer.write_all(&fence.to_le_bytes()).unwrap());
+    writer.section(Tag::new(*b"META"), Align::Line).unwrap();
+    writer.write_all(&keys.to_le_bytes()).unwrap();
+    writer.write_all(&greatest.to_le_bytes()).unwrap();
+    writer.write_all(&u64::from(bits).to_le_bytes()).unwrap();
+    writer.finish().unwrap();
+    file
+}
+
+#[test]
+fn a_well_sealed_file_that_contradicts_itself_is_refused() {
+    let bits = RemainderBits::for_keys(6);
+    let mut pages = [[0; PAGE_BYTES]; 2];
+    Page::encode(&[10, 20, 30], bits, &mut pages[0]);
+    Page::encode(&[40, 50, 60], bits, &mut pages[1]);
+    let good = sealed(&pages, &[10, 40], 6, 60, bits.get());
+    open(&good, true).unwrap().verify().unwrap();
+    assert!(open(&good, true).unwrap().contains(50).unwrap());
+
+    for (what, bytes) in [
+        ("fences that do not ascend", sealed(&pages, &[40, 10], 6, 60, bits.get())),
+        ("a fence too few", sealed(&pages, &[10], 6, 60, bits.get())),
+        ("a fence too many", sealed(&pages, &[10, 40, 50], 6, 60, bits.get())),
+        ("a greatest key before the last fence", sealed(&pages, &[10, 40], 6, 39, bits.get())),
+        ("more pages than keys", sealed(&pages, &[10, 40], 1, 60, bits.get())),
+        ("more keys than pages can hold", sealed(&pages, &[10, 40], 1 << 40, 60, bits.get())),
+        ("remainders too wide", sealed(&pages, &[10, 40], 6, 60, 57)),
+        ("keys without pages", sealed(&[], &[], 6, 60, bits.get())),
+    ] {
+        assert!(matches!(open(&bytes, true), Err(Error::Format(_))), "{what}");
+    }
+
+    let swapped = [pages[1], pages[0]];
+    for (what, bytes) in [
+        ("pages in each other's place", sealed(&swapped, &[10, 40], 6, 60, bits.get())),
+        ("a page twice", sealed(&[pages[0], pages[0]], &[10, 40], 6, 60, bits.get())),
+        ("another greatest key", sealed(&pages, &[10, 40], 6, 61, bits.get())),
+        ("another number of keys", sealed(&pages, &[10, 40], 7, 60, bits.get())),
+        ("another width", sealed(&pages, &[10, 40], 6, 60, bits.get() - 1)),
+        ("a page that reaches into the next", {
+            let mut pages = pages;
+            Page::encode(&[10, 20, 45], bits, &mut pages[0]);
+            sealed(&pages, &[10, 40], 6, 60, bits.get())
+        }),
+    ] {
+        let run = open(&bytes, true).unwrap();
+        assert!(matches!(run.verify(), Err(Error::Format(_))), "{what}");
+        assert!(matches!(read_all(&run), Err(Error::Format(_))), "{what}");
+    }
+    assert!(open(&sealed(&swapped, &[10, 40], 6, 60, bits.get()), true).unwrap().contains(50).is_err());
+}
+
+#[test]
+fn a_lookup_reads_one_page_and_a_sorted_batch_no_page_twice() {
+    let keys = uniform(50_000);
+    let run = open(&write(&keys, 5000, 50_000), false).unwrap();
+    let file = File::new(&write(&keys, 5000, 50_000), false);
+    let (reads, bytes_read) = (file.reads.clone(), file.bytes_read.clone());
+    let counted = Run::open(file, "run", HashSpec::default(), u64::MAX).unwrap();
+
+    let before = (reads.load(Ordering::Relaxed), bytes_read.load(Ordering::Relaxed));
+    assert!(counted.contains(keys[777]).unwrap());
+    assert_eq!(reads.load(Ordering::Relaxed) - before.0, 1);
+    assert_eq!(bytes_read.load(Ordering::Relaxed) - before.1, PAGE_BYTES);
+
+    let before = (reads.load(Ordering::Relaxed), bytes_read.load(Ordering::Relaxed));
+    let mut found = vec![false; keys.len()];
+    counted.contains_sorted(&keys, &mut found).unwrap();
+    assert!(found.iter().all(|found| *found));
+    assert_eq!(reads.load(Ordering::Relaxed) - before.0, run.pages().div_ceil(8), "8 adjacent pages a read");
+    assert_eq!(bytes_read.load(Ordering::Relaxed) - before.1, run.pages() * PAGE_BYTES);
+
+    let before = reads.load(Ordering::Relaxed);
+    counted.contains_sorted(&keys, &mut found).unwrap();
+    assert_eq!(reads.load(Ordering::Relaxed), before, "what is found already is not looked up");
+}
+
+#[test]
+fn a_mapped_file_is_released_when_too_much_of_it_was_touched() {
+    let keys = uniform(200_000);
+    let file = File::new(&write(&keys, 5000, 200_000), true);
+    let releases = file.releases.clone();
+    let run = Run::open(file, "run", HashSpec::default(), 256 << 10).unwrap();
+    let mut found = vec![false; keys.len()];
+    run.contains_sorted(&keys, &mut found).unwrap();
+    assert!(found.iter().all(|found| *found));
+    // Before every fifth cluster of 64 KiB, the four before it are released.
+    let clusters = run.pages().div_ceil(16);
+    assert_eq!(releases.load(Ordering::Relaxed), (clusters - 1) / 4);
+    assert!(clusters > 10, "the run is large enough to show it");
+}
+
+#[test]
+#[should_panic(expected = "keys of a run ascend strictly")]
+fn keys_out_of_order_are_refused() {
+    let mut writer = RunWriter::new(io::sink(), "run", HashSpec::default(), 3).unwrap();
+    writer.push(&[1, 5]).unwrap();
+    writer.push(&[5]).unwrap();
+}
+
+#[test]
+fn an_error_of_the_sink_names_the_file() {
+    struct Full;
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let error = RunWriter::new(Full, "0123.run", HashSpec::default(), 3).err().expect("the header is written at once");
+    assert!(error.to_string().starts_with("cannot write 0123.run: "), "{error}");
+}
