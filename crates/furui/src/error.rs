@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::filter::Full;
+use crate::filter::{ConfigError, Full};
 use crate::format::FormatError;
 
 /// The result of everything that can fail here.
@@ -75,5 +75,11 @@ impl From<FormatError> for Error {
 impl From<Full> for Error {
     fn from(error: Full) -> Self {
         Self::Full(error)
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error.0)
     }
 }

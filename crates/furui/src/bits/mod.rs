@@ -2,5 +2,6 @@
 
 pub(crate) mod arch;
 mod scan;
+pub(crate) mod word;
 
 pub use scan::byte_positions;

@@ -1,8 +1,14 @@
 //! Filters: small answers to "have I seen this?", wrong only in the direction they promise.
 
+mod error;
+mod quotient;
+
 use std::fmt;
 
 use crate::hash::KeyHash;
+
+pub use error::ConfigError;
+pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
 
 /// A set that may answer "yes" wrongly, at a stated rate, and "no" never, unless it [`forgets`](Self::forgets).
 pub trait Filter {

@@ -78,3 +78,16 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
         *position += base;
     }
 }
+
+/// Calls `f` compiled for x86-64-v3, so that counts, masks and selects inside it are single instructions.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn run_v3<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+/// See [`super::generic::select`].
+#[inline]
+#[target_feature(enable = "bmi1,bmi2")]
+pub(super) fn select(word: u64, n: u32) -> u32 {
+    _tzcnt_u64(_pdep_u64(1 << n, word)) as u32
+}
