@@ -1,1 +1,3 @@
+//! The experiments behind the numbers, and the rivals they are measured against.
+
 fn main() {}

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::filter::{ConfigError, Full};
-use crate::format::FormatError;
+use crate::format::{FormatError, ReadError};
 
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -69,6 +69,15 @@ impl std::error::Error for Error {
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
         Self::Format(error)
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Io { file, source } => Self::Io { action: "cannot read", file, source },
+            ReadError::Format(error) => Self::Format(error),
+        }
     }
 }
 

@@ -1,14 +1,26 @@
 //! Filters: small answers to "have I seen this?", wrong only in the direction they promise.
 
-mod error;
-mod quotient;
-
 use std::fmt;
 
 use crate::hash::KeyHash;
 
+mod counting;
+mod error;
+mod probes;
+mod quotient;
+mod recent;
+mod stable;
+mod stable_light;
+mod steady;
+
+pub use counting::CountingBloom;
 pub use error::ConfigError;
+pub use probes::{MAX_COUNTERS, MAX_PROBES};
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
+pub use recent::{Recent, Tag};
+pub use stable::StableBloom;
+pub use stable_light::StableBloomLight;
+pub use steady::stable_decrements;
 
 /// A set that may answer "yes" wrongly, at a stated rate, and "no" never, unless it [`forgets`](Self::forgets).
 pub trait Filter {

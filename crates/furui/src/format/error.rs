@@ -1,5 +1,7 @@
 use std::fmt;
+use std::io;
 
+use super::layout::{Kind, Tag};
 use crate::hash::HashSpec;
 
 /// What is wrong with a file's bytes, and where.
@@ -29,10 +31,12 @@ pub enum Problem {
     /// A furui file of another kind than the one asked for.
     WrongKind {
         /// The kind in the file.
-        found: u16,
+        found: Kind,
         /// The kind the reader wants.
-        expected: u16,
+        expected: Kind,
     },
+    /// The kind's number is unknown to this furui.
+    UnknownKind(u16),
     /// The file was made with another hash function or seed.
     OtherHash {
         /// The spec in the file.
@@ -40,6 +44,8 @@ pub enum Problem {
         /// The spec the reader works with.
         expected: HashSpec,
     },
+    /// The kind of store is unknown to this furui.
+    UnknownStore(String),
     /// The hash algorithm's number is unknown to this furui.
     UnknownHash(u16),
     /// The file is shorter than it says.
@@ -48,6 +54,21 @@ pub enum Problem {
         expected: u64,
         /// How many it has.
         found: u64,
+    },
+    /// The bytes that end every file are not there: the file was cut off, or more was written behind it.
+    NoEnd,
+    /// The file is not there, though the store needs it.
+    Missing,
+    /// A good file, but not the one that another file refers to by its [`Seal`](super::Seal).
+    OtherFile,
+    /// The file has no section of this tag.
+    NoSection(Tag),
+    /// A section is longer than this furui reads at once.
+    TooLong {
+        /// Its length in bytes.
+        length: u64,
+        /// The limit.
+        limit: u64,
     },
     /// A checksum disagrees with the bytes it covers.
     Checksum,
@@ -71,13 +92,22 @@ impl fmt::Display for Problem {
                     "format version {found} is newer than {supported}, the newest this furui reads: upgrade furui"
                 )
             }
-            Self::WrongKind { found, expected } => write!(f, "a file of kind {found}, where kind {expected} belongs"),
+            Self::WrongKind { found, expected } => write!(f, "this is {found}, where {expected} belongs"),
+            Self::UnknownKind(code) => write!(f, "files of kind {code} are unknown to this furui: upgrade furui"),
             Self::OtherHash { found, expected } => {
                 write!(f, "made with {found}, not with {expected}: the two cannot be combined")
             }
             Self::UnknownHash(code) => write!(f, "hash algorithm {code} is unknown to this furui: upgrade furui"),
             Self::Truncated { expected, found } => {
                 write!(f, "truncated: {expected} bytes expected, {found} found; restore the file from a copy")
+            }
+            Self::NoEnd => write!(f, "the file does not end as it should, it was cut off; restore it from a copy"),
+            Self::Missing => write!(f, "the file is missing, though its store needs it; restore the store from a copy"),
+            Self::OtherFile => write!(f, "not the file that its store names; restore the store from one copy"),
+            Self::UnknownStore(kind) => write!(f, "a store of kind {kind:?} is unknown to this furui: upgrade furui"),
+            Self::NoSection(tag) => write!(f, "section {tag} is missing; restore the file from a copy"),
+            Self::TooLong { length, limit } => {
+                write!(f, "a section of {length} bytes, where at most {limit} belong; restore the file from a copy")
             }
             Self::Checksum => write!(f, "checksum mismatch, the bytes are damaged; restore the file from a copy"),
             Self::Invalid(what) => write!(f, "damaged: {what}; restore the file from a copy"),
@@ -86,3 +116,42 @@ impl fmt::Display for Problem {
 }
 
 impl std::error::Error for FormatError {}
+
+/// Why a file could not be read: the operating system refused, or its bytes are wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The operating system's answer to a read.
+    Io {
+        /// The file's name, as the caller knows it.
+        file: String,
+        /// The answer.
+        source: io::Error,
+    },
+    /// The bytes are damaged, foreign or of a later version.
+    Format(FormatError),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io { file, source } => write!(f, "cannot read {file}: {source}"),
+            Self::Format(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io { source, .. } => Some(source),
+            Self::Format(error) => Some(error),
+        }
+    }
+}
+
+impl From<FormatError> for ReadError {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}

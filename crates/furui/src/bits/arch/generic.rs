@@ -18,6 +18,14 @@ pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     out.extend(tail.iter().enumerate().filter(|&(_, &b)| b == byte).map(|(i, _)| (base + i) as u32));
 }
 
+/// Thirty-two counters a step: a 2-bit counter has something to lose if either of its bits is set.
+#[inline]
+pub(super) fn decrement_2bit(words: &mut [u64]) {
+    for word in words {
+        *word -= (*word | *word >> 1) & 0x5555_5555_5555_5555;
+    }
+}
+
 /// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many.
 ///
 /// Byte sums side by side, a comparison of all eight with `n` at once, then the ones of a single byte (Vigna,

@@ -73,20 +73,6 @@ impl Words {
     }
 }
 
-/// Asks for the cache line of `bytes[index]`, if there is such an instruction; a hint that changes nothing else.
-#[inline(always)]
-pub(crate) fn prefetch(bytes: &[u8], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let line = bytes.as_ptr().wrapping_add(index);
-        // SAFETY: a prefetch reads nothing and cannot fault, whatever the address; SSE is part of x86-64.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (bytes, index);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -124,7 +124,7 @@ impl QuotientFilter {
     /// more than 57 bits.
     pub fn with_fingerprint_bits(slots: u64, fingerprint_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=64).contains(&fingerprint_bits) {
-            return Err(ConfigError(format!("fingerprints have 1 to 64 bits, not {fingerprint_bits}")));
+            return Err(ConfigError(format!("fingerprints have from 1 to 64 bits, not {fingerprint_bits}")));
         }
         Self::with_shape(Shape::new(slots, u64::MAX >> (64 - fingerprint_bits))?)
     }

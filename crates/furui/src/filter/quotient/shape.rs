@@ -30,7 +30,7 @@ impl Shape {
     /// `slots` slots for the fingerprints 0 ..= `last`.
     pub(super) fn new(slots: u64, last: u64) -> Result<Self, ConfigError> {
         if slots == 0 || slots > MAX_SLOTS {
-            return Err(ConfigError(format!("a quotient filter has 1 to {MAX_SLOTS} slots, not {slots}")));
+            return Err(ConfigError(format!("a quotient filter has from 1 to {MAX_SLOTS} slots, not {slots}")));
         }
         if slots - 1 > last {
             return Err(ConfigError(format!(
@@ -42,7 +42,7 @@ impl Shape {
         let remainder_bits = (128 - (divisor - 1).leading_zeros()).max(1);
         if remainder_bits > MAX_REMAINDER_BITS {
             return Err(ConfigError(format!(
-                "{slots} slots leave remainders of {remainder_bits} bits, {MAX_REMAINDER_BITS} are possible: \
+                "{slots} slots leave remainders of {remainder_bits} bits, more than {MAX_REMAINDER_BITS}: \
                  take more slots or shorter fingerprints"
             )));
         }
@@ -54,7 +54,9 @@ impl Shape {
     /// `slots` slots with remainders that use all of `remainder_bits` bits.
     pub(super) fn with_remainder(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=MAX_REMAINDER_BITS).contains(&remainder_bits) {
-            return Err(ConfigError(format!("remainders have 1 to {MAX_REMAINDER_BITS} bits, not {remainder_bits}")));
+            return Err(ConfigError(format!(
+                "remainders have from 1 to {MAX_REMAINDER_BITS} bits, not {remainder_bits}"
+            )));
         }
         let last = (u128::from(slots) << remainder_bits).saturating_sub(1);
         let last = u64::try_from(last).map_err(|_| {
@@ -73,8 +75,7 @@ impl Shape {
         let remainder_bits = (load / rate).log2().ceil().max(1.0);
         if remainder_bits > f64::from(MAX_REMAINDER_BITS) || (slots as f64).log2() + remainder_bits > 64.0 {
             return Err(ConfigError(format!(
-                "a rate of {rate:e} for {capacity} keys needs longer fingerprints than a 64-bit hash gives: \
-                 allow a higher rate"
+                "a rate of {rate:e} for {capacity} keys needs more than the 64 bits of a hash: allow a higher rate"
             )));
         }
         Self::with_remainder(slots, remainder_bits as u32)
@@ -158,7 +159,7 @@ fn check_rate(rate: f64) -> Result<(), ConfigError> {
     if rate > 0.0 && rate < 1.0 {
         return Ok(());
     }
-    Err(ConfigError(format!("a false-positive rate lies between 0 and 1, both excluded: not {rate}")))
+    Err(ConfigError(format!("a false-positive rate is more than 0 and less than 1, not {rate}")))
 }
 
 #[cfg(test)]

@@ -1,0 +1,185 @@
+//! Input in blocks of whole lines.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use furui::Error;
+
+use crate::interrupt::{Interrupt, Wait};
+
+/// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
+const BLOCK: usize = 512 << 10;
+/// The longest line. A longer one is an error, not a machine without memory.
+pub const MAX_LINE: usize = 1 << 30;
+
+/// Some whole lines, each with its separator.
+pub struct Block<'a> {
+    pub bytes: &'a mut [u8],
+    /// Where the separators are, ascending; the last one ends the block.
+    pub ends: &'a [u32],
+}
+
+impl Block<'_> {
+    /// The lines, without their separators.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let line = &self.bytes[start..end as usize];
+            start = end as usize + 1;
+            line
+        })
+    }
+}
+
+/// Reads files one after the other and hands out what has arrived, in whole lines.
+///
+/// A block is what one read brought, and what more could be had without waiting, up to a limit: so a line on a slow pipe is
+/// seen at once, and a file is read in large pieces. A last line without separator gets one; lines do not run on
+/// from one file into the next.
+pub struct Blocks<'a> {
+    files: std::vec::IntoIter<PathBuf>,
+    current: Option<Input>,
+    separator: u8,
+    interrupt: &'a Interrupt,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that were read, and those that were handed out already.
+    filled: usize,
+    done: usize,
+    ends: Vec<u32>,
+}
+
+struct Input {
+    file: File,
+    name: String,
+    /// A pipe or terminal, where reading may wait.
+    waits: bool,
+}
+
+impl<'a> Blocks<'a> {
+    /// Reads `files`, or standard input if there are none. "-" is standard input.
+    pub fn new(files: &[PathBuf], separator: u8, interrupt: &'a Interrupt) -> Self {
+        let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
+        Self {
+            files: files.into_iter(),
+            current: None,
+            separator,
+            interrupt,
+            buffer: vec![0; BLOCK],
+            filled: 0,
+            done: 0,
+            ends: Vec::new(),
+        }
+    }
+
+    /// The next block; `None` when all input is read, or the user interrupted.
+    pub fn next(&mut self) -> Result<Option<Block<'_>>, Error> {
+        self.buffer.copy_within(self.done..self.filled, 0);
+        self.filled -= self.done;
+        self.done = 0;
+        loop {
+            if self.current.is_none() {
+                match self.files.next() {
+                    Some(path) => self.current = Some(Input::open(&path)?),
+                    None => return Ok(None),
+                }
+            }
+            let Some(input) = &mut self.current else { continue };
+            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt)?;
+            if state == Fill::Interrupted {
+                return Ok(None);
+            }
+            if state == Fill::End {
+                self.current = None;
+                if self.filled > 0 && self.buffer[self.filled - 1] != self.separator {
+                    if self.filled == self.buffer.len() {
+                        self.buffer.push(0);
+                    }
+                    self.buffer[self.filled] = self.separator;
+                    self.filled += 1;
+                }
+            }
+            furui::bits::byte_positions(&self.buffer[..self.filled], self.separator, &mut self.ends);
+            if let Some(&last) = self.ends.last() {
+                self.done = last as usize + 1;
+                return Ok(Some(Block { bytes: &mut self.buffer[..self.done], ends: &self.ends }));
+            }
+            if let Some(input) = &self.current
+                && self.filled == self.buffer.len()
+            {
+                if self.filled >= MAX_LINE {
+                    return Err(Error::Config(format!("{}: a line is longer than {MAX_LINE} bytes", input.name)));
+                }
+                self.buffer.resize(self.filled * 2, 0);
+            }
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Fill {
+    /// There are new bytes, or the buffer is full.
+    Some,
+    /// The file is read to its end.
+    End,
+    Interrupted,
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let (file, name) = if path.as_os_str() == "-" {
+            (standard_input(), Ok("standard input".to_string()))
+        } else {
+            (File::open(path), Err(path.display().to_string()))
+        };
+        let name = name.unwrap_or_else(|name| name);
+        let describe = |error| Error::io("cannot read", &name, error);
+        let file = file.map_err(describe)?;
+        let kind = file.metadata().map_err(describe)?.file_type();
+        if kind.is_dir() {
+            return Err(describe(io::Error::from(ErrorKind::IsADirectory)));
+        }
+        Ok(Self { file, name, waits: !kind.is_file() })
+    }
+
+    /// Reads what is there, waiting only if nothing is.
+    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize, interrupt: &Interrupt) -> Result<Fill, Error> {
+        let mut state = Fill::Some;
+        let before = *filled;
+        while *filled < buffer.len() {
+            let wait = match self.waits {
+                false => interrupt.check(),
+                true if *filled == before => interrupt.wait(&self.file),
+                true => interrupt.ready(&self.file),
+            };
+            match wait {
+                Wait::Ready => {}
+                Wait::Nothing => break,
+                Wait::Interrupted => return Ok(Fill::Interrupted),
+            }
+            match self.file.read(&mut buffer[*filled..]) {
+                Ok(0) => {
+                    state = Fill::End;
+                    break;
+                }
+                Ok(count) => *filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("cannot read", &self.name, error)),
+            }
+        }
+        Ok(state)
+    }
+}
+
+/// Standard input as a file, without the standard library's buffer between.
+#[cfg(unix)]
+fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(windows)]
+fn standard_input() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}

@@ -1,0 +1,22 @@
+//! The clock of all experiments: the CPU time of this thread, which a busy neighbour disturbs least.
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The CPU time of this thread, in nanoseconds.
+pub(crate) fn thread_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// What `work` costs, in nanoseconds for each of `items`.
+pub(crate) fn ns_each(items: usize, work: impl FnOnce()) -> f64 {
+    let start = thread_ns();
+    work();
+    (thread_ns() - start) as f64 / items as f64
+}
+
+/// The middle one of several measurements.
+pub(crate) fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}

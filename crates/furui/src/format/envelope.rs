@@ -1,0 +1,308 @@
+use std::io;
+use std::ops::Range;
+
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use super::field::{array_at, u16_at, u32_at, u64_at};
+use super::layout::*;
+use super::writer::seal_checksum;
+use super::{FormatError, Problem, ReadAt, ReadError};
+use crate::hash::{HashAlgorithm, HashSpec};
+
+/// How many bytes [`Envelope::verify`] holds at a time.
+const VERIFY_CHUNK: usize = 256 << 10;
+
+/// A file's envelope: what the file is, how its keys were hashed, and where its sections lie.
+///
+/// Opening reads header, table and footer, some hundred bytes, and checks them; sections are checked when they are read
+/// whole ([`read_section`](Self::read_section)) or by [`verify`](Self::verify), which reads everything. An envelope
+/// does not hold the file: it is handed to each call, so that whoever opened it decides how long it lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    name: String,
+    kind: Kind,
+    hash: HashSpec,
+    sections: Vec<Section>,
+    seal: Seal,
+}
+
+impl Envelope {
+    /// Reads and checks the envelope of `file`, which errors call `name`.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if these are not the header, table and footer of a whole file of this version.
+    pub fn open(file: &(impl ReadAt + ?Sized), name: &str) -> Result<Self, ReadError> {
+        Reader { file, name }.open()
+    }
+
+    /// The file's name, as it was given to [`open`](Self::open).
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the file is for.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// How the keys in the file were hashed.
+    pub fn hash(&self) -> HashSpec {
+        self.hash
+    }
+
+    /// What identifies the file.
+    pub fn seal(&self) -> Seal {
+        self.seal
+    }
+
+    /// All sections, in the order of the file.
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// The section of this tag.
+    ///
+    /// # Errors
+    /// [`Problem::NoSection`].
+    pub fn section(&self, tag: Tag) -> Result<&Section, FormatError> {
+        self.sections
+            .iter()
+            .find(|section| section.tag == tag)
+            .ok_or_else(|| self.error(self.seal.length - FOOTER_LEN as u64, Problem::NoSection(tag)))
+    }
+
+    /// An error in this file, for whoever reads its sections.
+    pub fn error(&self, offset: u64, problem: Problem) -> FormatError {
+        FormatError { file: self.name.clone(), offset, problem }
+    }
+
+    /// Checks that the file is of this kind.
+    ///
+    /// # Errors
+    /// [`Problem::WrongKind`].
+    pub fn expect_kind(&self, expected: Kind) -> Result<(), FormatError> {
+        if self.kind == expected {
+            return Ok(());
+        }
+        Err(self.error(HEADER_KIND as u64, Problem::WrongKind { found: self.kind, expected }))
+    }
+
+    /// Checks that the file's keys were hashed like this.
+    ///
+    /// # Errors
+    /// [`Problem::OtherHash`].
+    pub fn expect_hash(&self, expected: HashSpec) -> Result<(), FormatError> {
+        if self.hash == expected {
+            return Ok(());
+        }
+        Err(self.error(HEADER_ALGORITHM as u64, Problem::OtherHash { found: self.hash, expected }))
+    }
+
+    /// Reads a section whole and checks its checksum. `limit` is the most bytes a good file may have here: what bounds
+    /// the memory a bad one can take.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if there is no such section, or it is longer than `limit`, or damaged.
+    pub fn read_section(&self, file: &(impl ReadAt + ?Sized), tag: Tag, limit: usize) -> Result<Vec<u8>, ReadError> {
+        let section = self.section(tag)?;
+        let length = usize::try_from(section.length).ok().filter(|&length| length <= limit).ok_or_else(|| {
+            self.error(section.offset, Problem::TooLong { length: section.length, limit: limit as u64 })
+        })?;
+        let mut bytes = vec![0; length];
+        Reader { file, name: &self.name }.read(section.offset, &mut bytes)?;
+        if xxh3_64(&bytes) != section.checksum {
+            return Err(self.error(section.offset, Problem::Checksum).into());
+        }
+        Ok(bytes)
+    }
+
+    /// Reads every byte of the file, in order, and checks it: sections by their checksums, padding for zeros, the
+    /// envelope anew. Takes 256 KiB of memory.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] names the place of the damage: of padding the byte, of a section its start.
+    pub fn verify(&self, file: &(impl ReadAt + ?Sized)) -> Result<(), ReadError> {
+        let reader = Reader { file, name: &self.name };
+        if reader.open()? != *self {
+            return Err(self.error(0, Problem::Invalid("the file changed since it was opened")).into());
+        }
+        let mut end = HEADER_LEN as u64;
+        for section in &self.sections {
+            reader.check_padding(end..section.offset)?;
+            end = section.offset + section.length;
+            let mut hasher = Xxh3Default::new();
+            reader.for_each_chunk(section.offset..end, |_, chunk| {
+                hasher.update(chunk);
+                Ok(())
+            })?;
+            if hasher.digest() != section.checksum {
+                return Err(self.error(section.offset, Problem::Checksum).into());
+            }
+        }
+        reader.check_padding(end..self.table_offset())
+    }
+
+    fn table_offset(&self) -> u64 {
+        self.seal.length - (self.sections.len() * ENTRY_LEN + FOOTER_LEN) as u64
+    }
+}
+
+/// A file and what errors call it.
+struct Reader<'a, F: ?Sized> {
+    file: &'a F,
+    name: &'a str,
+}
+
+impl<F: ReadAt + ?Sized> Reader<'_, F> {
+    fn open(&self) -> Result<Envelope, ReadError> {
+        let length = self.file.len();
+        let (header, kind, hash) = self.header(length)?;
+        let (sections, checksum) = self.sections(length, &header)?;
+        Ok(Envelope { name: self.name.to_owned(), kind, hash, sections, seal: Seal { length, checksum } })
+    }
+
+    fn header(&self, length: u64) -> Result<([u8; HEADER_LEN], Kind, HashSpec), ReadError> {
+        let mut header = [0; HEADER_LEN];
+        let found = HEADER_LEN.min(usize::try_from(length).unwrap_or(HEADER_LEN));
+        self.read(0, &mut header[..found])?;
+        let magic = MAGIC.len().min(found);
+        if header[..magic] != MAGIC[..magic] {
+            return Err(self.error(0, Problem::NotFurui));
+        }
+        let shortest = (HEADER_LEN + FOOTER_LEN) as u64;
+        if length < shortest {
+            return Err(self.error(length, Problem::Truncated { expected: shortest, found: length }));
+        }
+        // The checksum goes before the version, so that a damaged version is not taken for a newer one.
+        if xxh3_64(&header[..HEADER_CHECKSUM]) != u64_at(&header, HEADER_CHECKSUM) {
+            return Err(self.error(0, Problem::Checksum));
+        }
+        match u16_at(&header, HEADER_VERSION) {
+            VERSION => {}
+            found @ 1.. => {
+                let problem = Problem::NewerVersion { found, supported: VERSION };
+                return Err(self.error(HEADER_VERSION as u64, problem));
+            }
+            0 => return Err(self.error(HEADER_VERSION as u64, Problem::Invalid("format version 0"))),
+        }
+        self.check_reserved(&header, HEADER_RESERVED, 0)?;
+        let kind = u16_at(&header, HEADER_KIND);
+        let kind = Kind::from_code(kind).ok_or_else(|| self.error(HEADER_KIND as u64, Problem::UnknownKind(kind)))?;
+        let algorithm = u16_at(&header, HEADER_ALGORITHM);
+        let algorithm = HashAlgorithm::from_code(algorithm)
+            .ok_or_else(|| self.error(HEADER_ALGORITHM as u64, Problem::UnknownHash(algorithm)))?;
+        Ok((header, kind, HashSpec { algorithm, seed: u64_at(&header, HEADER_SEED) }))
+    }
+
+    /// The sections, and the checksum of the footer.
+    fn sections(&self, length: u64, header: &[u8]) -> Result<(Vec<Section>, u64), ReadError> {
+        let footer_offset = length - FOOTER_LEN as u64;
+        let mut footer = [0; FOOTER_LEN];
+        self.read(footer_offset, &mut footer)?;
+        if footer[FOOTER_END_MAGIC..] != END_MAGIC {
+            return Err(self.error(footer_offset + FOOTER_END_MAGIC as u64, Problem::NoEnd));
+        }
+        let expected = u64_at(&footer, FOOTER_FILE_LEN);
+        if expected > length {
+            return Err(self.error(length, Problem::Truncated { expected, found: length }));
+        }
+        let count = u32_at(&footer, FOOTER_COUNT) as usize;
+        if count > MAX_SECTIONS {
+            return Err(self.error(footer_offset + FOOTER_COUNT as u64, Problem::Invalid("too many sections")));
+        }
+        let table_offset = u64_at(&footer, FOOTER_TABLE);
+        let table_len = count * ENTRY_LEN;
+        if expected != length || table_offset.checked_add(table_len as u64) != Some(footer_offset) {
+            return Err(self.error(footer_offset, Problem::Invalid("the footer does not fit the file's length")));
+        }
+        let mut table = [0; MAX_SECTIONS * ENTRY_LEN];
+        let table = &mut table[..table_len];
+        self.read(table_offset, table)?;
+        let checksum = u64_at(&footer, FOOTER_CHECKSUM);
+        if seal_checksum(header, table, &footer) != checksum {
+            return Err(self.error(table_offset, Problem::Checksum));
+        }
+        self.check_reserved(&footer, FOOTER_RESERVED, footer_offset)?;
+
+        let mut sections: Vec<Section> = Vec::with_capacity(count);
+        let mut end = HEADER_LEN as u64;
+        for (entry, at) in table.chunks_exact(ENTRY_LEN).zip((table_offset..).step_by(ENTRY_LEN)) {
+            let section = section_of(entry, end)
+                .filter(|section| sections.iter().all(|before| before.tag != section.tag))
+                .ok_or_else(|| self.error(at, Problem::Invalid("an entry of the section table")))?;
+            end = section
+                .offset
+                .checked_add(section.length)
+                .filter(|&end| end <= table_offset)
+                .ok_or_else(|| self.error(at, Problem::Invalid("a section reaches beyond the section table")))?;
+            sections.push(section);
+        }
+        if Align::Line.round_up(end) != Some(table_offset) {
+            return Err(self.error(table_offset, Problem::Invalid("the section table is not behind the sections")));
+        }
+        Ok((sections, checksum))
+    }
+
+    fn check_reserved<const N: usize>(
+        &self,
+        bytes: &[u8],
+        reserved: [Range<usize>; N],
+        offset: u64,
+    ) -> Result<(), ReadError> {
+        match reserved.into_iter().flatten().find(|&at| bytes[at] != 0) {
+            Some(at) => Err(self.error(offset + at as u64, Problem::Invalid("a reserved byte is not zero"))),
+            None => Ok(()),
+        }
+    }
+
+    fn check_padding(&self, padding: Range<u64>) -> Result<(), ReadError> {
+        self.for_each_chunk(padding, |offset, chunk| match chunk.iter().position(|&byte| byte != 0) {
+            Some(at) => Err(self.error(offset + at as u64, Problem::Invalid("a byte of padding is not zero"))),
+            None => Ok(()),
+        })
+    }
+
+    fn for_each_chunk(
+        &self,
+        range: Range<u64>,
+        mut f: impl FnMut(u64, &[u8]) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut buf = vec![0; (range.end - range.start).min(VERIFY_CHUNK as u64) as usize];
+        let mut offset = range.start;
+        while offset < range.end {
+            let chunk = (range.end - offset).min(VERIFY_CHUNK as u64) as usize;
+            self.read(offset, &mut buf[..chunk])?;
+            f(offset, &buf[..chunk])?;
+            offset += chunk as u64;
+        }
+        Ok(())
+    }
+
+    fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), ReadError> {
+        self.file.read_at(offset, buf).map_err(|source| match source.kind() {
+            // Checked against the length already, so the file has shrunk under us.
+            io::ErrorKind::UnexpectedEof => {
+                let expected = offset.saturating_add(buf.len() as u64);
+                self.error(offset, Problem::Truncated { expected, found: self.file.len() })
+            }
+            _ => ReadError::Io { file: self.name.to_owned(), source },
+        })
+    }
+
+    fn error(&self, offset: u64, problem: Problem) -> ReadError {
+        FormatError { file: self.name.to_owned(), offset, problem }.into()
+    }
+}
+
+/// The section that an entry of the table describes, if it lies where a section that follows byte `end` must.
+fn section_of(entry: &[u8], end: u64) -> Option<Section> {
+    let align = Align::from_bytes(u32_at(entry, ENTRY_ALIGN))?;
+    let section = Section {
+        tag: Tag::from_bytes(array_at(entry, ENTRY_TAG))?,
+        align,
+        offset: u64_at(entry, ENTRY_OFFSET),
+        length: u64_at(entry, ENTRY_LENGTH),
+        checksum: u64_at(entry, ENTRY_CHECKSUM),
+    };
+    (align.round_up(end) == Some(section.offset)).then_some(section)
+}

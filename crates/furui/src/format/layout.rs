@@ -1,0 +1,173 @@
+//! The envelope's numbers, as docs/format.md gives them.
+
+use std::fmt;
+use std::ops::Range;
+
+/// The format version that is written, and the newest that is read.
+pub const VERSION: u16 = 1;
+
+/// The most sections a file may have: what bounds the memory an envelope takes, whatever a file says.
+pub const MAX_SECTIONS: usize = 64;
+
+pub(super) const MAGIC: [u8; 8] = *b"FURUI\r\n\x1a";
+pub(super) const END_MAGIC: [u8; 8] = *b"FURUIEND";
+
+pub(super) const HEADER_LEN: usize = 64;
+pub(super) const HEADER_VERSION: usize = 8;
+pub(super) const HEADER_KIND: usize = 10;
+pub(super) const HEADER_ALGORITHM: usize = 12;
+pub(super) const HEADER_SEED: usize = 16;
+pub(super) const HEADER_RESERVED: [Range<usize>; 2] = [14..16, 24..56];
+pub(super) const HEADER_CHECKSUM: usize = 56;
+
+pub(super) const ENTRY_LEN: usize = 32;
+pub(super) const ENTRY_TAG: usize = 0;
+pub(super) const ENTRY_ALIGN: usize = 4;
+pub(super) const ENTRY_OFFSET: usize = 8;
+pub(super) const ENTRY_LENGTH: usize = 16;
+pub(super) const ENTRY_CHECKSUM: usize = 24;
+
+pub(super) const FOOTER_LEN: usize = 64;
+pub(super) const FOOTER_TABLE: usize = 0;
+pub(super) const FOOTER_COUNT: usize = 8;
+pub(super) const FOOTER_RESERVED: [Range<usize>; 2] = [12..16, 24..48];
+pub(super) const FOOTER_FILE_LEN: usize = 16;
+pub(super) const FOOTER_CHECKSUM: usize = 48;
+pub(super) const FOOTER_END_MAGIC: usize = 56;
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The manifest of a store: which files it is made of.
+    Manifest,
+    /// A run of a store: one sorted set of hashes.
+    Run,
+}
+
+impl Kind {
+    /// The number that stands for this kind in files.
+    pub const fn code(self) -> u16 {
+        match self {
+            Self::Manifest => 1,
+            Self::Run => 2,
+        }
+    }
+
+    /// The kind a file's number stands for, if this version knows it.
+    pub const fn from_code(code: u16) -> Option<Self> {
+        match code {
+            1 => Some(Self::Manifest),
+            2 => Some(Self::Run),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Manifest => "the manifest of a store",
+            Self::Run => "a run of a store",
+        })
+    }
+}
+
+/// The name of a section: four upper-case letters, which mean something within one [`Kind`] of file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Tag([u8; 4]);
+
+impl Tag {
+    /// The tag of these letters.
+    ///
+    /// # Panics
+    /// If they are not upper-case ASCII letters. Tags are constants, so that is a compile-time error.
+    pub const fn new(letters: [u8; 4]) -> Self {
+        match Self::from_bytes(letters) {
+            Some(tag) => tag,
+            None => panic!("a tag is four upper-case letters"),
+        }
+    }
+
+    /// The tag of these bytes, if they are one.
+    pub(super) const fn from_bytes(bytes: [u8; 4]) -> Option<Self> {
+        let [a, b, c, d] = bytes;
+        if a.is_ascii_uppercase() && b.is_ascii_uppercase() && c.is_ascii_uppercase() && d.is_ascii_uppercase() {
+            Some(Self(bytes))
+        } else {
+            None
+        }
+    }
+
+    pub(super) const fn bytes(self) -> [u8; 4] {
+        self.0
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|&letter| write!(f, "{}", char::from(letter)))
+    }
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Tag({self})")
+    }
+}
+
+/// Where a section may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Align {
+    /// At a multiple of 64: a cache line, and whole words.
+    Line,
+    /// At a multiple of 4096: a page of memory and of storage.
+    Page,
+}
+
+impl Align {
+    /// In bytes.
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Line => 64,
+            Self::Page => 4096,
+        }
+    }
+
+    pub(super) const fn from_bytes(bytes: u32) -> Option<Self> {
+        match bytes {
+            64 => Some(Self::Line),
+            4096 => Some(Self::Page),
+            _ => None,
+        }
+    }
+
+    /// `offset` rounded up, if that fits 64 bits.
+    pub(super) const fn round_up(self, offset: u64) -> Option<u64> {
+        offset.checked_next_multiple_of(self.bytes() as u64)
+    }
+}
+
+/// What identifies a finished file: a file that refers to another keeps its seal, so that a swapped one is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Seal {
+    /// The file's length in bytes.
+    pub length: u64,
+    /// The checksum in the footer, which covers the header and the checksums of all sections.
+    pub checksum: u64,
+}
+
+/// A section as the table describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its name.
+    pub tag: Tag,
+    /// What its offset is a multiple of.
+    pub align: Align,
+    /// Where it starts, in bytes from the start of the file.
+    pub offset: u64,
+    /// How many bytes it has.
+    pub length: u64,
+    /// The XXH3-64 of those bytes.
+    pub checksum: u64,
+}

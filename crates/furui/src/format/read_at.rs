@@ -1,0 +1,69 @@
+use std::io;
+use std::sync::Arc;
+
+/// An immutable file that is read at offsets: what the reader of a format needs to know of storage.
+///
+/// A file never changes while it is open (storage publishes files whole), so any number of readers may share it.
+pub trait ReadAt: Send + Sync {
+    /// The file's length in bytes.
+    fn len(&self) -> u64;
+
+    /// Fills `buf` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// Of kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) if the file ends before `buf` is full; otherwise the
+    /// operating system's. What `buf` holds then is unspecified.
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
+
+    /// Whether the file has no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The whole file as memory, if it is memory or mapped into it. A reader that asks for this must also work
+    /// without it, through [`read_at`](Self::read_at).
+    fn mapped(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Says that the pages of [`mapped`](Self::mapped) need not stay resident: the next access reads them again. This
+    /// is how a process that walks through large files keeps within its memory.
+    fn release(&self) {}
+}
+
+impl ReadAt for [u8] {
+    fn len(&self) -> u64 {
+        <[u8]>::len(self) as u64
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let found = usize::try_from(offset)
+            .ok()
+            .and_then(|start| self.get(start..start.checked_add(buf.len())?))
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        buf.copy_from_slice(found);
+        Ok(())
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(offset, buf)
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        (**self).mapped()
+    }
+
+    fn release(&self) {
+        (**self).release();
+    }
+}

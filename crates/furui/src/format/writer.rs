@@ -1,0 +1,141 @@
+use std::io;
+
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+
+use super::field::put;
+use super::layout::*;
+use crate::hash::HashSpec;
+
+/// Writes a file's envelope front to back: header, sections as they come, table, footer.
+///
+/// Bytes are written into the section that was begun last. Nothing is held back, so a file of any size passes through
+/// in constant memory; the table that says where everything lies comes at the end.
+///
+/// ```
+/// use std::io::Write;
+/// use furui::HashSpec;
+/// use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+///
+/// let mut file = Vec::new();
+/// let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?;
+/// writer.section(Tag::new(*b"KEYS"), Align::Line)?;
+/// writer.write_all(b"some bytes")?;
+/// let seal = writer.finish()?;
+/// assert_eq!(Envelope::open(file.as_slice(), "example")?.seal(), seal);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct EnvelopeWriter<W> {
+    out: W,
+    header: [u8; HEADER_LEN],
+    written: u64,
+    sections: Vec<Section>,
+    hasher: Xxh3Default,
+}
+
+impl<W: io::Write> EnvelopeWriter<W> {
+    /// Begins a file: writes the header to `out`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(mut out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
+        let mut header = [0; HEADER_LEN];
+        put(&mut header, 0, MAGIC);
+        put(&mut header, HEADER_VERSION, VERSION.to_le_bytes());
+        put(&mut header, HEADER_KIND, kind.code().to_le_bytes());
+        put(&mut header, HEADER_ALGORITHM, hash.algorithm.code().to_le_bytes());
+        put(&mut header, HEADER_SEED, hash.seed.to_le_bytes());
+        let checksum = xxh3_64(&header[..HEADER_CHECKSUM]);
+        put(&mut header, HEADER_CHECKSUM, checksum.to_le_bytes());
+        out.write_all(&header)?;
+        Ok(Self { out, header, written: HEADER_LEN as u64, sections: Vec::new(), hasher: Xxh3Default::new() })
+    }
+
+    /// Begins a section, which ends the one before it. What is written from now on belongs to it.
+    ///
+    /// # Errors
+    /// Those of `out`; [`InvalidInput`](io::ErrorKind::InvalidInput) if the file has a section of this tag already, or
+    /// has [`MAX_SECTIONS`].
+    pub fn section(&mut self, tag: Tag, align: Align) -> io::Result<()> {
+        if self.sections.len() == MAX_SECTIONS || self.sections.iter().any(|section| section.tag == tag) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("section {tag} is there already, or is one more than {MAX_SECTIONS}"),
+            ));
+        }
+        self.end_section();
+        self.pad(align)?;
+        self.sections.push(Section { tag, align, offset: self.written, length: 0, checksum: 0 });
+        Ok(())
+    }
+
+    /// Ends the last section, writes table and footer, and flushes `out`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn finish(mut self) -> io::Result<Seal> {
+        self.end_section();
+        self.pad(Align::Line)?;
+        let table_offset = self.written;
+        let mut end = vec![0; self.sections.len() * ENTRY_LEN + FOOTER_LEN];
+        let length = table_offset + end.len() as u64;
+        let (table, footer) = end.split_at_mut(self.sections.len() * ENTRY_LEN);
+        for (entry, section) in table.chunks_exact_mut(ENTRY_LEN).zip(&self.sections) {
+            put(entry, ENTRY_TAG, section.tag.bytes());
+            put(entry, ENTRY_ALIGN, section.align.bytes().to_le_bytes());
+            put(entry, ENTRY_OFFSET, section.offset.to_le_bytes());
+            put(entry, ENTRY_LENGTH, section.length.to_le_bytes());
+            put(entry, ENTRY_CHECKSUM, section.checksum.to_le_bytes());
+        }
+        put(footer, FOOTER_TABLE, table_offset.to_le_bytes());
+        put(footer, FOOTER_COUNT, (self.sections.len() as u32).to_le_bytes());
+        put(footer, FOOTER_FILE_LEN, length.to_le_bytes());
+        put(footer, FOOTER_END_MAGIC, END_MAGIC);
+        let checksum = seal_checksum(&self.header, table, footer);
+        put(footer, FOOTER_CHECKSUM, checksum.to_le_bytes());
+        self.out.write_all(&end)?;
+        self.out.flush()?;
+        Ok(Seal { length, checksum })
+    }
+
+    fn end_section(&mut self) {
+        if let Some(section) = self.sections.last_mut() {
+            section.length = self.written - section.offset;
+            section.checksum = self.hasher.digest();
+            self.hasher.reset();
+        }
+    }
+
+    fn pad(&mut self, align: Align) -> io::Result<()> {
+        const ZEROS: [u8; Align::Page.bytes() as usize] = [0; Align::Page.bytes() as usize];
+        let padding = (self.written.wrapping_neg() % u64::from(align.bytes())) as usize;
+        self.out.write_all(&ZEROS[..padding])?;
+        self.written += padding as u64;
+        Ok(())
+    }
+}
+
+impl<W: io::Write> io::Write for EnvelopeWriter<W> {
+    /// Writes into the section that was begun last.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.sections.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no section was begun"));
+        }
+        let written = self.out.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.written += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The checksum in the footer: over the header, the table, and the footer up to the checksum.
+pub(super) fn seal_checksum(header: &[u8], table: &[u8], footer: &[u8]) -> u64 {
+    let mut hasher = Xxh3Default::new();
+    hasher.update(header);
+    hasher.update(table);
+    hasher.update(&footer[..FOOTER_CHECKSUM]);
+    hasher.digest()
+}

@@ -1,0 +1,214 @@
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::{DiskFile, Storage};
+use crate::error::{Error, Result};
+
+/// The file whose lock says that a process uses the directory. Its bytes, none, do not matter.
+const LOCK: &str = "LOCK";
+
+/// What the name of a file ends with until the file is whole.
+const TEMPORARY: &str = ".furui-tmp";
+
+/// Files in a directory, each written under a temporary name, forced to the device, and renamed.
+///
+/// # Who may use it
+///
+/// One process at a time opens the directory for writing ([`open`](Self::open)), or any number for reading
+/// ([`open_read_only`](Self::open_read_only)); the other gets [`Error::Locked`]. Readers are kept apart from a writer
+/// because it removes files that they are about to open. The lock is the operating system's, on the file `LOCK`: it
+/// ends with the process, however that ends, and there is nothing to clean up.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    writable: bool,
+    mapped: bool,
+    /// Held, not used: closing it gives up the lock. None if there is nothing to lock and nobody may write.
+    _lock: Option<File>,
+}
+
+impl Directory {
+    /// Opens a directory for writing and creates it if it is missing. What a crash left half written is removed.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if another process uses it; [`Error::Config`] if the path is that of a file; [`Error::Io`].
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        create_durably(&path)?;
+        let lock_path = path.join(LOCK);
+        let lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&lock_path)
+            .map_err(error_at("cannot open", &lock_path))?;
+        locked(lock.try_lock(), &path)?;
+        let directory = Self { path, writable: true, mapped: true, _lock: Some(lock) };
+        for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
+            let path = directory.path.join(name);
+            fs::remove_file(&path).map_err(error_at("cannot remove", &path))?;
+        }
+        Ok(directory)
+    }
+
+    /// Opens a directory for reading: nothing in it is created or changed. A directory without `LOCK`, such as a copy
+    /// on a read-only medium, is opened without a lock.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if another process writes to it; [`Error::Config`] if the path is that of a file;
+    /// [`Error::Io`], also if there is no such directory.
+    pub fn open_read_only(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        if !fs::metadata(&path).map_err(error_at("cannot open", &path))?.is_dir() {
+            return Err(not_a_directory(&path));
+        }
+        let lock_path = path.join(LOCK);
+        let lock = match File::open(&lock_path) {
+            Ok(lock) => {
+                locked(lock.try_lock_shared(), &path)?;
+                Some(lock)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error_at("cannot open", &lock_path)(error)),
+        };
+        Ok(Self { path, writable: false, mapped: true, _lock: lock })
+    }
+
+    /// Whether files that are opened from now on are mapped into memory, which they are by default; see [`DiskFile`]
+    /// for the trade.
+    #[must_use]
+    pub fn mapped(self, mapped: bool) -> Self {
+        Self { mapped, ..self }
+    }
+
+    /// The names of all regular files, in no order.
+    fn names(&self) -> Result<Vec<String>> {
+        let error = error_at("cannot list", &self.path);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(&error)? {
+            let entry = entry.map_err(&error)?;
+            // A name that is not Unicode is none of ours.
+            if let Ok(name) = entry.file_name().into_string()
+                && entry.file_type().map_err(&error)?.is_file()
+            {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn file(&self, name: &str) -> Result<PathBuf> {
+        let taken = name == LOCK || name.ends_with(TEMPORARY);
+        if taken || matches!(name, "" | "." | "..") || name.contains(['/', '\\', ':', '\0']) {
+            return Err(Error::Config(format!("{name:?} cannot be the name of a file in {}", self.path.display())));
+        }
+        Ok(self.path.join(name))
+    }
+
+    fn file_to_change(&self, name: &str) -> Result<PathBuf> {
+        if !self.writable {
+            return Err(Error::Config(format!("{}: opened for reading only", self.path.display())));
+        }
+        self.file(name)
+    }
+}
+
+impl Storage for Directory {
+    type File = DiskFile;
+
+    fn open(&self, name: &str) -> Result<DiskFile> {
+        let path = self.file(name)?;
+        File::open(&path).and_then(|file| DiskFile::new(file, self.mapped)).map_err(error_at("cannot open", &path))
+    }
+
+    fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+        let path = self.file_to_change(name)?;
+        let temporary = self.path.join(format!("{name}{TEMPORARY}"));
+        let published = write_durably(&temporary, write).and_then(|written| {
+            fs::rename(&temporary, &path).map_err(error_at("cannot rename to", &path))?;
+            Ok(written)
+        });
+        if published.is_err() {
+            // Only to give room back at once; if it fails too, the next writer removes the file.
+            let _ = fs::remove_file(&temporary);
+        }
+        let written = published?;
+        sync_directory(&self.path)?;
+        Ok(written)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        let path = self.file_to_change(name)?;
+        fs::remove_file(&path).map_err(error_at("cannot remove", &path))
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        let mut names = self.names()?;
+        names.retain(|name| name != LOCK && !name.ends_with(TEMPORARY));
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+}
+
+fn write_durably<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+    let file = File::create(path).map_err(error_at("cannot create", path))?;
+    let mut out = BufWriter::with_capacity(super::WRITE_BUFFER, &file);
+    let written = write(&mut out)?;
+    out.flush().and_then(|()| file.sync_all()).map_err(error_at("cannot write", path))?;
+    Ok(written)
+}
+
+/// Creates the directory if it is missing, and its parents, and makes that durable.
+fn create_durably(path: &Path) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => return Err(not_a_directory(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error_at("cannot open", path)(error)),
+    }
+    let parent = match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+        Some(parent) => parent,
+        None => Path::new("."),
+    };
+    create_durably(parent)?;
+    match fs::create_dir(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error_at("cannot create", path)(error)),
+        _ => sync_directory(parent),
+    }
+}
+
+/// Forces a directory's names to the device.
+#[cfg(unix)]
+fn sync_directory(path: &Path) -> Result<()> {
+    File::open(path).and_then(|directory| directory.sync_all()).map_err(error_at("cannot sync", path))
+}
+
+/// Directories cannot be forced to the device here; the file system orders a rename after the file's own sync.
+#[cfg(not(unix))]
+fn sync_directory(_path: &Path) -> Result<()> {
+    Ok(())
+}
+
+fn locked(outcome: std::result::Result<(), TryLockError>, path: &Path) -> Result<()> {
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Error::Locked(path.display().to_string())),
+        Err(TryLockError::Error(error)) => Err(error_at("cannot lock", path)(error)),
+    }
+}
+
+fn not_a_directory(path: &Path) -> Error {
+    Error::Config(format!("{}: a file, where the directory of a store belongs; name another path", path.display()))
+}
+
+fn error_at(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {
+    let path = path.display().to_string();
+    move |source| Error::io(action, path.clone(), source)
+}

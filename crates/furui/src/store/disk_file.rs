@@ -1,0 +1,82 @@
+use std::fs::File;
+use std::io;
+
+use memmap2::Mmap;
+
+use super::ReadAt;
+
+/// Whether files can be mapped here: a 64-bit address space has room for any file.
+const CAN_MAP: bool = cfg!(all(target_pointer_width = "64", any(unix, windows)));
+
+/// An immutable file of the operating system, read at offsets and, if wanted, mapped into memory.
+///
+/// # Mapped or not
+///
+/// A look-up in a map that is resident costs a tenth of one through a system call. But an error of the device then
+/// is no error value: it is a signal (SIGBUS) that ends the process, as it also does if something else cuts the file
+/// off. Nothing is lost thereby that was durable. [`read_at`](ReadAt::read_at) always goes through the system call,
+/// mapped or not, so its errors are values.
+#[derive(Debug)]
+pub struct DiskFile {
+    file: File,
+    length: u64,
+    map: Option<Mmap>,
+}
+
+impl DiskFile {
+    /// Takes over an open file, of which nobody will change a byte any more.
+    pub(super) fn new(file: File, mapped: bool) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        let map = if mapped && CAN_MAP && length > 0 { Some(map(&file)?) } else { None };
+        Ok(Self { file, length, map })
+    }
+}
+
+#[expect(unsafe_code, reason = "a memory map is only as immutable as its file, which the compiler cannot see")]
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: the bytes under the map never change. A published file is replaced by another file or removed, never
+    // written to, and a scratch file has no name by which anybody else could reach it. That programs other than this one
+    // leave the files of a store alone is what every user of a memory map has to take for granted.
+    unsafe { Mmap::map(file) }
+}
+
+impl ReadAt for DiskFile {
+    fn len(&self) -> u64 {
+        self.length
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.file, buf, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, mut offset: u64, mut buf: &mut [u8]) -> io::Result<()> {
+        while !buf.is_empty() {
+            match std::os::windows::fs::FileExt::seek_read(&self.file, buf, offset) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(read) => {
+                    offset += read as u64;
+                    buf = &mut buf[read..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        self.map.as_deref()
+    }
+
+    #[cfg(unix)]
+    #[expect(unsafe_code, reason = "memmap2 cannot know that the map is read-only and of a file")]
+    fn release(&self) {
+        if let Some(map) = &self.map {
+            // SAFETY: the map is shared and read-only, so what is dropped is only a copy of the file's bytes: the next
+            // access finds the same ones. A failure leaves the pages resident, which is harmless.
+            let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+        }
+    }
+}

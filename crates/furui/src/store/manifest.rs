@@ -1,0 +1,283 @@
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use super::{ReadAt, Storage};
+use crate::error::{Error, Result};
+use crate::format::field::{array_at, u32_at, u64_at};
+use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
+use crate::hash::HashSpec;
+
+/// The name of a store's manifest.
+pub const MANIFEST: &str = "MANIFEST";
+
+/// The most runs a store may have: what bounds the memory that a manifest takes, whatever it says.
+pub const MAX_RUNS: usize = 4096;
+
+const META: Tag = Tag::new(*b"META");
+const META_LEN: usize = 32;
+const META_GENERATION: usize = 8;
+const META_NEXT_FILE: usize = 16;
+const META_RUN_COUNT: usize = 24;
+const META_RESERVED: usize = 28;
+
+const RUNS: Tag = Tag::new(*b"RUNS");
+const RUN_LEN: usize = 32;
+const RUN_KEYS: usize = 8;
+const RUN_FILE_LEN: usize = 16;
+const RUN_CHECKSUM: usize = 24;
+
+/// The one small file that says what a store is and which files it is made of.
+///
+/// A file counts only if the manifest names it, and the manifest is replaced atomically: so a store changes from one
+/// state to the next in one step, however many files the step took. The order that makes it safe:
+///
+/// 1. publish the new runs, under numbers from [`take_number`](Self::take_number);
+/// 2. [`save`](Self::save) a manifest that names them, and no longer those they replace;
+/// 3. remove the files that are no longer named.
+///
+/// A crash before 2 leaves new files that nobody names, a crash after 2 old ones: [`orphans`](Self::orphans) finds
+/// both. A new store saves its empty manifest before anything else, so that runs without a manifest are known to be a
+/// damaged store and not a new one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// What the store is for.
+    pub store: StoreKind,
+    /// How the keys of all runs were hashed.
+    pub hash: HashSpec,
+    /// The runs, oldest first.
+    pub runs: Vec<RunEntry>,
+    generation: u64,
+    next_file: u64,
+}
+
+/// What a store is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreKind {
+    /// The set of keys that `furui seen` has seen.
+    Seen,
+}
+
+/// A run, as the manifest names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunEntry {
+    /// The number of its file.
+    pub number: u64,
+    /// How many keys it has.
+    pub keys: u64,
+    /// What identifies its file.
+    pub seal: Seal,
+}
+
+impl StoreKind {
+    const fn bytes(self) -> [u8; 8] {
+        match self {
+            Self::Seen => *b"seen\0\0\0\0",
+        }
+    }
+
+    fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
+        (bytes == Self::Seen.bytes()).then_some(Self::Seen)
+    }
+}
+
+impl RunEntry {
+    /// The name of the file of this number: 16 hexadecimal digits and `.run`.
+    pub fn file_name(number: u64) -> String {
+        format!("{number:016x}.run")
+    }
+
+    /// The number in the name of a run's file, if it is one: exactly as [`file_name`](Self::file_name) writes it.
+    pub fn number_of(name: &str) -> Option<u64> {
+        let number = u64::from_str_radix(name.strip_suffix(".run")?, 16).ok()?;
+        (Self::file_name(number) == name).then_some(number)
+    }
+
+    /// Opens the run's file and checks its envelope, and that it is the very file the manifest means, whose keys were
+    /// hashed like `hash`.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the file is missing, damaged, or another one; [`Error::Io`].
+    pub fn open<S: Storage>(&self, storage: &S, hash: HashSpec) -> Result<(S::File, Envelope)> {
+        let name = Self::file_name(self.number);
+        let path = storage.path(&name);
+        let error = |offset, problem| FormatError { file: path.clone(), offset, problem };
+        let file = match storage.open(&name) {
+            Err(missing) if is_not_found(&missing) => return Err(error(0, Problem::Missing).into()),
+            opened => opened?,
+        };
+        let Seal { length: expected, .. } = self.seal;
+        let found = file.len();
+        if found < expected {
+            return Err(error(found, Problem::Truncated { expected, found }).into());
+        }
+        let envelope = Envelope::open(&file, &path)?;
+        envelope.expect_kind(Kind::Run)?;
+        envelope.expect_hash(hash)?;
+        if envelope.seal() != self.seal {
+            return Err(error(0, Problem::OtherFile).into());
+        }
+        Ok((file, envelope))
+    }
+}
+
+impl Manifest {
+    /// The manifest of a new store, without runs. It is not saved yet.
+    pub fn new(store: StoreKind, hash: HashSpec) -> Self {
+        Self { store, hash, runs: Vec::new(), generation: 0, next_file: 0 }
+    }
+
+    /// Reads the manifest of a store, or finds that there is no store yet.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the manifest is damaged, or missing where runs are; [`Error::Io`].
+    pub fn load<S: Storage>(storage: &S) -> Result<Option<Self>> {
+        let path = storage.path(MANIFEST);
+        match storage.open(MANIFEST) {
+            Ok(file) => Ok(Some(Self::decode(&file, &path)?)),
+            Err(missing) if is_not_found(&missing) => {
+                if storage.list()?.iter().any(|name| RunEntry::number_of(name).is_some()) {
+                    return Err(FormatError { file: path, offset: 0, problem: Problem::Missing }.into());
+                }
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes this the manifest of the store, atomically and durably. The generation goes up by one.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are more than [`MAX_RUNS`] runs, or they contradict each other; [`Error::Io`], and then
+    /// the store's manifest is the old one or this one.
+    pub fn save<S: Storage>(&mut self, storage: &S) -> Result<()> {
+        let path = storage.path(MANIFEST);
+        self.check().map_err(|(_, problem)| Error::Config(format!("{path}: {problem}; nothing was written")))?;
+        self.generation = self.generation.saturating_add(1);
+        storage.publish(MANIFEST, |out| {
+            self.encode(out).map(drop).map_err(|source| Error::io("cannot write", path, source))
+        })
+    }
+
+    /// How often the manifest of this store has been saved.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// How many keys all runs have together.
+    pub fn keys(&self) -> u64 {
+        self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.keys))
+    }
+
+    /// A number for a new run's file, larger than that of every run before.
+    ///
+    /// # Errors
+    /// [`Error::Config`] after 2⁶⁴ - 1 files.
+    pub fn take_number(&mut self) -> Result<u64> {
+        let number = self.next_file;
+        self.next_file = number
+            .checked_add(1)
+            .ok_or_else(|| Error::Config("the store has used up its file numbers: copy it to a new one".to_owned()))?;
+        Ok(number)
+    }
+
+    /// Those of `names` that are files of a store like this, but that this manifest does not name: what a crash left.
+    /// Names of any other form are not touched.
+    pub fn orphans(&self, names: &[String]) -> Vec<String> {
+        let named: BTreeSet<u64> = self.runs.iter().map(|run| run.number).collect();
+        let is_orphan = |name: &&String| RunEntry::number_of(name).is_some_and(|number| !named.contains(&number));
+        names.iter().filter(is_orphan).cloned().collect()
+    }
+
+    /// Writes the manifest's file.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn encode(&self, out: impl Write) -> io::Result<Seal> {
+        let mut out = EnvelopeWriter::new(out, Kind::Manifest, self.hash)?;
+        out.section(META, Align::Line)?;
+        out.write_all(&self.store.bytes())?;
+        out.write_all(&self.generation.to_le_bytes())?;
+        out.write_all(&self.next_file.to_le_bytes())?;
+        out.write_all(&(self.runs.len() as u32).to_le_bytes())?;
+        out.write_all(&[0; META_LEN - META_RESERVED])?;
+        out.section(RUNS, Align::Line)?;
+        for run in &self.runs {
+            for field in [run.number, run.keys, run.seal.length, run.seal.checksum] {
+                out.write_all(&field.to_le_bytes())?;
+            }
+        }
+        out.finish()
+    }
+
+    /// Reads a manifest's file, every byte of it; errors call it `name`. At most [`MAX_RUNS`] × 32 bytes are held.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] for all bytes that [`encode`](Self::encode) cannot have written.
+    pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
+        let envelope = Envelope::open(file, name)?;
+        envelope.expect_kind(Kind::Manifest)?;
+        let (meta_at, runs_at) = match envelope.sections() {
+            [meta, runs] if meta.tag == META && runs.tag == RUNS => (meta.offset, runs.offset),
+            _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
+        };
+        let meta = envelope.read_section(file, META, META_LEN)?;
+        if meta.len() != META_LEN || meta[META_RESERVED..].iter().any(|&byte| byte != 0) {
+            return Err(envelope.error(meta_at, Problem::Invalid("the section META")).into());
+        }
+        let runs = envelope.read_section(file, RUNS, MAX_RUNS * RUN_LEN)?;
+        if runs.len() != (u32_at(&meta, META_RUN_COUNT) as usize).saturating_mul(RUN_LEN) {
+            let at = meta_at + META_RUN_COUNT as u64;
+            return Err(envelope.error(at, Problem::Invalid("the number of runs does not fit their section")).into());
+        }
+        envelope.verify(file)?;
+
+        let store = array_at(&meta, 0);
+        let store = StoreKind::from_bytes(store).ok_or_else(|| {
+            let kind = store.escape_ascii().to_string();
+            envelope.error(meta_at, Problem::UnknownStore(kind))
+        })?;
+        let manifest = Self {
+            store,
+            hash: envelope.hash(),
+            runs: runs.chunks_exact(RUN_LEN).map(run_of).collect(),
+            generation: u64_at(&meta, META_GENERATION),
+            next_file: u64_at(&meta, META_NEXT_FILE),
+        };
+        manifest
+            .check()
+            .map_err(|(run, problem)| envelope.error(runs_at + (run * RUN_LEN) as u64, Problem::Invalid(problem)))?;
+        Ok(manifest)
+    }
+
+    /// What every manifest obeys, before it is written and after it was read; or else which run does not, and why.
+    fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
+        if self.runs.len() > MAX_RUNS {
+            return Err((MAX_RUNS, "more than 4096 runs, compact the store"));
+        }
+        let mut numbers = BTreeSet::new();
+        let mut keys: u64 = 0;
+        for (index, run) in self.runs.iter().enumerate() {
+            if !numbers.insert(run.number) {
+                return Err((index, "two runs of one file number"));
+            }
+            if run.number >= self.next_file {
+                return Err((index, "a run's file number that was never given out"));
+            }
+            keys = keys.checked_add(run.keys).ok_or((index, "more than 2^64 keys"))?;
+        }
+        Ok(())
+    }
+}
+
+fn run_of(entry: &[u8]) -> RunEntry {
+    RunEntry {
+        number: u64_at(entry, 0),
+        keys: u64_at(entry, RUN_KEYS),
+        seal: Seal { length: u64_at(entry, RUN_FILE_LEN), checksum: u64_at(entry, RUN_CHECKSUM) },
+    }
+}
+
+fn is_not_found(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}

@@ -1,0 +1,55 @@
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Storage;
+use crate::error::{Error, Result};
+
+/// Files in memory. A clone is another handle to the same files, so a store can be dropped and opened again.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    files: Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>,
+}
+
+impl Memory {
+    /// No files yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<[u8]>>> {
+        // Every change is a single insert or remove, so the map is whole even if a holder of the lock panicked.
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn not_found(&self, action: &'static str, name: &str) -> Error {
+        Error::io(action, self.path(name), io::ErrorKind::NotFound.into())
+    }
+}
+
+impl Storage for Memory {
+    type File = Arc<[u8]>;
+
+    fn open(&self, name: &str) -> Result<Self::File> {
+        self.files().get(name).cloned().ok_or_else(|| self.not_found("cannot open", name))
+    }
+
+    fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn io::Write) -> Result<T>) -> Result<T> {
+        let mut bytes = Vec::new();
+        let written = write(&mut bytes)?;
+        self.files().insert(name.to_owned(), bytes.into());
+        Ok(written)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.files().remove(name).map(drop).ok_or_else(|| self.not_found("cannot remove", name))
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        Ok(self.files().keys().cloned().collect())
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("memory:{name}")
+    }
+}

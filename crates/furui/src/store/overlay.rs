@@ -1,0 +1,132 @@
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{ReadAt, Storage};
+use crate::error::{Error, Result};
+
+/// A storage over another one that it never changes: for a dry run on a store.
+///
+/// ```text
+/// publish, remove ──► top   what was published here
+///            open ──► top, else base
+/// ```
+///
+/// What is published goes to `top` and hides the file of that name in `base`; what is removed is gone from view. `top`
+/// is taken to be empty: files it had before are not seen.
+#[derive(Debug)]
+pub struct Overlay<B, T> {
+    base: B,
+    top: T,
+    changed: Mutex<BTreeMap<String, Change>>,
+}
+
+/// What happened to a name here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Published,
+    Removed,
+}
+
+/// A file of an [`Overlay`].
+#[derive(Debug)]
+pub enum OverlayFile<B, T> {
+    /// It comes from below.
+    Base(B),
+    /// It was published in the overlay.
+    Top(T),
+}
+
+impl<B: Storage, T: Storage> Overlay<B, T> {
+    /// Shows `base`, and keeps changes in `top`.
+    pub fn new(base: B, top: T) -> Self {
+        Self { base, top, changed: Mutex::default() }
+    }
+
+    fn changed(&self) -> MutexGuard<'_, BTreeMap<String, Change>> {
+        // Every change is a single insert, so the map is whole even if a holder of the lock panicked.
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, name: &str) -> Option<Change> {
+        self.changed().get(name).copied()
+    }
+
+    fn not_found(&self, action: &'static str, name: &str) -> Error {
+        Error::io(action, self.path(name), io::ErrorKind::NotFound.into())
+    }
+}
+
+impl<B: Storage, T: Storage> Storage for Overlay<B, T> {
+    type File = OverlayFile<B::File, T::File>;
+
+    fn open(&self, name: &str) -> Result<Self::File> {
+        match self.change(name) {
+            Some(Change::Published) => self.top.open(name).map(OverlayFile::Top),
+            Some(Change::Removed) => Err(self.not_found("cannot open", name)),
+            None => self.base.open(name).map(OverlayFile::Base),
+        }
+    }
+
+    fn publish<R>(&self, name: &str, write: impl FnOnce(&mut dyn io::Write) -> Result<R>) -> Result<R> {
+        let written = self.top.publish(name, write)?;
+        self.changed().insert(name.to_owned(), Change::Published);
+        Ok(written)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        match self.change(name) {
+            Some(Change::Published) => self.top.remove(name)?,
+            Some(Change::Removed) => return Err(self.not_found("cannot remove", name)),
+            None => drop(self.base.open(name)?),
+        }
+        self.changed().insert(name.to_owned(), Change::Removed);
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        let mut names = self.base.list()?;
+        let changed = self.changed();
+        names.retain(|name| !changed.contains_key(name));
+        names.extend(changed.iter().filter(|(_, change)| **change == Change::Published).map(|(name, _)| name.clone()));
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn path(&self, name: &str) -> String {
+        match self.change(name) {
+            Some(Change::Published) => self.top.path(name),
+            _ => self.base.path(name),
+        }
+    }
+}
+
+impl<B: ReadAt, T: ReadAt> ReadAt for OverlayFile<B, T> {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Base(file) => file.len(),
+            Self::Top(file) => file.len(),
+        }
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::Base(file) => file.read_at(offset, buf),
+            Self::Top(file) => file.read_at(offset, buf),
+        }
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        match self {
+            Self::Base(file) => file.mapped(),
+            Self::Top(file) => file.mapped(),
+        }
+    }
+
+    fn release(&self) {
+        match self {
+            Self::Base(file) => file.release(),
+            Self::Top(file) => file.release(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{DiskFile, Storage};
+use crate::error::{Error, Result};
+
+/// How many names are tried for a new file before giving up; one is enough but for hostile company.
+const MAX_NAME_TRIES: u32 = 16;
+
+/// Files on disk that vanish with the process, however it ends: room to work in, when nothing is to be kept.
+///
+/// Each file lives in the directory without a name: nothing to clean up, nothing for others to open. Nothing is forced
+/// to the device, so what fits the operating system's cache may never reach it.
+#[derive(Debug)]
+pub struct Scratch {
+    directory: PathBuf,
+    mapped: bool,
+    files: Mutex<BTreeMap<String, Arc<DiskFile>>>,
+}
+
+impl Scratch {
+    /// Keeps files in `directory`, which must exist; mapped, unless [`mapped`](Self::mapped) says otherwise.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), mapped: true, files: Mutex::default() }
+    }
+
+    /// Whether files are mapped into memory; see [`DiskFile`] for the trade.
+    #[must_use]
+    pub fn mapped(self, mapped: bool) -> Self {
+        Self { mapped, ..self }
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<DiskFile>>> {
+        // Every change is a single insert or remove, so the map is whole even if a holder of the lock panicked.
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn not_found(&self, action: &'static str, name: &str) -> Error {
+        Error::io(action, self.path(name), io::ErrorKind::NotFound.into())
+    }
+
+    fn create(&self) -> io::Result<File> {
+        let mut tries = 0;
+        loop {
+            // A fresh RandomState is randomly keyed, and that is all the randomness needed: the name must only be free.
+            let random = RandomState::new().hash_one(tries);
+            match anonymous(&self.directory.join(format!("furui-{random:016x}.scratch"))) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < MAX_NAME_TRIES => tries += 1,
+                created => return created,
+            }
+        }
+    }
+}
+
+/// Creates a file that is gone when its last handle is closed.
+#[cfg(not(windows))]
+fn anonymous(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    std::fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// Creates a file that is gone when its last handle is closed.
+#[cfg(windows)]
+fn anonymous(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const FILE_ATTRIBUTE_TEMPORARY: u32 = 0x0000_0100;
+    const FILE_FLAG_DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .attributes(FILE_ATTRIBUTE_TEMPORARY)
+        .custom_flags(FILE_FLAG_DELETE_ON_CLOSE)
+        .open(path)
+}
+
+impl Storage for Scratch {
+    type File = Arc<DiskFile>;
+
+    fn open(&self, name: &str) -> Result<Self::File> {
+        self.files().get(name).cloned().ok_or_else(|| self.not_found("cannot open", name))
+    }
+
+    fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+        let error = |action| move |source| Error::io(action, self.path(name), source);
+        let file = self.create().map_err(error("cannot create"))?;
+        let mut out = BufWriter::with_capacity(super::WRITE_BUFFER, &file);
+        let written = write(&mut out)?;
+        out.flush().map_err(error("cannot write"))?;
+        drop(out);
+        let file = DiskFile::new(file, self.mapped).map_err(error("cannot open"))?;
+        self.files().insert(name.to_owned(), Arc::new(file));
+        Ok(written)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.files().remove(name).map(drop).ok_or_else(|| self.not_found("cannot remove", name))
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        Ok(self.files().keys().cloned().collect())
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{} (temporary, in {})", name, self.directory.display())
+    }
+}
