@@ -121,18 +121,15 @@ impl<'a> Builder<'a> {
     /// Writes the occupied bits so far and the offsets up to `block`, the next with a quotient.
     #[inline(always)]
     fn finish_quotients(&mut self, block: u64) {
-        let mut head = self.filter.table.head(self.quotient_block as usize);
-        head.occupied = self.occupied;
-        self.filter.table.set_head(self.quotient_block as usize, head);
+        self.filter.table.set_occupied(self.quotient_block as usize, self.occupied);
         self.occupied = 0;
         for between in self.quotient_block + 1..=block {
             let offset = self.next.saturating_sub(between * 64);
             if offset == 0 {
                 break;
             }
-            let mut head = self.filter.table.head(between as usize);
-            head.offset = u16::try_from(offset).expect("a position is less than 2^16 slots behind its quotient");
-            self.filter.table.set_head(between as usize, head);
+            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots behind its quotient");
+            self.filter.table.set_offset(between as usize, offset);
         }
         self.quotient_block = block;
     }
@@ -141,10 +138,8 @@ impl<'a> Builder<'a> {
     #[inline(always)]
     fn finish_slots(&mut self, block: u64) {
         self.store_word();
-        let mut head = self.filter.table.head(self.slot_block as usize);
-        head.continuation = self.continuation;
-        head.shifted = self.shifted;
-        self.filter.table.set_head(self.slot_block as usize, head);
+        self.filter.table.set_continuation(self.slot_block as usize, self.continuation);
+        self.filter.table.set_shifted(self.slot_block as usize, self.shifted);
         (self.continuation, self.shifted, self.word, self.word_index) = (0, 0, 0, 0);
         self.slot_block = block;
     }

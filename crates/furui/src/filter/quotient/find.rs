@@ -51,8 +51,14 @@ impl Table {
         let start = self.run_start(words, block, &head, rank);
         let continuation = if start.block == block { head.continuation } else { self.head(start.block).continuation };
         let run = (continuation >> start.index >> 1).trailing_ones() + 1;
-        let compared = run.min(lanes.count());
-        if lanes.any_equal(self.remainders_from(start), remainder, compared) {
+        let compared = run.min(lanes.count().max(2));
+        let found = if lanes.count() > 1 {
+            lanes.any_equal(self.remainders_from(start), remainder, compared)
+        } else {
+            let second = Slot { index: start.index + compared - 1, ..start };
+            (self.remainder(start) == remainder) | (self.remainder(second) == remainder)
+        };
+        if found {
             return true;
         }
         let rest = Slot { block: start.block, index: start.index + compared };

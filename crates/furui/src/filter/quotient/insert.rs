@@ -20,14 +20,13 @@ impl Table {
     #[inline(always)]
     pub(super) fn insert(&mut self, words: Words, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
-        let mut head = self.head(home.block);
+        let head = self.head(home.block);
         let home_bit = 1 << home.index;
         if head.used() & home_bit == 0 {
             if full {
                 return Inserted::NoRoom;
             }
-            head.occupied |= home_bit;
-            self.set_head(home.block, head);
+            self.set_occupied(home.block, head.occupied | home_bit);
             self.set_remainder(home, remainder);
             return Inserted::New;
         }
@@ -66,25 +65,13 @@ impl Table {
         if !self.lengthen_offsets(home, empty) {
             return Inserted::NoRoom;
         }
-        self.open(at, empty, remainder, !first);
-
-        // The planes of `at` are as for a shifted slot; what is different there:
-        let mut head = self.head(at.block);
-        if at == home {
-            head.shifted &= !home_bit;
-        }
-        self.set_head(at.block, head);
-        if has_run && first {
-            let old_first = self.next(at);
-            let mut head = self.head(old_first.block);
-            head.continuation |= 1 << old_first.index;
-            self.set_head(old_first.block, head);
-        }
         if !has_run {
-            let mut head = self.head(home.block);
-            head.occupied |= home_bit;
-            self.set_head(home.block, head);
+            self.set_occupied(home.block, head.occupied | home_bit);
+        } else if first {
+            // The run's first slot so far moves up and becomes its second.
+            self.set_continuation(at.block, self.head(at.block).continuation | 1 << at.index);
         }
+        self.open(at, empty, remainder, !first, at != home);
         if again { Inserted::Again } else { Inserted::New }
     }
 
@@ -136,13 +123,11 @@ impl Table {
         let mut block = home.block;
         for done in 0..crossed {
             block = self.next_block(block);
-            let mut head = self.head(block);
-            let Some(offset) = head.offset.checked_add(1) else {
+            let Some(offset) = self.head(block).offset.checked_add(1) else {
                 self.shorten_offsets(home, done);
                 return false;
             };
-            head.offset = offset;
-            self.set_head(block, head);
+            self.set_offset(block, offset);
         }
         true
     }
@@ -153,33 +138,32 @@ impl Table {
         let mut block = home.block;
         for _ in 0..crossed {
             block = self.next_block(block);
-            let mut head = self.head(block);
-            head.offset -= 1;
-            self.set_head(block, head);
+            self.set_offset(block, self.head(block).offset - 1);
         }
     }
 
-    /// Moves the slots `at .. empty` one up and puts a shifted slot with `remainder` at `at`.
+    /// Moves the slots `at .. empty` one up and puts `remainder` with its two flags at `at`.
     #[inline(always)]
-    fn open(&mut self, at: Slot, empty: Slot, remainder: u64, continuation: bool) {
+    fn open(&mut self, at: Slot, empty: Slot, remainder: u64, continuation: bool, shifted: bool) {
         let mut high = empty;
         for _ in 0..self.boundaries(at, empty) {
             let below = self.previous_block(high.block);
             let top = Slot { block: below, index: self.width(below) - 1 };
-            self.shift_block_up(high.block, 0, high.index, self.remainder(top), self.continues(top));
+            self.open_block(0, high, self.remainder(top), self.continues(top), true);
             high = top;
         }
-        self.shift_block_up(at.block, at.index, high.index, remainder, continuation);
+        self.open_block(at.index, high, remainder, continuation, shifted);
     }
 
+    /// [`open`](Self::open) for the slots `low .. high` of one block.
     #[inline(always)]
-    fn shift_block_up(&mut self, block: usize, low: u32, high: u32, remainder: u64, continuation: bool) {
-        self.shift_up(block, low, high, remainder);
-        let range = low_bits(high + 1) & (u64::MAX << low);
-        let mut head = self.head(block);
-        let moved = (head.continuation << 1) & range & (range << 1) | u64::from(continuation) << low;
-        head.continuation = head.continuation & !range | moved;
-        head.shifted |= range;
-        self.set_head(block, head);
+    fn open_block(&mut self, low: u32, high: Slot, remainder: u64, continuation: bool, shifted: bool) {
+        let block = high.block;
+        let range = low_bits(high.index + 1) & (u64::MAX << low);
+        let head = self.head(block);
+        let moved = (head.continuation & range) << 1 & range;
+        self.set_continuation(block, head.continuation & !range | moved | u64::from(continuation) << low);
+        self.set_shifted(block, head.shifted | range ^ u64::from(!shifted) << low);
+        self.shift_up(block, low, high.index, remainder);
     }
 }

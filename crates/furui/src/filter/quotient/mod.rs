@@ -169,7 +169,7 @@ impl QuotientFilter {
 
     /// How many fingerprints can be held: 97 % of the slots, rounded up.
     pub fn capacity(&self) -> u64 {
-        self.shape.capacity()
+        self.shape.capacity
     }
 
     /// How many slots the table has.
@@ -205,7 +205,7 @@ impl QuotientFilter {
     /// How many copies of `key` are held: at most 1 unless [`counting`](Self::counting). As with
     /// [`contains`](Filter::contains), other keys of the same fingerprint are counted too.
     pub fn count(&self, key: KeyHash) -> u64 {
-        let (quotient, remainder) = self.shape.split(self.shape.fingerprint(key));
+        let (quotient, remainder) = self.shape.locate(key);
         self.table.count(self.words, quotient, remainder)
     }
 
@@ -215,11 +215,10 @@ impl QuotientFilter {
     /// would be forgotten, a false negative. Nothing in the filter can tell the two apart. For the same reason, in a
     /// filter that is not counting, two keys with one fingerprint are one entry, and removing either removes both.
     pub fn remove(&mut self, key: KeyHash) -> bool {
-        let (quotient, remainder) = self.shape.split(self.shape.fingerprint(key));
-        let table = &mut self.table;
+        let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
         let removed = self.words.run(
             #[inline(always)]
-            |words| table.remove(words, quotient, remainder),
+            move |words| table.remove(words, quotient, remainder),
         );
         if removed == Removed::Absent {
             return false;
@@ -358,11 +357,15 @@ impl QuotientFilter {
     /// True if `fingerprint` was new.
     fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.split(fingerprint);
+        self.insert_at(quotient, remainder)
+    }
+
+    fn insert_at(&mut self, quotient: u64, remainder: u64) -> Result<bool, Full> {
         let (copies, full) = (self.counting, self.len >= self.capacity());
         let table = &mut self.table;
         let inserted = self.words.run(
             #[inline(always)]
-            |words| table.insert(words, quotient, remainder, copies, full),
+            move |words| table.insert(words, quotient, remainder, copies, full),
         );
         if inserted == Inserted::NoRoom {
             return Err(self.full());
@@ -392,8 +395,8 @@ impl Filter for QuotientFilter {
     fn contains(&self, key: KeyHash) -> bool {
         self.words.run(
             #[inline(always)]
-            |words| {
-                let (quotient, remainder) = self.shape.split(self.shape.fingerprint(key));
+            move |words| {
+                let (quotient, remainder) = self.shape.locate(key);
                 self.table.contains(words, &self.lanes, quotient, remainder)
             },
         )
@@ -410,10 +413,10 @@ impl Filter for QuotientFilter {
                     #[inline(always)]
                     |(i, &key)| {
                         if let Some(&ahead) = keys.get(i + distance) {
-                            let (quotient, _) = self.shape.split(self.shape.fingerprint(ahead));
+                            let (quotient, _) = self.shape.locate(ahead);
                             self.table.prefetch((quotient / 64) as usize);
                         }
-                        let (quotient, remainder) = self.shape.split(self.shape.fingerprint(key));
+                        let (quotient, remainder) = self.shape.locate(key);
                         self.table.contains(words, &self.lanes, quotient, remainder)
                     },
                 ));
@@ -434,7 +437,8 @@ impl FilterMut for QuotientFilter {
     /// # Errors
     /// [`Full`] at [`capacity`](QuotientFilter::capacity), or if a run would lie 2¹⁶ slots behind its canonical slot.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        self.insert_fingerprint(self.shape.fingerprint(key))
+        let (quotient, remainder) = self.shape.locate(key);
+        self.insert_at(quotient, remainder)
     }
 }
 

@@ -19,7 +19,7 @@ impl Table {
     #[inline(always)]
     pub(super) fn remove(&mut self, words: Words, quotient: u64, remainder: u64) -> Removed {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
-        let mut head = self.head(home.block);
+        let head = self.head(home.block);
         if head.occupied >> home.index & 1 == 0 {
             return Removed::Absent;
         }
@@ -43,19 +43,16 @@ impl Table {
 
         let end = self.last_to_move(at);
         self.shorten_offsets(home, self.boundaries(home, end));
-        self.close(at, end);
-        if first && more_behind {
-            let mut head = self.head(at.block);
-            head.continuation &= !(1 << at.index);
-            self.set_head(at.block, head);
+        // The run's second slot moves down and becomes its first.
+        let new_first = first && more_behind;
+        if new_first {
+            self.set_continuation(behind.block, self.head(behind.block).continuation & !(1 << behind.index));
         }
         // The quotients whose runs begin from `at` on, in order: this one only if its run still does.
-        let behind_home = u64::MAX << home.index << u32::from(!(first && more_behind));
-        self.clear_shifted(home.block, behind_home, at, end);
+        let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
+        self.close(at, end, home.block, quotients);
         if first && !more_behind {
-            head = self.head(home.block);
-            head.occupied &= !(1 << home.index);
-            self.set_head(home.block, head);
+            self.set_occupied(home.block, head.occupied & !(1 << home.index));
         }
         if copy { Removed::Copy } else { Removed::Last }
     }
@@ -80,65 +77,57 @@ impl Table {
         }
     }
 
-    /// Moves the slots behind `at`, up to `end`, one down, over `at`, and empties `end`.
+    /// Moves the slots behind `at`, up to `end`, one down, over `at`, and empties `end`. The runs that begin from `at`
+    /// on then have the quotients `quotients` of `quotient_block` and those of the blocks behind it.
     #[inline(always)]
-    fn close(&mut self, at: Slot, end: Slot) {
-        let mut low = at;
-        for _ in 0..self.boundaries(at, end) {
-            let above = Slot { block: self.next_block(low.block), index: 0 };
-            let high = self.width(low.block) - 1;
-            self.shift_block_down(low, high, self.remainder(above), self.continues(above));
-            low = above;
-        }
-        self.shift_block_down(low, end.index, 0, false);
-        let mut head = self.head(end.block);
-        head.shifted &= !(1 << end.index);
-        self.set_head(end.block, head);
-    }
-
-    #[inline(always)]
-    fn shift_block_down(&mut self, low: Slot, high: u32, remainder: u64, continuation: bool) {
-        self.shift_down(low.block, low.index, high, remainder);
-        let range = low_bits(high + 1) & (u64::MAX << low.index);
-        let mut head = self.head(low.block);
-        let moved = (head.continuation & range) >> 1 & range | u64::from(continuation) << high;
-        head.continuation = head.continuation & !range | moved;
-        head.shifted |= range;
-        self.set_head(low.block, head);
-    }
-
-    /// Clears is_shifted of the runs from `at` up to before `end` that begin in their canonical slot. `quotients`
-    /// masks the first of their quotients in `quotient_block`.
-    ///
-    /// Run starts and occupied bits pair up in order: the two are walked in step, one bit each a step and no branch
-    /// but at the end of a word.
-    #[inline(always)]
-    fn clear_shifted(&mut self, mut quotient_block: usize, quotients: u64, at: Slot, end: Slot) {
-        let mut occupied = self.head(quotient_block).occupied & quotients;
+    fn close(&mut self, at: Slot, end: Slot, mut quotient_block: usize, mut quotients: u64) {
         let mut low = at;
         for left in (0..=self.boundaries(at, end)).rev() {
-            let high = if left == 0 { end.index } else { self.width(low.block) };
-            let mut head = self.head(low.block);
-            let mut starts = !head.continuation & low_bits(high) & (u64::MAX << low.index);
-            let mut home = 0;
-            while starts != 0 {
-                while occupied == 0 {
-                    quotient_block = self.next_block(quotient_block);
-                    occupied = self.head(quotient_block).occupied;
-                }
-                for _ in 0..starts.count_ones().min(occupied.count_ones()) {
-                    let (start, quotient) = (starts & starts.wrapping_neg(), occupied & occupied.wrapping_neg());
-                    home |= start & quotient;
-                    starts ^= start;
-                    occupied ^= quotient;
-                }
-                if quotient_block != low.block {
-                    home = 0;
-                }
-            }
-            head.shifted &= !home;
-            self.set_head(low.block, head);
-            low = Slot { block: self.next_block(low.block), index: 0 };
+            let block = low.block;
+            let above = Slot { block: self.next_block(block), index: 0 };
+            let (high, remainder, continuation) = if left == 0 {
+                (end.index, 0, false)
+            } else {
+                (self.width(block) - 1, self.remainder(above), self.continues(above))
+            };
+            self.shift_down(block, low.index, high, remainder);
+
+            let range = low_bits(high + 1) & (u64::MAX << low.index);
+            let head = self.head(block);
+            let moved = (head.continuation & range) >> 1 & range | u64::from(continuation) << high;
+            self.set_continuation(block, head.continuation & !range | moved);
+            let used = if left == 0 { range & !(1 << high) } else { range };
+            let home = self.home_starts(used & !moved, block, &mut quotient_block, &mut quotients);
+            self.set_shifted(block, head.shifted & !range | used & !home);
+            low = above;
         }
+    }
+
+    /// Which of the run starts `starts` in `block` are in their canonical slot, given the quotients of these runs and
+    /// of those behind; takes the quotients of these away.
+    ///
+    /// Run starts and occupied bits pair up in order: the two are walked in step, one bit each a step, with no branch
+    /// but at the end of a word.
+    #[inline(always)]
+    fn home_starts(&self, mut starts: u64, block: usize, quotient_block: &mut usize, quotients: &mut u64) -> u64 {
+        let mut home = 0;
+        while starts != 0 {
+            while *quotients == 0 {
+                *quotient_block = self.next_block(*quotient_block);
+                *quotients = self.head(*quotient_block).occupied;
+            }
+            let pairs = starts.count_ones().min(quotients.count_ones());
+            let mut equal = 0;
+            for _ in 0..pairs {
+                let (start, quotient) = (starts & starts.wrapping_neg(), *quotients & quotients.wrapping_neg());
+                equal |= start & quotient;
+                starts ^= start;
+                *quotients ^= quotient;
+            }
+            if *quotient_block == block {
+                home |= equal;
+            }
+        }
+        home
     }
 }

@@ -19,11 +19,15 @@ const MAX_SLOTS: u64 = 1 << 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) slots: u64,
+    /// How many of the slots may be used.
+    pub(super) capacity: u64,
     pub(super) last: u64,
     pub(super) remainder_bits: u32,
     divisor: u64,
     /// ⌊2⁶⁴ / divisor⌋, or 2⁶⁴ - 1 for a divisor of 1.
     reciprocal: u64,
+    /// Whether there are exactly `slots` × 2^`remainder_bits` fingerprints, the common case.
+    exact: bool,
 }
 
 impl Shape {
@@ -48,7 +52,8 @@ impl Shape {
         }
         let divisor = divisor as u64;
         let reciprocal = u64::try_from((1_u128 << 64) / u128::from(divisor)).unwrap_or(u64::MAX);
-        Ok(Self { slots, last, remainder_bits, divisor, reciprocal })
+        let exact = u128::from(last) + 1 == u128::from(slots) << remainder_bits;
+        Ok(Self { slots, capacity: capacity_of(slots), last, remainder_bits, divisor, reciprocal, exact })
     }
 
     /// `slots` slots with remainders that use all of `remainder_bits` bits.
@@ -109,10 +114,6 @@ impl Shape {
         self.last as f64 + 1.0
     }
 
-    pub(super) fn capacity(&self) -> u64 {
-        capacity_of(self.slots)
-    }
-
     /// Planes, offsets and remainders, without rounding to whole blocks.
     fn bits(&self) -> u128 {
         u128::from(self.slots) * u128::from(4 * (3 + self.remainder_bits) + 1) / 4
@@ -122,6 +123,18 @@ impl Shape {
     pub(super) fn fingerprint(&self, key: KeyHash) -> u64 {
         let hash = u128::from(key.get());
         ((hash * u128::from(self.last) + hash) >> 64) as u64
+    }
+
+    /// Quotient and remainder of a key's fingerprint. In the common case both come from one product: a lookup waits
+    /// for nothing else before it can ask for memory.
+    #[inline(always)]
+    pub(super) fn locate(&self, key: KeyHash) -> (u64, u64) {
+        if self.exact {
+            let product = u128::from(key.get()) * u128::from(self.slots);
+            ((product >> 64) as u64, product as u64 >> (64 - self.remainder_bits))
+        } else {
+            self.split(self.fingerprint(key))
+        }
     }
 
     /// Quotient and remainder. The estimated quotient is at most one too small: it loses h / 2⁶⁴ < 1 to the rounding
@@ -191,13 +204,16 @@ mod tests {
     fn a_fingerprint_is_the_hash_scaled_down_and_for_powers_of_two_its_high_bits() {
         for hash in [0, 1, 1 << 63, 0x0123_4567_89AB_CDEF, u64::MAX] {
             for p in 1..=64 {
-                let shape =
-                    Shape { slots: 1, last: u64::MAX >> (64 - p), remainder_bits: 1, divisor: 1, reciprocal: 1 };
+                let shape = Shape { last: u64::MAX >> (64 - p), ..Shape::new(1, 1).unwrap() };
                 assert_eq!(shape.fingerprint(KeyHash::new(hash)), hash >> (64 - p));
             }
             let thousand = Shape::new(10, 999).unwrap();
-            let expected = (u128::from(hash) * 1000 >> 64) as u64;
+            let expected = ((u128::from(hash) * 1000) >> 64) as u64;
             assert_eq!(thousand.fingerprint(KeyHash::new(hash)), expected);
+            for shape in [thousand, Shape::with_remainder(1000, 7).unwrap(), Shape::with_rate(77, 1e-9).unwrap()] {
+                let fingerprint = shape.fingerprint(KeyHash::new(hash));
+                assert_eq!(shape.locate(KeyHash::new(hash)), shape.split(fingerprint));
+            }
         }
     }
 }

@@ -132,13 +132,29 @@ impl Table {
     }
 
     #[inline(always)]
-    pub(super) fn set_head(&mut self, block: usize, head: Head) {
-        let at = block * self.block_bytes;
-        let bytes: &mut [u8; HEAD_BYTES] = self.bytes[at..].first_chunk_mut().expect("blocks have heads");
-        bytes[..8].copy_from_slice(&head.occupied.to_le_bytes());
-        bytes[8..16].copy_from_slice(&head.continuation.to_le_bytes());
-        bytes[16..24].copy_from_slice(&head.shifted.to_le_bytes());
-        bytes[24..].copy_from_slice(&head.offset.to_le_bytes());
+    pub(super) fn set_occupied(&mut self, block: usize, occupied: u64) {
+        self.store(block * self.block_bytes, occupied);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_continuation(&mut self, block: usize, continuation: u64) {
+        self.store(block * self.block_bytes + 8, continuation);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_shifted(&mut self, block: usize, shifted: u64) {
+        self.store(block * self.block_bytes + 16, shifted);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_offset(&mut self, block: usize, offset: u16) {
+        let at = block * self.block_bytes + 24;
+        self.bytes[at..at + 2].copy_from_slice(&offset.to_le_bytes());
+    }
+
+    #[inline(always)]
+    fn store(&mut self, at: usize, word: u64) {
+        *self.bytes[at..].first_chunk_mut().expect("padding follows the last block") = word.to_le_bytes();
     }
 
     /// Asks for the cache line that answers most lookups in `block`.
@@ -198,27 +214,23 @@ impl Table {
     pub(super) fn shift_up(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;
         let (from, to) = (low * r, (high + 1) * r);
-        let words = self.words_mut(block);
-        let (first, last) = ((from / 64) as usize, ((to - 1) / 64) as usize);
-        let moved =
-            |word: [u8; 8], below: [u8; 8]| u64::from_le_bytes(word) << r | u64::from_le_bytes(below) >> (64 - r);
-        let keep = !low_bits((to - 1) % 64 + 1);
-        let keep_first = low_bits(from % 64);
-        if first == last {
-            let word = u64::from_le_bytes(words[first]);
-            let keep = keep | keep_first;
-            words[first] = (word & keep | (word << r) & !keep).to_le_bytes();
-        } else {
-            let word = u64::from_le_bytes(words[last]);
-            words[last] = (word & keep | moved(words[last], words[last - 1]) & !keep).to_le_bytes();
-            let span = &mut words[first..last];
-            for i in (1..span.len()).rev() {
-                span[i] = moved(span[i], span[i - 1]).to_le_bytes();
-            }
-            let word = u64::from_le_bytes(span[0]);
-            span[0] = (word & keep_first | (word << r) & !keep_first).to_le_bytes();
+        let words = &mut self.words_mut(block)[(from / 64) as usize..=((to - 1) / 64) as usize];
+        let (first, rest) = words.split_first_mut().expect("a slot has bits");
+        let above = !low_bits((to - 1) % 64 + 1);
+        let last_before = u64::from_le_bytes(*rest.last().unwrap_or(first));
+
+        let start = from % 64;
+        let word = u64::from_le_bytes(*first);
+        let moving = word & !low_bits(start);
+        *first = (word & low_bits(start) | moving << r | remainder << start).to_le_bytes();
+        let mut carry = moving >> (64 - r) | remainder >> 1 >> (63 - start);
+        for word in &mut *rest {
+            let moving = u64::from_le_bytes(*word);
+            *word = (moving << r | carry).to_le_bytes();
+            carry = moving >> (64 - r);
         }
-        self.set_remainder(Slot { block, index: low }, remainder);
+        let last = rest.last_mut().unwrap_or(first);
+        *last = (u64::from_le_bytes(*last) & !above | last_before & above).to_le_bytes();
     }
 
     /// Moves the remainders of slots `low + 1 ..= high` of `block` one slot down, over that of `low`, and puts
@@ -227,27 +239,22 @@ impl Table {
     pub(super) fn shift_down(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;
         let (from, to) = (low * r, (high + 1) * r);
-        let words = self.words_mut(block);
-        let (first, last) = ((from / 64) as usize, ((to - 1) / 64) as usize);
-        let moved =
-            |word: [u8; 8], above: [u8; 8]| u64::from_le_bytes(word) >> r | u64::from_le_bytes(above) << (64 - r);
-        let keep_first = low_bits(from % 64);
-        let keep = !low_bits((to - 1) % 64 + 1);
-        if first == last {
-            let word = u64::from_le_bytes(words[first]);
-            let keep = keep | keep_first;
-            words[first] = (word & keep | (word >> r) & !keep).to_le_bytes();
-        } else {
-            let word = u64::from_le_bytes(words[first]);
-            words[first] = (word & keep_first | moved(words[first], words[first + 1]) & !keep_first).to_le_bytes();
-            let span = &mut words[first + 1..=last];
-            for i in 0..span.len() - 1 {
-                span[i] = moved(span[i], span[i + 1]).to_le_bytes();
-            }
-            let end = span.len() - 1;
-            let word = u64::from_le_bytes(span[end]);
-            span[end] = (word & keep | (word >> r) & !keep).to_le_bytes();
+        let words = &mut self.words_mut(block)[(from / 64) as usize..=((to - 1) / 64) as usize];
+        let below = low_bits(from % 64);
+        let first_before = u64::from_le_bytes(words[0]);
+
+        // What moves is a string of bits that ends in `remainder`, behind bit `end` of the last word.
+        let end = (to - 1) % 64 + 1;
+        let last = words.len() - 1;
+        let last_before = u64::from_le_bytes(words[last]);
+        let moving = last_before & low_bits(end) | remainder << (end - 1) << 1;
+        words[last] = moving.to_le_bytes();
+        for i in 0..last {
+            let (word, next) = (u64::from_le_bytes(words[i]), u64::from_le_bytes(words[i + 1]));
+            words[i] = (word >> r | next << (64 - r)).to_le_bytes();
         }
-        self.set_remainder(Slot { block, index: high }, remainder);
+        let moved = moving >> r | remainder >> (64 - end) << (64 - r);
+        words[last] = (moved & low_bits(end) | last_before & !low_bits(end)).to_le_bytes();
+        words[0] = (u64::from_le_bytes(words[0]) & !below | first_before & below).to_le_bytes();
     }
 }
