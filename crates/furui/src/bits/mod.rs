@@ -4,6 +4,7 @@ pub(crate) mod arch;
 mod cells;
 mod scan;
 mod unary;
+pub(crate) mod word;
 
 pub(crate) use arch::prefetch;
 pub use cells::Cells;

@@ -25,7 +25,7 @@ pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<Option<usize>>
 
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
 fn select_zero_bmi2(words: &[[u8; 8]], rank: u64) -> Option<usize> {
-    generic::select_zero_by(words, rank, |word, rank| _pdep_u64(1 << rank, word).trailing_zeros())
+    generic::select_zero_by(words, rank, |word, rank| select(word, rank))
 }
 
 /// See [`super::byte_positions`].
@@ -163,4 +163,17 @@ pub(super) fn prefetch_for_write(words: &[u64], index: usize) {
         // SAFETY: a prefetch changes nothing, and every x86-64 processor at least ignores this one.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(word).cast()) };
     }
+}
+
+/// Calls `f` compiled for x86-64-v3, so that counts, masks and selects inside it are single instructions.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn run_v3<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
+/// See [`super::generic::select`].
+#[inline]
+#[target_feature(enable = "bmi1,bmi2")]
+pub(super) fn select(word: u64, n: u32) -> u32 {
+    _tzcnt_u64(_pdep_u64(1 << n, word)) as u32
 }
