@@ -1,6 +1,12 @@
 use super::probes::scale;
 use super::{ConfigError, Filter, FilterMut, Full};
+use crate::bits::arch::prefetch_for_write;
 use crate::hash::KeyHash;
+
+/// How many keys ahead sets are fetched.
+const AHEAD: usize = 16;
+/// An array of up to this many bytes is near the processor anyway.
+const NEAR_BYTES: usize = 1 << 20;
 
 /// The keys seen lately, in an array that a processor loves: "was it here a moment ago?"
 ///
@@ -121,9 +127,13 @@ impl<T: Tag, const WAYS: usize> Recent<T, WAYS> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         let old = misses.len();
         misses.resize(old + keys.len(), 0);
+        let large = size_of_val(self.sets.as_slice()) > NEAR_BYTES;
         let mut count = 0;
         let slots = &mut misses[old..];
         for (i, &key) in keys.iter().enumerate() {
+            if large && let Some(later) = keys.get(i + AHEAD) {
+                prefetch_for_write(&self.sets, scale(later.get(), self.sets.len()));
+            }
             // count <= i: written whether it is a miss or not, kept if it is.
             slots[count] = i as u32;
             count += usize::from(!self.observe(key));
