@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::filter::Full;
+use crate::filter::{ConfigError, Full};
 use crate::format::{FormatError, ReadError};
 
 /// The result of everything that can fail here.
@@ -84,5 +84,11 @@ impl From<ReadError> for Error {
 impl From<Full> for Error {
     fn from(error: Full) -> Self {
         Self::Full(error)
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error.0)
     }
 }

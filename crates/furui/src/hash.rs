@@ -23,6 +23,11 @@ impl KeyHash {
         Self(hash)
     }
 
+    /// How many of n distinct keys are expected to have the hash of another: n²/2⁶⁵.
+    pub fn expected_collisions(keys: u64) -> f64 {
+        (keys as f64).powi(2) / 2f64.powi(65)
+    }
+
     /// The 64 bits.
     #[inline]
     pub const fn get(self) -> u64 {

@@ -1,1 +1,43 @@
-fn main() {}
+//! The project's chores: `cargo xtask test`, `cargo xtask test STEP`, `cargo xtask soak`.
+//!
+//! Plain Rust with no dependencies, so that a machine with Rust alone can run it. A chore is a list of steps; a step
+//! is a list of cargo commands. The first one that fails ends the chore, with the way to run it alone.
+
+mod command;
+mod readme;
+mod step;
+
+use std::process::ExitCode;
+
+use step::Step;
+
+const HELP: &str = "\
+usage: cargo xtask test [STEP]   every check, or one of them
+       cargo xtask soak          the property tests with many cases, and the ignored tests; takes long
+       cargo xtask help          this text
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match arguments[..] {
+        ["help" | "--help" | "-h"] => {
+            print!("{HELP}\nsteps of `cargo xtask test`:\n{}", step::list());
+            Ok(())
+        }
+        ["test"] => step::run_all(&Step::ALL),
+        ["test", name] => match Step::named(name) {
+            Some(step) => step::run_all(&[step]),
+            None => Err(format!("there is no step `{name}`; the steps are\n{}", step::list())),
+        },
+        ["soak"] => step::run_all(&[Step::Soak]),
+        _ => Err(HELP.to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {}", message.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}

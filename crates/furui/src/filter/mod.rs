@@ -4,6 +4,22 @@ use std::fmt;
 
 use crate::hash::KeyHash;
 
+mod counting;
+mod error;
+mod probes;
+mod recent;
+mod stable;
+mod stable_light;
+mod steady;
+
+pub use counting::CountingBloom;
+pub use error::ConfigError;
+pub use probes::{MAX_COUNTERS, MAX_PROBES};
+pub use recent::{Recent, Tag};
+pub use stable::StableBloom;
+pub use stable_light::StableBloomLight;
+pub use steady::stable_decrements;
+
 /// A set that may answer "yes" wrongly, at a stated rate, and "no" never, unless it [`forgets`](Self::forgets).
 pub trait Filter {
     /// Whether `key` may be in the set.

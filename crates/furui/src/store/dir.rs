@@ -2,7 +2,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{DiskFile, Storage};
+use super::{DiskFile, MANIFEST, Storage};
 use crate::error::{Error, Result};
 
 /// The file whose lock says that a process uses the directory. Its bytes, none, do not matter.
@@ -19,6 +19,8 @@ const TEMPORARY: &str = ".furui-tmp";
 /// ([`open_read_only`](Self::open_read_only)); the other gets [`Error::Locked`]. Readers are kept apart from a writer
 /// because it removes files that they are about to open. The lock is the operating system's, on the file `LOCK`: it
 /// ends with the process, however that ends, and there is nothing to clean up.
+///
+/// Windows does not remove or replace a file while it is mapped: there, drop its handles first.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
@@ -32,11 +34,13 @@ impl Directory {
     /// Opens a directory for writing and creates it if it is missing. What a crash left half written is removed.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process uses it; [`Error::Config`] if the path is that of a file; [`Error::Io`].
+    /// [`Error::Locked`] if another process uses it; [`Error::Config`] if the path is that of a file, or of a directory
+    /// with files that are none of a store's; [`Error::Io`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         create_durably(&path)?;
         let lock_path = path.join(LOCK);
+        refuse_foreign(&path)?;
         let lock = OpenOptions::new()
             .read(true)
             .write(true)
@@ -181,6 +185,20 @@ fn create_durably(path: &Path) -> Result<()> {
     match fs::create_dir(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error_at("cannot create", path)(error)),
         _ => sync_directory(parent),
+    }
+}
+
+/// Refuses a directory that holds anything and was never a store: a slip of the pen must not mix the two.
+fn refuse_foreign(path: &Path) -> Result<()> {
+    if path.join(LOCK).exists() || path.join(MANIFEST).exists() {
+        return Ok(());
+    }
+    match fs::read_dir(path).map_err(error_at("cannot list", path))?.next() {
+        None => Ok(()),
+        Some(_) => Err(Error::Config(format!(
+            "{}: holds other files and is no store; name an empty or a new directory",
+            path.display()
+        ))),
     }
 }
 

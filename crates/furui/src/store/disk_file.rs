@@ -40,30 +40,44 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
+#[cfg(unix)]
+fn read_exact_at(file: &File, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buf, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut offset: u64, mut buf: &mut [u8]) -> io::Result<()> {
+    while !buf.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, buf, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                offset += read as u64;
+                buf = &mut buf[read..];
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Without files there is nothing to read; filters and memory storage work all the same.
+#[cfg(not(any(unix, windows)))]
+fn read_exact_at(_file: &File, _offset: u64, _buf: &mut [u8]) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 impl ReadAt for DiskFile {
     fn len(&self) -> u64 {
         self.length
     }
 
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::read_exact_at(&self.file, buf, offset)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, mut offset: u64, mut buf: &mut [u8]) -> io::Result<()> {
-        while !buf.is_empty() {
-            match std::os::windows::fs::FileExt::seek_read(&self.file, buf, offset) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => {
-                    offset += read as u64;
-                    buf = &mut buf[read..];
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+        // Asked first, because beyond the largest offset of the system the answer would be another error.
+        match offset.checked_add(buf.len() as u64) {
+            Some(end) if end <= self.length => read_exact_at(&self.file, offset, buf),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
-        Ok(())
     }
 
     fn mapped(&self) -> Option<&[u8]> {

@@ -54,3 +54,11 @@ fn select(mut word: u64, mut rank: u32) -> u32 {
     }
     position + word.trailing_zeros()
 }
+
+/// Thirty-two counters a step: a 2-bit counter has something to lose if either of its bits is set.
+#[inline]
+pub(super) fn decrement_2bit(words: &mut [u64]) {
+    for word in words {
+        *word -= (*word | *word >> 1) & 0x5555_5555_5555_5555;
+    }
+}

@@ -7,9 +7,9 @@ use super::generic;
 
 /// See [`super::prefetch`].
 #[inline(always)]
-pub(super) fn prefetch(byte: &u8) {
-    // SAFETY: every x86-64 processor has SSE, and a prefetch faults at no address.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
+pub(super) fn prefetch<T>(item: &T) {
+    // SAFETY: SSE is part of x86-64, and a prefetch never faults.
+    unsafe { _mm_prefetch(std::ptr::from_ref(item).cast(), _MM_HINT_T0) };
 }
 
 /// See [`super::select_zero`]. The outer `None` says that the instructions are missing.
@@ -100,4 +100,58 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
     for position in &mut out[tail_start..] {
         *position += base;
     }
+}
+
+/// See [`super::decrement_2bit`].
+pub(super) fn decrement_2bit(words: &mut [u64]) -> bool {
+    decrement_2bit_with_avx512(words) || decrement_2bit_with_avx2(words)
+}
+
+/// [`decrement_2bit`], if there is AVX-512.
+pub(super) fn decrement_2bit_with_avx512(words: &mut [u64]) -> bool {
+    if !is_x86_feature_detected!("avx512f") {
+        return false;
+    }
+    // SAFETY: AVX-512F was found just above.
+    unsafe { decrement_2bit_avx512(words) };
+    true
+}
+
+/// [`decrement_2bit`], if there is AVX2.
+pub(super) fn decrement_2bit_with_avx2(words: &mut [u64]) -> bool {
+    if !is_x86_feature_detected!("avx2") {
+        return false;
+    }
+    // SAFETY: AVX2 was found just above.
+    unsafe { decrement_2bit_avx2(words) };
+    true
+}
+
+#[target_feature(enable = "avx512f")]
+fn decrement_2bit_avx512(words: &mut [u64]) {
+    let low_bits = _mm512_set1_epi64(0x5555_5555_5555_5555);
+    let (blocks, tail) = words.as_chunks_mut::<8>();
+    for block in blocks {
+        // SAFETY: `block` is 64 readable bytes and the load needs no alignment.
+        let x = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+        // (x | x >> 1) & low_bits, in one instruction: 0xA8 is the truth table of (a | b) & c.
+        let nonzero = _mm512_ternarylogic_epi64::<0xA8>(x, _mm512_srli_epi64::<1>(x), low_bits);
+        // SAFETY: `block` is 64 writable bytes and the store needs no alignment.
+        unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), _mm512_sub_epi64(x, nonzero)) };
+    }
+    generic::decrement_2bit(tail);
+}
+
+#[target_feature(enable = "avx2")]
+fn decrement_2bit_avx2(words: &mut [u64]) {
+    let low_bits = _mm256_set1_epi64x(0x5555_5555_5555_5555);
+    let (blocks, tail) = words.as_chunks_mut::<4>();
+    for block in blocks {
+        // SAFETY: `block` is 32 readable bytes and the load needs no alignment.
+        let x = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
+        let nonzero = _mm256_and_si256(_mm256_or_si256(x, _mm256_srli_epi64::<1>(x)), low_bits);
+        // SAFETY: `block` is 32 writable bytes and the store needs no alignment.
+        unsafe { _mm256_storeu_si256(block.as_mut_ptr().cast(), _mm256_sub_epi64(x, nonzero)) };
+    }
+    generic::decrement_2bit(tail);
 }

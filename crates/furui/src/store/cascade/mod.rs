@@ -1,15 +1,391 @@
 //! The cascade filter: an exact set of 64-bit hashes, in RAM and in runs on storage.
 
+mod drain;
 mod fences;
 mod merge;
 mod page;
 mod page_set;
+mod policy;
 mod run;
 mod run_reader;
 mod run_writer;
+mod table;
 
 pub use merge::{MERGE_WINDOW, Merge, SortedKeys};
 pub use page::{PAGE_BYTES, Page, RemainderBits};
 pub use run::Run;
 pub use run_reader::RunReader;
 pub use run_writer::{RunWriter, WrittenRun};
+
+use crate::error::{Error, Result};
+use crate::format::{FormatError, Problem};
+use crate::hash::{HashSpec, KeyHash};
+use crate::store::{Manifest, RunEntry, Storage, StoreKind};
+use drain::Drain;
+use table::Table;
+
+/// An exact set of [`KeyHash`]es for sets far larger than memory: "was this ever put in?"
+///
+/// ```text
+///   RAM        table: the newest keys, in hash order            ── full? ──┐
+///   storage    run   run   run: immutable, sorted, oldest last             │ one sequential pass merges the table
+///              └─────┴─────┴──────────────────────────────────────────────<┘ and the runs it outgrew into a new run
+/// ```
+///
+/// The cascade filter of M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (VLDB 2012): a quotient
+/// filter in RAM over quotient filters on storage, which are in hash order and so are merged by reading them forward. Keys come in batches; a
+/// batch is looked up in RAM, and what is not there is sorted and looked up in each run in one forward pass.
+///
+/// Cost: a lookup reads at most one page of each run, and there are about log₂(n / memory) runs; each key is written log₂(n /
+/// memory) times at 5 bytes; the information floor, log₂(2⁶⁴/n) + 1.44 bits a key, is exceeded by 2 to 3 % on storage.
+///
+/// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact but for equal hashes; the
+/// level in RAM is a flat table in hash order; levels on storage have no empty slots, for they are never inserted into; and a
+/// level is merged when what is newer has grown to its size, whatever its number.
+///
+/// It is no [`Filter`](crate::filter::Filter): it reads storage and can fail.
+///
+/// A key is in one level only, so that counts are exact and a merge never has to choose.
+pub struct Cascade<S: Storage> {
+    storage: S,
+    memory: u64,
+    resident: u64,
+    manifest: Manifest,
+    /// Whether storage has a manifest yet.
+    saved: bool,
+    /// An earlier write failed, and what storage has now is for a new opening to find out.
+    broken: bool,
+    /// Oldest first, as in the manifest.
+    runs: Vec<Run<S::File>>,
+    table: Table,
+    written: u64,
+    /// The batch at hand: its hashes; those that are not in RAM, with their indices, sorted; those that are in no run so far.
+    hashes: Vec<u64>,
+    absent: Vec<(u64, u32)>,
+    wanted: Vec<u64>,
+    found: Vec<bool>,
+}
+
+/// How a [`Cascade`] works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CascadeOptions {
+    /// Bytes of RAM for the set. At least [`MIN_MEMORY`](Self::MIN_MEMORY) are taken.
+    pub memory: u64,
+    /// Bytes of mapped files that may be resident at a time, where the storage maps files.
+    pub resident: u64,
+    /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is, or the
+    /// default.
+    pub hash: Option<HashSpec>,
+}
+
+impl CascadeOptions {
+    /// A set with less memory than this would only shuffle files.
+    pub const MIN_MEMORY: u64 = 1 << 20;
+}
+
+impl<S: Storage> Cascade<S> {
+    /// Opens the set that `storage` holds, or an empty one. Nothing is written before the first keys are.
+    ///
+    /// Cost: the fences of each run are read, one page in 500.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Config`] if
+    /// the storage holds something else; [`Error::Io`].
+    pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
+        let (manifest, saved) = match Manifest::load(&storage)? {
+            Some(manifest) => (manifest, true),
+            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_default()), false),
+        };
+        if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
+            let file = storage.path(crate::store::MANIFEST);
+            let problem = Problem::OtherHash { found: manifest.hash, expected };
+            return Err(FormatError { file, offset: 0, problem }.into());
+        }
+        for orphan in manifest.orphans(&storage.list()?) {
+            // What a crash left. Where it may not be removed, on a storage that is only read, it harms nobody.
+            let _ = storage.remove(&orphan);
+        }
+        let runs = manifest
+            .runs
+            .iter()
+            .map(|entry| open_run(&storage, entry, manifest.hash, options.resident))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            storage,
+            memory: options.memory.max(CascadeOptions::MIN_MEMORY),
+            resident: options.resident,
+            manifest,
+            saved,
+            broken: false,
+            runs,
+            table: Table::new(),
+            written: 0,
+            hashes: vec![],
+            absent: vec![],
+            wanted: vec![],
+            found: vec![],
+        })
+    }
+
+    /// How keys must be hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.manifest.hash
+    }
+
+    /// How many keys it holds, in RAM and on storage.
+    pub fn len(&self) -> u64 {
+        self.manifest.keys() + self.table.len() as u64
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Its runs, oldest first.
+    pub fn runs(&self) -> &[Run<S::File>] {
+        &self.runs
+    }
+
+    /// The manifest of what is on storage.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Bytes of RAM it takes now.
+    pub fn memory(&self) -> u64 {
+        self.table.bytes() as u64 + self.fences()
+    }
+
+    /// Bytes written to runs since it was opened.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Puts the keys in, and appends to `new` the indices of those that were not there, in no particular order; of
+    /// equal keys the first counts.
+    ///
+    /// Keys of earlier calls may become durable meanwhile, but none of this call.
+    ///
+    /// # Errors
+    /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged. What is on storage stays as it was, or has the
+    /// keys of earlier calls; this value is of no more use.
+    pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
+        self.check_usable()?;
+        self.hashes.clear();
+        self.hashes.extend(keys.iter().copied().map(nonzero));
+        self.make_room(keys.len())?;
+        if self.runs.is_empty() {
+            self.table.insert_all(&self.hashes, |i| new.push(i as u32));
+            return Ok(());
+        }
+        self.seek_absent()?;
+        // In hash order the table is written forward. Equal hashes stand together, the first in the batch foremost.
+        self.table.insert_all(&self.wanted, |_| {});
+        let mut wanted = self.wanted.iter().copied().peekable();
+        for &(hash, index) in &self.absent {
+            if wanted.peek() == Some(&hash) {
+                new.push(index);
+                wanted.next();
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether each key is in the set. `out` is cleared first.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn contains_all(&mut self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<()> {
+        self.check_usable()?;
+        self.hashes.clear();
+        self.hashes.extend(keys.iter().copied().map(nonzero));
+        out.clear();
+        out.resize(keys.len(), true);
+        self.seek_absent()?;
+        let mut wanted = self.wanted.iter().copied().peekable();
+        for &(hash, index) in &self.absent {
+            while wanted.next_if(|&absent| absent < hash).is_some() {}
+            if wanted.peek() == Some(&hash) {
+                out[index as usize] = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether one key is in the set. Cost: a probe of the table, then at most one page of each run.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn contains(&self, key: KeyHash) -> Result<bool> {
+        self.check_usable()?;
+        let hash = nonzero(key);
+        if self.table.contains(hash) {
+            return Ok(true);
+        }
+        for run in self.runs.iter().rev() {
+            if run.contains(hash)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes all keys durable: they become a run, merged with the runs they outgrew.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn sync(&mut self) -> Result<()> {
+        self.check_usable()?;
+        if self.table.len() == 0 {
+            return Ok(());
+        }
+        let sizes: Vec<u64> = self.manifest.runs.iter().map(|run| run.keys).collect();
+        self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
+    }
+
+    /// Merges all runs, and what is in RAM, into one run: the least space, and one page a lookup.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn compact(&mut self) -> Result<()> {
+        self.check_usable()?;
+        while self.runs.len() + usize::from(self.table.len() > 0) > 1 {
+            self.spill(self.runs.len().min(policy::MAX_FAN_IN))?;
+        }
+        self.sync()
+    }
+
+    /// Reads every byte of every run: checksums, order, counts; and that no key is in two runs.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
+    pub fn verify(&self) -> Result<()> {
+        for run in &self.runs {
+            run.verify()?;
+        }
+        let mut merge = Merge::new(self.runs.iter().map(Run::reader).collect());
+        let mut distinct = 0;
+        loop {
+            let keys = merge.next_keys()?;
+            if keys.is_empty() {
+                break;
+            }
+            distinct += keys.len() as u64;
+        }
+        if distinct != self.manifest.keys() {
+            let file = self.storage.path(crate::store::MANIFEST);
+            return Err(FormatError { file, offset: 0, problem: Problem::Invalid("two runs share keys") }.into());
+        }
+        Ok(())
+    }
+
+    fn check_usable(&self) -> Result<()> {
+        if self.broken {
+            return Err(Error::Config("an earlier write to the store failed: open it again".into()));
+        }
+        Ok(())
+    }
+
+    /// Bytes of RAM that do not belong to the table.
+    fn fences(&self) -> u64 {
+        self.runs.iter().map(Run::resident_bytes).sum()
+    }
+
+    /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to storage. A batch that
+    /// does not fit even then gets the room it needs: whoever made it has the memory.
+    fn make_room(&mut self, batch: usize) -> Result<()> {
+        if self.table.reserve(batch, self.table_budget()) {
+            return Ok(());
+        }
+        self.sync()?;
+        if !self.table.reserve(batch, self.table_budget()) {
+            self.table.reserve(batch, usize::MAX);
+        }
+        Ok(())
+    }
+
+    fn table_budget(&self) -> usize {
+        usize::try_from(self.memory.saturating_sub(self.fences())).unwrap_or(usize::MAX)
+    }
+
+    /// Leaves in `absent` those of `hashes` that are not in RAM, with their indices, sorted, and in `wanted` those of them that
+    /// are in no run either, ascending and distinct.
+    fn seek_absent(&mut self) -> Result<()> {
+        let (absent, hashes) = (&mut self.absent, &self.hashes);
+        absent.clear();
+        self.table.absent(hashes, |i| absent.push((hashes[i], i as u32)));
+        absent.sort_unstable();
+        self.wanted.clear();
+        self.wanted.extend(absent.iter().map(|&(hash, _)| hash));
+        self.wanted.dedup();
+        self.found.clear();
+        self.found.resize(self.wanted.len(), false);
+        for run in self.runs.iter().rev() {
+            run.contains_sorted(&self.wanted, &mut self.found)?;
+        }
+        let mut found = self.found.iter();
+        self.wanted.retain(|_| found.next() == Some(&false));
+        Ok(())
+    }
+
+    /// Merges the table and the newest `count` runs into one new run, durably, and forgets what went into it.
+    fn spill(&mut self, count: usize) -> Result<()> {
+        self.broken = true;
+        if !self.saved {
+            // First of all the manifest: runs without one are a damaged store, not a new one.
+            self.manifest.save(&self.storage)?;
+            self.saved = true;
+        }
+        let kept = self.runs.len() - count;
+        let merged = &self.runs[kept..];
+        let keys = self.table.len() as u64 + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
+        let mut sources: Vec<Box<dyn SortedKeys + '_>> = vec![Box::new(Drain::new(&self.table))];
+        for run in merged {
+            sources.push(Box::new(run.reader()));
+        }
+        let number = self.manifest.take_number()?;
+        let name = RunEntry::file_name(number);
+        let path = self.storage.path(&name);
+        let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
+            let mut writer = RunWriter::new(out, &path, self.manifest.hash, keys)?;
+            let mut merge = Merge::new(sources);
+            loop {
+                let keys = merge.next_keys()?;
+                if keys.is_empty() {
+                    return writer.finish();
+                }
+                writer.push(keys)?;
+            }
+        })?;
+        let entry = RunEntry { number, keys, seal };
+        self.written += entry.seal.length;
+        let run = open_run(&self.storage, &entry, self.manifest.hash, self.resident)?;
+        let replaced = self.manifest.runs.split_off(kept);
+        self.manifest.runs.push(entry);
+        self.manifest.save(&self.storage)?;
+        self.runs.truncate(kept);
+        self.runs.push(run);
+        self.table.clear();
+        self.broken = false;
+        for old in replaced {
+            // Where this fails, the file is an orphan, and the next opening removes it.
+            let _ = self.storage.remove(&RunEntry::file_name(old.number));
+        }
+        Ok(())
+    }
+}
+
+/// The table has no place for hash 0, which therefore is taken for hash 1: one more collision in 2⁶⁴.
+fn nonzero(key: KeyHash) -> u64 {
+    key.get().max(1)
+}
+
+fn open_run<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec, limit: u64) -> Result<Run<S::File>> {
+    let path = storage.path(&RunEntry::file_name(entry.number));
+    let run = Run::open(entry.open(storage)?, &path, hash, limit)?;
+    if run.seal() != entry.seal || run.len() != entry.keys {
+        return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());
+    }
+    Ok(run)
+}

@@ -112,6 +112,11 @@ impl<F: ReadAt> Run<F> {
         })
     }
 
+    /// Bytes of RAM it takes: fences and marks, a little over 8 bytes a page.
+    pub fn resident_bytes(&self) -> u64 {
+        self.pages() as u64 * 8 + self.pages().div_ceil(4) as u64
+    }
+
     /// How many keys the run holds.
     pub fn len(&self) -> u64 {
         self.keys

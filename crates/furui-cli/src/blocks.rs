@@ -1,0 +1,242 @@
+//! Input in blocks of whole lines.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use furui::Error;
+
+use crate::interrupt::{Interrupt, Wait};
+
+/// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
+const BLOCK: usize = 512 << 10;
+/// The same where each block costs a pass over storage, which more keys share.
+const LARGE_BLOCK: usize = 8 << 20;
+/// The most lines in a block, so that what is kept for each takes little memory however short they are.
+const MAX_LINES: usize = 128 << 10;
+/// The longest line. A longer one is an error, not a machine without memory.
+pub const MAX_LINE: usize = 1 << 30;
+
+/// Some whole lines, each with its separator.
+pub struct Block<'a> {
+    pub bytes: &'a mut [u8],
+    /// Where the separators are, ascending, counted from `start` bytes before the block; the last one ends the block.
+    ends: &'a [u32],
+    start: u32,
+}
+
+impl Block<'_> {
+    /// The line with this index, without its separator.
+    pub fn line(&self, index: usize) -> &[u8] {
+        let start = if index == 0 { 0 } else { self.next_line(index - 1) };
+        &self.bytes[start..self.next_line(index) - 1]
+    }
+
+    /// How many lines there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Where in the block the line after the one with this index begins.
+    pub fn next_line(&self, index: usize) -> usize {
+        (self.ends[index] - self.start) as usize + 1
+    }
+
+    /// The lines, without their separators.
+    pub fn lines(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let end = (end - self.start) as usize;
+            let line = &self.bytes[start..end];
+            start = end + 1;
+            line
+        })
+    }
+}
+
+/// Reads files one after the other and hands out what has arrived, in whole lines.
+///
+/// A block is what one read brought, and what more could be had without waiting, up to a limit: so a line on a slow pipe is
+/// seen at once, and a file is read in large pieces. A last line without separator gets one; lines do not run on
+/// from one file into the next.
+pub struct Blocks<'a> {
+    files: std::vec::IntoIter<PathBuf>,
+    current: Option<Input>,
+    separator: u8,
+    interrupt: &'a Interrupt,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that were read.
+    filled: usize,
+    /// Bytes of it that were handed out already, and the lines among them.
+    done: usize,
+    lines_done: usize,
+    /// The ends of the lines in the buffer.
+    ends: Vec<u32>,
+    interrupted: bool,
+}
+
+struct Input {
+    file: File,
+    name: String,
+    /// A pipe or terminal, where reading may wait.
+    waits: bool,
+}
+
+impl<'a> Blocks<'a> {
+    /// Reads `files`, or standard input if there are none. "-" is standard input.
+    pub fn new(files: &[PathBuf], separator: u8, interrupt: &'a Interrupt) -> Self {
+        let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
+        Self {
+            files: files.into_iter(),
+            current: None,
+            separator,
+            interrupt,
+            buffer: vec![0; BLOCK],
+            filled: 0,
+            done: 0,
+            lines_done: 0,
+            ends: Vec::new(),
+            interrupted: false,
+        }
+    }
+
+    /// Whether the user ended the input.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// From now on reads larger blocks, if so much has arrived.
+    pub fn enlarge(&mut self) {
+        if self.buffer.len() < LARGE_BLOCK {
+            self.buffer.resize(LARGE_BLOCK, 0);
+        }
+    }
+
+    /// The next block; `None` when all input is read, or the user interrupted.
+    pub fn next(&mut self) -> Result<Option<Block<'_>>, Error> {
+        if self.lines_done == self.ends.len() && !self.read()? {
+            return Ok(None);
+        }
+        let first = self.lines_done;
+        self.lines_done = (first + MAX_LINES).min(self.ends.len());
+        let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
+        Ok(Some(Block {
+            bytes: &mut self.buffer[start..self.done],
+            ends: &self.ends[first..self.lines_done],
+            start: start as u32,
+        }))
+    }
+
+    /// Replaces the lines in the buffer by new ones, at least one. False if there are no more.
+    fn read(&mut self) -> Result<bool, Error> {
+        self.buffer.copy_within(self.done..self.filled, 0);
+        self.filled -= self.done;
+        self.done = 0;
+        self.lines_done = 0;
+        self.ends.clear();
+        loop {
+            if self.current.is_none() {
+                match self.files.next() {
+                    Some(path) => self.current = Some(Input::open(&path)?),
+                    None => return Ok(false),
+                }
+            }
+            let Some(input) = &mut self.current else { continue };
+            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt)?;
+            if state == Fill::Interrupted {
+                self.interrupted = true;
+                return Ok(false);
+            }
+            if state == Fill::End {
+                self.current = None;
+                if self.filled > 0 && self.buffer[self.filled - 1] != self.separator {
+                    if self.filled == self.buffer.len() {
+                        self.buffer.push(0);
+                    }
+                    self.buffer[self.filled] = self.separator;
+                    self.filled += 1;
+                }
+            }
+            furui::bits::byte_positions(&self.buffer[..self.filled], self.separator, &mut self.ends);
+            if !self.ends.is_empty() {
+                return Ok(true);
+            }
+            if let Some(input) = &self.current
+                && self.filled == self.buffer.len()
+            {
+                if self.filled >= MAX_LINE {
+                    return Err(Error::Config(format!("{}: a line is longer than {MAX_LINE} bytes", input.name)));
+                }
+                self.buffer.resize(self.filled * 2, 0);
+            }
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Fill {
+    /// There are new bytes, or the buffer is full.
+    Some,
+    /// The file is read to its end.
+    End,
+    Interrupted,
+}
+
+impl Input {
+    fn open(path: &Path) -> Result<Self, Error> {
+        let (file, name) = if path.as_os_str() == "-" {
+            (standard_input(), Ok("standard input".to_string()))
+        } else {
+            (File::open(path), Err(path.display().to_string()))
+        };
+        let name = name.unwrap_or_else(|name| name);
+        let describe = |error| Error::io("cannot read", &name, error);
+        let file = file.map_err(describe)?;
+        let kind = file.metadata().map_err(describe)?.file_type();
+        if kind.is_dir() {
+            return Err(describe(io::Error::from(ErrorKind::IsADirectory)));
+        }
+        Ok(Self { file, name, waits: !kind.is_file() })
+    }
+
+    /// Reads what is there, waiting only if nothing is.
+    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize, interrupt: &Interrupt) -> Result<Fill, Error> {
+        let mut state = Fill::Some;
+        let before = *filled;
+        while *filled < buffer.len() {
+            let wait = match self.waits {
+                false => interrupt.check(),
+                true if *filled == before => interrupt.wait(&self.file),
+                true => interrupt.ready(&self.file),
+            };
+            match wait {
+                Wait::Ready => {}
+                Wait::Nothing => break,
+                Wait::Interrupted => return Ok(Fill::Interrupted),
+            }
+            match self.file.read(&mut buffer[*filled..]) {
+                Ok(0) => {
+                    state = Fill::End;
+                    break;
+                }
+                Ok(count) => *filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("cannot read", &self.name, error)),
+            }
+        }
+        Ok(state)
+    }
+}
+
+/// Standard input as a file, without the standard library's buffer between.
+#[cfg(unix)]
+fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(windows)]
+fn standard_input() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}

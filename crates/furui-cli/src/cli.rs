@@ -1,0 +1,154 @@
+//! The command line, as typed. What the options mean is decided by the commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use regex::bytes::Regex;
+
+use crate::size;
+
+/// Have I seen this?
+#[derive(Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    Seen(SeenOptions),
+    /// Merge a store into one level: the least space, and one page read a lookup
+    Compact(StorePath),
+    Info(InfoOptions),
+    /// Read every byte of a store or file, and check every checksum and invariant
+    ///
+    /// Silent if all is well. Otherwise the first damage found is named, with file and offset, and the exit code is 2.
+    Verify(StorePath),
+}
+
+#[derive(Args)]
+pub struct StorePath {
+    /// The store's directory; for verify also a single file of it
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+}
+
+/// What a store or file is: its parameters, what it holds, the errors to expect
+#[derive(Args)]
+pub struct InfoOptions {
+    /// The store's directory, or a single file of it
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Print the first occurrence of each line, in order
+///
+/// Lines are bytes; two lines are the same if their 64-bit hashes are (among a billion distinct lines, 0.03 are
+/// expected to be taken for another). Each line is printed as soon as it has arrived. With --store the set
+/// is kept on disk, and the next run goes on from there.
+///
+/// A run that ends well has recorded every line it printed. One that was killed, or whose reader went away, may print lines
+/// again next time: none is ever lost. On ^C and SIGTERM a run with --store records what it printed, then ends.
+#[derive(Args)]
+pub struct SeenOptions {
+    /// Files to read; none or "-" is standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Keep the set in this directory, across runs
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// Memory for the set, as in 64MiB; what does not fit goes to the store or a temporary directory
+    /// [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub memory: Option<u64>,
+    /// What stands before the exact set
+    #[arg(long, value_enum, default_value_t = CacheKind::Recent)]
+    pub cache: CacheKind,
+    /// With --cache lru+stable: the share of new lines that may be dropped as seen [default: 0.00001]
+    #[arg(long, value_name = "RATE")]
+    pub fpr: Option<f64>,
+    /// With --cache lru+stable: lines that match are never dropped
+    #[arg(long, value_name = "REGEX")]
+    pub protect: Option<Regex>,
+    /// Print the repeats instead
+    #[arg(short, long)]
+    pub invert: bool,
+    /// Lines end in NUL, not newline
+    #[arg(short = '0', long)]
+    pub null: bool,
+    /// The key is the N-th field, counted from 1 (a line without it has the empty key)
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub field: Option<u32>,
+    /// What separates fields: one byte
+    #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
+    pub delimiter: u8,
+    /// The key is the canonical form of the URL (scheme and host in lower case, dots resolved, no default port, no
+    /// fragment); a line that is no URL is its own key
+    #[arg(long)]
+    pub url: bool,
+    /// Print as usual, record nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Print no lines
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// A summary on standard error
+    #[arg(short, long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    pub stats: Option<StatsFormat>,
+    /// How lines are hashed; siphash is for lines that strangers choose. A store keeps what it was made with
+    #[arg(long, value_enum)]
+    pub hash: Option<HashName>,
+    /// The hash's seed, for stores that are to be alike [default: random for a new store]
+    #[arg(long, value_name = "SEED", value_parser = seed)]
+    pub hash_seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CacheKind {
+    /// A small table of the latest hashes; drops nothing
+    Recent,
+    /// The least recently used lines are forgotten; drops nothing
+    Lru,
+    /// Those that LRU forgets go to a stable Bloom filter, which drops new lines at the rate --fpr
+    #[value(name = "lru+stable")]
+    LruStable,
+    /// Nothing
+    None,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StatsFormat {
+    Text,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HashName {
+    Xxh3,
+    Siphash,
+}
+
+/// A field delimiter: one byte, or an escape for one that is hard to type.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "\\t" => Ok(b'\t'),
+        "\\0" => Ok(0),
+        _ => match text.as_bytes() {
+            [byte] => Ok(*byte),
+            _ => Err("must be one byte (\\t and \\0 are understood)".into()),
+        },
+    }
+}
+
+/// A seed, decimal or 0x.
+fn seed(text: &str) -> Result<u64, String> {
+    match text.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => text.parse(),
+    }
+    .map_err(|error| format!("{error}; a seed is a number below 2^64, decimal or 0x"))
+}

@@ -1,0 +1,151 @@
+//! Being interrupted in an orderly way: ^C and SIGTERM end the input, so that what was printed can be recorded.
+
+use std::fs::File;
+use std::io;
+
+/// What came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// A read will not wait.
+    Ready,
+    /// A read would wait.
+    Nothing,
+    /// The user wants the program to end.
+    Interrupted,
+}
+
+/// Whether the user interrupted. Unless [`listen`](Self::listen) was called, signals do what they always do.
+pub struct Interrupt {
+    #[cfg(unix)]
+    listener: Option<unix::Listener>,
+}
+
+impl Interrupt {
+    /// Leaves signals as they are: ^C ends the process at once.
+    pub fn ignore() -> Self {
+        Self {
+            #[cfg(unix)]
+            listener: None,
+        }
+    }
+
+    /// From now on ^C and SIGTERM are reported by the functions below. A second ^C ends the process at once.
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            listener: Some(unix::Listener::new()?),
+        })
+    }
+}
+
+#[cfg(unix)]
+impl Interrupt {
+    /// Whether the user interrupted, without a look at the input.
+    pub fn check(&self) -> Wait {
+        match &self.listener {
+            Some(listener) if listener.interrupted() => Wait::Interrupted,
+            _ => Wait::Ready,
+        }
+    }
+
+    /// Waits until `file` can be read or the user interrupts.
+    pub fn wait(&self, file: &File) -> Wait {
+        match &self.listener {
+            Some(listener) => listener.poll(file, None),
+            None => Wait::Ready,
+        }
+    }
+
+    /// Whether `file` can be read now.
+    pub fn ready(&self, file: &File) -> Wait {
+        match &self.listener {
+            Some(listener) => listener.poll(file, Some(&unix::NOW)),
+            None => unix::poll_one(file),
+        }
+    }
+}
+
+/// Without signals that can be waited for, a read brings what it brings and ^C ends the process at once.
+#[cfg(not(unix))]
+impl Interrupt {
+    pub fn check(&self) -> Wait {
+        Wait::Ready
+    }
+
+    pub fn wait(&self, _: &File) -> Wait {
+        Wait::Ready
+    }
+
+    pub fn ready(&self, _: &File) -> Wait {
+        Wait::Nothing
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::{flag, low_level::pipe};
+
+    use super::Wait;
+
+    pub(super) const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
+    /// A flag for the moments between reads, and a pipe that ends a wait.
+    pub(super) struct Listener {
+        interrupted: Arc<AtomicBool>,
+        wake: UnixStream,
+    }
+
+    impl Listener {
+        pub(super) fn new() -> io::Result<Self> {
+            let interrupted = Arc::new(AtomicBool::new(false));
+            let (wake, write) = UnixStream::pair()?;
+            for signal in [SIGINT, SIGTERM] {
+                // First the second signal's meaning, then the first's: actions run in the order of registration.
+                flag::register_conditional_default(signal, Arc::clone(&interrupted))?;
+                flag::register(signal, Arc::clone(&interrupted))?;
+                pipe::register(signal, write.try_clone()?)?;
+            }
+            Ok(Self { interrupted, wake })
+        }
+
+        pub(super) fn interrupted(&self) -> bool {
+            self.interrupted.load(Ordering::Relaxed)
+        }
+
+        pub(super) fn poll(&self, file: &File, timeout: Option<&Timespec>) -> Wait {
+            let mut ends = [PollFd::new(&self.wake, PollFlags::IN), PollFd::new(file, PollFlags::IN)];
+            loop {
+                let result = poll(&mut ends, timeout);
+                if self.interrupted() {
+                    return Wait::Interrupted;
+                }
+                // Any other signal, as on being continued after ^Z, is no answer.
+                if result != Err(rustix::io::Errno::INTR) {
+                    return answer(result, ends[1].revents(), timeout.is_some());
+                }
+            }
+        }
+    }
+
+    pub(super) fn poll_one(file: &File) -> Wait {
+        let mut ends = [PollFd::new(file, PollFlags::IN)];
+        let result = poll(&mut ends, Some(&NOW));
+        answer(result, ends[0].revents(), true)
+    }
+
+    /// An error of the poll itself, or of the file, is left for the read to report.
+    fn answer(result: rustix::io::Result<usize>, events: PollFlags, may_be_nothing: bool) -> Wait {
+        match result {
+            Ok(_) if may_be_nothing && events.is_empty() => Wait::Nothing,
+            _ => Wait::Ready,
+        }
+    }
+}

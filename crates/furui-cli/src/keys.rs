@@ -1,0 +1,74 @@
+//! Which part of a line is its key.
+
+use furui::{HashSpec, KeyHash};
+use url::Url;
+
+use crate::blocks::Block;
+
+/// How a line's key is found.
+pub struct Keys {
+    pub spec: HashSpec,
+    /// The field that is the key, counted from 0, and what separates fields; the whole line if none.
+    pub field: Option<(usize, u8)>,
+    /// The key is the canonical form of the URL.
+    pub url: bool,
+}
+
+impl Keys {
+    /// Hashes the key of every line of a block; `out` is cleared first.
+    pub fn hash_all(&self, block: &Block<'_>, out: &mut Vec<KeyHash>) {
+        out.clear();
+        if self.field.is_none() && !self.url {
+            out.extend(block.lines().map(|line| self.spec.hash(line)));
+        } else {
+            out.extend(block.lines().map(|line| self.hash(line)));
+        }
+    }
+
+    fn hash(&self, line: &[u8]) -> KeyHash {
+        let key = match self.field {
+            // A line with fewer fields has the empty key, as in awk.
+            Some((index, delimiter)) => line.split(|&byte| byte == delimiter).nth(index).unwrap_or_default(),
+            None => line,
+        };
+        match if self.url { canonical(key) } else { None } {
+            Some(url) => self.spec.hash(url.as_str().as_bytes()),
+            None => self.spec.hash(key),
+        }
+    }
+}
+
+/// The URL in its canonical form, as the WHATWG standard serialises it, without the fragment: a fragment names a place in a
+/// page, not another page.
+fn canonical(text: &[u8]) -> Option<Url> {
+    let mut url = Url::parse(std::str::from_utf8(text).ok()?).ok()?;
+    url.set_fragment(None);
+    Some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(keys: &Keys, a: &str, b: &str) -> bool {
+        keys.hash(a.as_bytes()) == keys.hash(b.as_bytes())
+    }
+
+    #[test]
+    fn urls_that_name_one_page_have_one_key() {
+        let keys = Keys { spec: HashSpec::default(), field: None, url: true };
+        assert!(same(&keys, "HTTP://Example.COM:80/a/../b#top", "http://example.com/b"));
+        assert!(same(&keys, "https://example.com", "https://example.com/"));
+        assert!(same(&keys, "http://例え.jp/", "http://xn--r8jz45g.jp/"));
+        assert!(!same(&keys, "http://example.com/?a", "http://example.com/?b"));
+        assert!(!same(&keys, "no url", "No url"));
+    }
+
+    #[test]
+    fn a_missing_field_is_the_empty_key() {
+        let keys = Keys { spec: HashSpec::default(), field: Some((1, b'\t')), url: false };
+        assert!(same(&keys, "x\tk\ty", "z\tk"));
+        assert!(same(&keys, "x", "y\t"));
+        assert!(!same(&keys, "x\tk", "x\tl"));
+    }
+}

@@ -1,0 +1,24 @@
+//! How much memory the machine, or the container, has.
+
+use std::fs;
+
+/// What is assumed where the system does not tell.
+const UNKNOWN_MACHINE: u64 = 4 << 30;
+
+/// Bytes of memory this process may count on: the machine's, or its control group's limit if that is less.
+pub fn total() -> u64 {
+    machine().unwrap_or(UNKNOWN_MACHINE).min(control_group().unwrap_or(u64::MAX))
+}
+
+/// Linux's /proc/meminfo; elsewhere there is no such file.
+fn machine() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// The limit of a container, if it has one ("max" is none).
+fn control_group() -> Option<u64> {
+    fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
+}

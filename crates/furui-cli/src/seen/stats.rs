@@ -1,0 +1,105 @@
+//! The summary that `--stats` prints on standard error.
+
+use furui::seen::{Cache, Seen};
+use furui::store::Storage;
+
+use crate::cli::StatsFormat;
+use crate::report::{Report, grouped};
+use crate::size;
+
+/// Prints what happened.
+pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: StatsFormat) {
+    eprint!(
+        "{}",
+        match format {
+            StatsFormat::Text => text(seen, bytes),
+            StatsFormat::Json => json(seen, bytes),
+        }
+    );
+}
+
+fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
+    let (c, set) = (seen.counters(), seen.set());
+    let mut lines = vec![
+        format!(
+            "{} lines ({}), {} new, {} repeats",
+            grouped(c.keys),
+            size::display(bytes),
+            grouped(c.new),
+            grouped(c.repeats())
+        ),
+        match seen.options().cache {
+            Cache::Recent => format!("recent cache: {}", hits(c.recent_hits, c.keys)),
+            Cache::Lru => format!("LRU: {}", hits(c.lru_hits, c.keys)),
+            Cache::LruStable { .. } => format!("LRU: {}", hits(c.lru_hits, c.keys)),
+            Cache::None => "no cache".into(),
+        },
+    ];
+    if let Cache::LruStable { rate } = seen.options().cache {
+        lines.push(format!(
+            "stable filter: {}, {} forgotten",
+            hits(c.stable_hits, c.keys - c.lru_hits),
+            grouped(c.stable_forgotten)
+        ));
+        lines.push(format!(
+            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), {:.0} expected at a rate of {rate}",
+            c.dropped_measured(),
+            grouped(c.audited_false),
+            grouped(c.audited),
+            c.dropped_expected(rate)
+        ));
+    }
+    lines.push(format!(
+        "exact set: {} lines asked about, {} of them known; {} keys now, {} of memory",
+        grouped(c.set_repeats + c.new),
+        grouped(c.set_repeats),
+        grouped(set.len()),
+        size::display(set.memory())
+    ));
+    if !set.runs().is_empty() {
+        lines.push(format!(
+            "storage: {} runs, {}; {} written",
+            set.runs().len(),
+            size::display(stored(seen)),
+            size::display(set.written())
+        ));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn json<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
+    let (c, set) = (seen.counters(), seen.set());
+    let mut report = Report::default();
+    report
+        .number("lines", c.keys)
+        .number("bytes", bytes)
+        .number("new", c.new)
+        .number("repeats", c.repeats())
+        .number("recent_hits", c.recent_hits)
+        .number("lru_hits", c.lru_hits)
+        .number("stable_hits", c.stable_hits)
+        .number("set_repeats", c.set_repeats)
+        .number("set_keys", set.len())
+        .number("memory", set.memory())
+        .number("runs", set.runs().len())
+        .number("stored", stored(seen))
+        .number("written", set.written());
+    if let Cache::LruStable { rate } = seen.options().cache {
+        report
+            .number("stable_forgotten", c.stable_forgotten)
+            .number("audited", c.audited)
+            .number("audited_false", c.audited_false)
+            .number("dropped_measured", format!("{:.1}", c.dropped_measured()))
+            .number("dropped_expected", format!("{:.1}", c.dropped_expected(rate)));
+    }
+    report.json()
+}
+
+/// Bytes of all runs.
+fn stored<S: Storage>(seen: &Seen<S>) -> u64 {
+    seen.set().manifest().runs.iter().map(|run| run.seal.length).sum()
+}
+
+fn hits(hits: u64, of: u64) -> String {
+    format!("{} of {} ({:.1} %)", grouped(hits), grouped(of), hits as f64 * 100.0 / of.max(1) as f64)
+}

@@ -1,0 +1,148 @@
+//! `furui compact`, `info` and `verify`: what can be done with a store besides using it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui::format::Envelope;
+use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::store::{Directory, MANIFEST, Manifest, Storage};
+use furui::{Error, KeyHash};
+
+use crate::report::{Report, grouped};
+use crate::size;
+
+/// Merging takes little memory; the table stays empty.
+const MEMORY: u64 = CascadeOptions::MIN_MEMORY;
+
+/// Merges a store into one run.
+pub fn compact(path: &Path) -> Result<ExitCode, Error> {
+    require_store(path)?;
+    open(Directory::open(path)?.mapped(false))?.compact()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Reads every byte of a store or file.
+pub fn verify(path: &Path) -> Result<ExitCode, Error> {
+    if path.is_dir() {
+        require_store(path)?;
+        open(Directory::open_read_only(path)?.mapped(false))?.verify()?;
+    } else {
+        let (storage, name) = parent(path)?;
+        let file = storage.open(&name)?;
+        Envelope::open(&file, &storage.path(&name))?.verify(&file)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says what a store or file is.
+pub fn info(path: &Path, json: bool) -> Result<ExitCode, Error> {
+    let text = if path.is_dir() { store_info(path, json)? } else { file_info(path, json)? };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn store_info(path: &Path, json: bool) -> Result<String, Error> {
+    require_store(path)?;
+    let set = open(Directory::open_read_only(path)?.mapped(false))?;
+    let runs = &set.manifest().runs;
+    let stored: u64 = runs.iter().map(|run| run.seal.length).sum();
+    let keys = set.len();
+    let lost = KeyHash::expected_collisions(keys);
+    if json {
+        let mut report = Report::default();
+        report
+            .text("kind", "seen")
+            .text("hash", set.hash_spec().algorithm.name())
+            .text("seed", &format!("{:#018x}", set.hash_spec().seed))
+            .number("keys", keys)
+            .number("runs", runs.len())
+            .number("bytes", stored)
+            .number("generation", set.manifest().generation())
+            .number("expected_collisions", lost);
+        return Ok(report.json());
+    }
+    let mut lines = vec![
+        format!("{}: the set of a `furui seen --store`", path.display()),
+        format!("keys        {} ({keys})", grouped(keys)),
+        format!("hash        {}", set.hash_spec()),
+        format!("collisions  {lost:.2e} keys are expected to have been taken for another (n²/2⁶⁵)"),
+        format!(
+            "storage     {} in {} runs, {:.2} bytes a key",
+            size::display(stored),
+            runs.len(),
+            stored as f64 / keys.max(1) as f64
+        ),
+        format!("generation  {}", set.manifest().generation()),
+    ];
+    for (entry, run) in runs.iter().zip(set.runs()) {
+        lines.push(format!(
+            "run {:016x}  {} keys, {}, {} pages, remainders of {} bits",
+            entry.number,
+            grouped(entry.keys),
+            size::display(entry.seal.length),
+            grouped(run.pages() as u64),
+            run.remainder_bits().get()
+        ));
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+fn file_info(path: &Path, json: bool) -> Result<String, Error> {
+    let (storage, name) = parent(path)?;
+    let file = storage.open(&name)?;
+    let envelope = Envelope::open(&file, &storage.path(&name))?;
+    let seal = envelope.seal();
+    if json {
+        let mut report = Report::default();
+        report
+            .text("kind", &envelope.kind().to_string())
+            .text("hash", envelope.hash().algorithm.name())
+            .text("seed", &format!("{:#018x}", envelope.hash().seed))
+            .number("bytes", seal.length);
+        return Ok(report.json());
+    }
+    let mut lines = vec![
+        format!("{}: a {} of a furui store", path.display(), envelope.kind()),
+        format!("hash      {}", envelope.hash()),
+        format!("size      {} ({} bytes)", size::display(seal.length), seal.length),
+    ];
+    for section in envelope.sections() {
+        lines.push(format!("section   {} at byte {}, {} bytes", section.tag, section.offset, section.length));
+    }
+    Ok(lines.join("\n") + "\n")
+}
+
+fn open<S: Storage>(storage: S) -> Result<Cascade<S>, Error> {
+    Cascade::open(storage, CascadeOptions { memory: MEMORY, resident: u64::MAX, hash: None })
+}
+
+/// A directory that is no store is not made one by looking at it.
+fn require_store(path: &Path) -> Result<(), Error> {
+    let storage = Directory::open_read_only(path)?;
+    match Manifest::load(&storage)? {
+        Some(_) => Ok(()),
+        None => Err(Error::Config(format!("{}: not a store: it has no {MANIFEST}", path.display()))),
+    }
+}
+
+/// The directory of a file, and its name in it.
+fn parent(path: &Path) -> Result<(Directory, String), Error> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| Error::Config(format!("{}: not the name of a file", path.display())))?;
+    let directory = match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    };
+    Ok((Directory::open_read_only(directory)?, name.to_string()))
+}
+
+/// Prints on standard output; a reader that went away is no error.
+fn print(text: &str) -> Result<(), Error> {
+    use std::io::{ErrorKind, Write};
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Error::io("cannot write to", "standard output", error))
+        }
+        _ => Ok(()),
+    }
+}

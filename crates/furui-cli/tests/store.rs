@@ -1,0 +1,258 @@
+//! `furui seen --store DIR` through its binary: what is kept, and what becomes of it when things go wrong.
+
+mod support;
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
+
+#[test]
+fn the_next_run_goes_on_from_there() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let args = ["seen", "--store", &store];
+    assert_eq!(stdout(&args, b"a\nb\na\n"), b"a\nb\n");
+    assert_eq!(stdout(&args, b"b\nc\n"), b"c\n");
+    assert_eq!(stdout(&args, b""), b"");
+    assert_eq!(stdout(&["seen", "-i", "--store", &store], b"c\nd\n"), b"c\n");
+    assert_eq!(stdout(&args, b"d\ne\n"), b"e\n");
+}
+
+#[test]
+fn a_dry_run_records_nothing() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    assert_eq!(stdout(&["seen", "-n", "--store", &store], b"a\na\n"), b"a\n");
+    assert!(!fs::exists(&store).expect("a path"), "a dry run makes no store");
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
+    for _ in 0..2 {
+        assert_eq!(stdout(&["seen", "-n", "--store", &store], b"a\nb\nb\n"), b"b\n");
+    }
+}
+
+#[test]
+fn sets_larger_than_memory_give_the_same_lines() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let (first, second) = (lines(900_000, 5), lines(900_000, 6));
+    let all = distinct(&[first.clone(), second.clone()].concat());
+    let expected_first = distinct(&first);
+    for cache in ["recent", "lru", "none"] {
+        let _ = fs::remove_dir_all(&store);
+        let args = ["seen", "--memory", "1MiB", "--cache", cache, "--store", &store];
+        assert!(stdout(&args, &text(&first)) == text(&expected_first), "{cache}");
+        assert!(stdout(&args, &text(&second)) == text(&all[expected_first.len()..]), "{cache}");
+    }
+    // The same without a store: what does not fit goes to a temporary directory, and nothing stays there.
+    let temporary = TempDir::new();
+    let mut command = furui();
+    command.args(["seen", "--memory", "1MiB"]).env("TMPDIR", temporary.path());
+    let output = feed(command, &text(&[first, second].concat()));
+    assert!(output.stdout == text(&all) && output.status.success());
+    assert_eq!(fs::read_dir(temporary.path()).expect("a directory").count(), 0);
+}
+
+#[test]
+fn a_second_process_is_told_that_the_store_is_in_use() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let mut child = furui()
+        .args(["seen", "--store", &store])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let mut input = child.stdin.take().expect("piped");
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    input.write_all(b"a\n").expect("it reads");
+    output.read_line(&mut String::new()).expect("it answers, so it holds the lock");
+    let message = failure(&["seen", "--store", &store], b"b\n");
+    assert!(message.contains(&store) && message.contains("in use"), "{message}");
+    drop(input);
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\n"), b"b\n");
+}
+
+/// Kills the process without warning at a random point of a run, many times over, each time with the whole input
+/// again: the outputs together hold every line, and what a completed run printed never comes again.
+#[test]
+fn after_kill_every_line_was_printed_by_one_run_or_the_next() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let all = lines(400_000, 7);
+    let input = dir.file("input", &text(&all));
+    let args = ["seen", "--memory", "1MiB", "--store", &store, &input];
+    let mut printed: HashSet<String> = HashSet::new();
+    for round in 0..12usize {
+        let mut child = furui().args(args).stdout(Stdio::piped()).spawn().expect("the binary");
+        // The moment of the kill is counted in lines of output, so that it falls into every phase of the run.
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        let mut line = String::new();
+        let mut count = 0;
+        while count < round * 9_000 && output.read_line(&mut line).expect("text") > 0 {
+            printed.insert(line.trim_end().to_string());
+            line.clear();
+            count += 1;
+        }
+        child.kill().expect("still ours");
+        child.wait().expect("it ends");
+        // What had reached the pipe was printed, too.
+        printed.extend(output.lines().map(|line| line.expect("text")));
+    }
+    let last = run(&args, b"");
+    assert_eq!(last.status.code(), Some(0), "{}", String::from_utf8_lossy(&last.stderr));
+    printed.extend(String::from_utf8(last.stdout).expect("text").lines().map(str::to_string));
+    assert_eq!(printed.len(), distinct(&all).len());
+    assert_eq!(stdout(&args, b""), b"", "a completed run is never forgotten");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_records_what_it_printed() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    for (signal, line, printed) in [("INT", "a\n", "a\n"), ("TERM", "b\n", "b\n")] {
+        let mut child = furui()
+            .args(["seen", "--store", &store])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary");
+        let mut input = child.stdin.take().expect("piped");
+        let mut output = BufReader::new(child.stdout.take().expect("piped"));
+        input.write_all(line.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        output.read_line(&mut answer).expect("it answers");
+        assert_eq!(answer, printed);
+        let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+        assert!(kill.expect("kill is there").success());
+        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{signal}");
+    }
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\n"), b"c\n");
+}
+
+#[test]
+fn a_store_keeps_its_hash() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    assert_eq!(stdout(&["seen", "--store", &store, "--hash", "siphash", "--hash-seed", "0x17"], b"a\n"), b"a\n");
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\n"), b"b\n");
+    assert_eq!(stdout(&["seen", "--store", &store, "--hash-seed", "23"], b"b\n"), b"");
+    for other in [["--hash", "xxh3"], ["--hash-seed", "24"]] {
+        let args = [&["seen", "--store", &store][..], &other].concat();
+        let message = failure(&args, b"a\n");
+        assert!(message.contains("MANIFEST") && message.contains("siphash"), "{message}");
+    }
+}
+
+#[test]
+fn damage_is_an_error_that_names_the_file_and_changes_nothing() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let all = lines(300_000, 8);
+    stdout(&["seen", "--memory", "1MiB", "--store", &store], &text(&all));
+    let files = |store: &str| -> Vec<(String, Vec<u8>)> {
+        let mut files: Vec<_> = fs::read_dir(store)
+            .expect("a store")
+            .map(|entry| entry.expect("an entry").path())
+            .map(|path| (path.to_str().expect("text").to_string(), fs::read(&path).expect("a file")))
+            .collect();
+        files.sort();
+        files
+    };
+    let healthy = files(&store);
+    for (path, bytes) in healthy.iter().filter(|(path, _)| !path.ends_with("LOCK")) {
+        let damages: [(&str, Option<Vec<u8>>); 5] = [
+            ("missing", None),
+            ("empty", Some(vec![])),
+            ("truncated", Some(bytes[..bytes.len() - 1].to_vec())),
+            ("flipped at the start", Some(flip(bytes, 9))),
+            ("flipped in the middle", Some(flip(bytes, bytes.len() / 2))),
+        ];
+        for (what, damage) in damages {
+            match &damage {
+                Some(bytes) => fs::write(path, bytes).expect("writable"),
+                None => fs::remove_file(path).expect("removable"),
+            }
+            let before = files(&store);
+            let message = failure(&["seen", "--store", &store], &text(&all));
+            assert!(message.contains(path.as_str()), "{what}: {message}");
+            let message = failure(&["verify", &store], b"");
+            assert!(message.contains(path.as_str()), "{what}: {message}");
+            assert!(files(&store) == before, "{what}: {path} was changed");
+            fs::write(path, bytes).expect("writable");
+        }
+    }
+    assert_eq!(stdout(&["seen", "--store", &store], &text(&all)), b"");
+}
+
+fn flip(bytes: &[u8], at: usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[at] ^= 0x10;
+    bytes
+}
+
+#[test]
+fn a_directory_with_other_things_is_no_store() {
+    let dir = TempDir::new();
+    dir.file("letter.txt", b"dear");
+    dir.file("draft.tmp", b"dear");
+    let path = dir.join("");
+    for args in [&["seen", "--store", &path][..], &["info", &path], &["verify", &path], &["compact", &path]] {
+        let message = failure(args, b"a\n");
+        assert!(message.contains("store"), "{args:?}: {message}");
+    }
+    let mut names: Vec<_> = fs::read_dir(dir.path()).expect("ours").map(|e| e.expect("entry").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["draft.tmp", "letter.txt"], "and nothing in it is touched");
+    let file = dir.join("letter.txt");
+    assert!(failure(&["seen", "--store", &file], b"a\n").contains("directory"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_an_error_and_the_store_opens_again() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    assert_eq!(stdout(&["seen", "--store", &store], b"before\n"), b"before\n");
+    let all = lines(600_000, 9);
+    let input = dir.file("input", &text(&all));
+    // A limit on the size of files is the full disk that a test can make anywhere.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 200; exec {} seen -q --memory 1MiB --store {store} {input}",
+        env!("CARGO_BIN_EXE_furui")
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]);
+    let output = feed(command, b"");
+    let message = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains(&store), "{message}");
+    assert_eq!(stdout(&["verify", &store], b"").len(), 0);
+    let again = stdout(&["seen", "--store", &store], &[&b"before\n"[..], &text(&all)].concat());
+    assert!(!again.starts_with(b"before\n"), "what was recorded before is not forgotten");
+}
+
+#[test]
+fn compact_leaves_one_run_with_the_same_lines() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let all = lines(1_200_000, 10);
+    stdout(&["seen", "-q", "--memory", "1MiB", "--store", &store], &text(&all));
+    let runs = || fs::read_dir(&store).expect("a store").filter(|e| has_suffix(e, ".run")).count();
+    stdout(&["compact", &store], b"");
+    assert_eq!(runs(), 1);
+    stdout(&["verify", &store], b"");
+    assert_eq!(stdout(&["seen", "--store", &store], &text(&all)), b"");
+    let info = String::from_utf8(stdout(&["info", &store], b"")).expect("text");
+    assert!(info.contains(&format!("{}", distinct(&all).len())), "{info}");
+    let json = String::from_utf8(stdout(&["info", "--json", &store], b"")).expect("text");
+    assert!(json.contains(&format!("\"keys\":{}", distinct(&all).len())), "{json}");
+}
+
+fn has_suffix(entry: &std::io::Result<fs::DirEntry>, suffix: &str) -> bool {
+    entry.as_ref().is_ok_and(|entry| entry.file_name().to_str().is_some_and(|name| name.ends_with(suffix)))
+}

@@ -1,0 +1,105 @@
+//! Running the real binary.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The binary under test.
+pub fn furui() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_furui"))
+}
+
+/// Runs `furui` with these arguments and this standard input.
+pub fn run(args: &[&str], input: &[u8]) -> Output {
+    let mut command = furui();
+    command.args(args);
+    feed(command, input)
+}
+
+/// Runs a command with this standard input. The command may end before it has read all of it.
+pub fn feed(mut command: Command, input: &[u8]) -> Output {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+/// The standard output of a run that must succeed in silence.
+pub fn stdout(args: &[&str], input: &[u8]) -> Vec<u8> {
+    let output = run(args, input);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+    output.stdout
+}
+
+/// The message of a run that must fail with exit code 2.
+pub fn failure(args: &[&str], input: &[u8]) -> String {
+    let output = run(args, input);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.starts_with("furui: ") || message.starts_with("error: "), "{message}");
+    message
+}
+
+/// A directory that goes when the value does.
+pub struct TempDir(PathBuf);
+
+impl TempDir {
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("furui-cli-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The path of a file in it, as an argument.
+    pub fn join(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_string()
+    }
+
+    /// Writes a file into it and returns its path.
+    pub fn file(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The first occurrence of each line, in order: what `furui seen` must print.
+pub fn distinct(lines: &[String]) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    lines.iter().filter(|line| seen.insert(line.as_str())).cloned().collect()
+}
+
+/// Lines with natural repeats: `count` of them, over about a third as many values.
+pub fn lines(count: u64, seed: u64) -> Vec<String> {
+    let mut state = seed;
+    (0..count)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            format!("https://example.org/{}/{}", (state >> 33) % 7, (state >> 40) % (count / 3 + 1))
+        })
+        .collect()
+}
+
+/// The lines as a file's bytes.
+pub fn text(lines: &[String]) -> Vec<u8> {
+    lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
+}

@@ -1,0 +1,93 @@
+//! Which counters a key owns, and which numbers of counters and probes can be.
+
+use super::ConfigError;
+use crate::hash::KeyHash;
+
+/// The most probes a filter makes for a key. At 64 a Bloom filter would be at a rate of 2⁻⁶⁴, which is as far as a
+/// 64-bit hash can tell keys apart.
+pub const MAX_PROBES: u32 = 64;
+
+/// The most counters a filter has: 256 GiB of them at 2 bits each.
+pub const MAX_COUNTERS: usize = 1 << 40;
+
+/// The positions of a key among `counters` counters, `probes` of them, all cut from its 64-bit hash.
+///
+/// The state starts as the hash and is multiplied by a constant from probe to probe; its upper part, as a fraction
+/// of 2⁶⁴, is scaled to the number of counters (multiply-shift), so any number of counters will do. The usual
+/// h + i g is no faster, and puts all probes of about one key in `counters` on a few counters, which shows as false
+/// positives from 10⁻⁷ down; multiples by powers of this constant spread like random numbers (it is a multiplier
+/// for 64-bit congruential generators from L'Ecuyer's tables).
+#[inline]
+pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> {
+    const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
+    let mut state = key.get();
+    (0..probes).map(move |_| {
+        let position = scale(state, counters);
+        state = state.wrapping_mul(MULTIPLIER);
+        position
+    })
+}
+
+/// Maps 64 uniform bits to 0..n, in order.
+#[inline]
+pub(super) fn scale(random: u64, n: usize) -> usize {
+    ((u128::from(random) * n as u128) >> 64) as usize
+}
+
+/// Refuses numbers of counters and probes that no filter can have.
+pub(super) fn check_parts(counters: usize, probes: u32) -> Result<(), ConfigError> {
+    if !(1..=MAX_COUNTERS).contains(&counters) {
+        return Err(ConfigError(format!("{counters} counters: a filter has from 1 to {MAX_COUNTERS}")));
+    }
+    if !(1..=MAX_PROBES).contains(&probes) {
+        return Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")));
+    }
+    Ok(())
+}
+
+/// Refuses a false-positive rate that is no rate, or finer than 64-bit hashes of `keys` other keys allow.
+pub(super) fn check_rate(rate: f64, keys: u64) -> Result<(), ConfigError> {
+    let finest = keys as f64 * 2f64.powi(-64);
+    if rate > finest && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ConfigError(if rate > 0.0 && rate <= finest {
+        format!(
+            "a false-positive rate of {rate:e}: the 64-bit hashes of {keys} keys meet more often than that; ask for more than {finest:.1e}"
+        )
+    } else {
+        format!("a false-positive rate of {rate}: it is more than 0 and less than 1")
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_fill_any_number_of_counters_evenly() {
+        // Chi-squared over 1000 counters (999 degrees of freedom: mean 999, sigma 44.7) for each probe by itself.
+        const KEYS: u64 = 100_000;
+        let mut hits = vec![vec![0u32; 1000]; 8];
+        for i in 0..KEYS {
+            let key = crate::HashSpec::default().hash(&i.to_le_bytes());
+            for (probe, position) in positions(key, 8, 1000).enumerate() {
+                hits[probe][position] += 1;
+            }
+        }
+        for of_probe in hits {
+            let expected = KEYS as f64 / 1000.0;
+            let chi: f64 = of_probe.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+            assert!((chi - 999.0).abs() < 4.0 * 44.7, "chi squared {chi}");
+        }
+    }
+
+    #[test]
+    fn rates_finer_than_the_hash_are_refused_with_the_reason() {
+        assert_eq!(check_rate(0.01, 1 << 40), Ok(()));
+        assert!(check_rate(1e-10, 1 << 40).unwrap_err().0.contains("64-bit"));
+        for rate in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
+            assert!(check_rate(rate, 1).unwrap_err().0.contains("more than 0 and less than 1"), "{rate}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+use super::merge::{MERGE_WINDOW, SortedKeys};
+use super::table::Table;
+use crate::error::Result;
+
+/// The keys of a table as a source for a merge: a table in hash order is a sorted run with gaps.
+pub(super) struct Drain<'a> {
+    slots: &'a [u64],
+    /// A few windows without the gaps; those from `next` on are still to be consumed.
+    keys: Vec<u64>,
+    next: usize,
+}
+
+/// Slots that are looked at at a time: what is left of a window and these make at least a window of keys at most loads.
+const SLOTS: usize = 4 * MERGE_WINDOW;
+
+impl<'a> Drain<'a> {
+    pub(super) fn new(table: &'a Table) -> Self {
+        Self { slots: table.slots(), keys: Vec::with_capacity(MERGE_WINDOW + SLOTS), next: 0 }
+    }
+}
+
+impl SortedKeys for Drain<'_> {
+    fn fill(&mut self) -> Result<&[u64]> {
+        while self.keys.len() - self.next < MERGE_WINDOW && !self.slots.is_empty() {
+            self.keys.drain(..self.next);
+            self.next = 0;
+            let (now, later) = self.slots.split_at(SLOTS.min(self.slots.len()));
+            self.slots = later;
+            // Written whether empty or not, kept if not: no branch on the load.
+            let mut len = self.keys.len();
+            self.keys.resize(len + now.len(), 0);
+            for &slot in now {
+                self.keys[len] = slot;
+                len += usize::from(slot != 0);
+            }
+            self.keys.truncate(len);
+        }
+        Ok(&self.keys[self.next..])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.next += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gives_all_keys_in_order_whatever_is_consumed() {
+        let mut table = Table::new();
+        let hashes: Vec<u64> = (1..12_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+        table.insert_all(&hashes, |_| {});
+        for step in [1, 1000, MERGE_WINDOW, usize::MAX] {
+            let (mut drain, mut keys) = (Drain::new(&table), vec![]);
+            loop {
+                let window = drain.fill().unwrap();
+                let count = window.len().min(step);
+                keys.extend_from_slice(&window[..count]);
+                if count == 0 {
+                    break;
+                }
+                drain.consume(count);
+            }
+            assert!(keys.is_sorted() && keys.len() == hashes.len());
+        }
+    }
+}

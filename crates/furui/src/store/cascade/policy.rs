@@ -1,0 +1,64 @@
+//! When runs are merged.
+
+/// A run is merged when what is newer than it has at least this share of its keys, in quarters: 5/4 its size. At 1 the
+/// choice would hang on a few keys between runs that are born equal; above 2 keys are rewritten too often.
+const GROWTH_QUARTERS: u64 = 5;
+
+/// A run of so few keys (about 1 MiB) is merged by anything newer: it costs less to rewrite than to look into.
+const SMALL: u64 = 200_000;
+
+/// The most runs that are merged at a time: each takes buffers.
+pub(super) const MAX_FAN_IN: usize = 64;
+
+/// How many of the newest runs a new run of `new` keys should take in. `sizes` are the keys of each run, oldest first.
+///
+/// Runs then grow geometrically with age: with keys for n full tables there are at most log₂ n + 1 runs and a key is written
+/// at most that often. Because the table goes straight into the merge, a run of one table is never written just to be read again.
+pub(super) fn runs_to_merge(sizes: &[u64], new: u64) -> usize {
+    let mut sum = new;
+    let mut count = 0;
+    for &size in sizes.iter().rev().take(MAX_FAN_IN) {
+        if size > SMALL && size > sum / 4 * GROWTH_QUARTERS {
+            break;
+        }
+        sum += size;
+        count += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes are counted in keys: how often each key is written, and the most runs at any time.
+    fn simulate(keys: u64, table: u64) -> (f64, usize) {
+        let (mut sizes, mut written, mut most) = (vec![], 0, 0);
+        for done in (0..keys).step_by(table as usize) {
+            let new = table.min(keys - done);
+            let count = runs_to_merge(&sizes, new);
+            let run = new + sizes.drain(sizes.len() - count..).sum::<u64>();
+            sizes.push(run);
+            written += run;
+            most = most.max(sizes.len());
+        }
+        (written as f64 / keys as f64, most)
+    }
+
+    #[test]
+    fn a_hundred_million_keys_are_written_about_twice_and_lie_in_four_runs() {
+        for table in [7_000_000, 7_300_000, 7_549_747] {
+            let (written, most) = simulate(100_000_000, table);
+            assert!(written < 2.6 && most <= 4, "{table}: written {written} times, {most} runs");
+        }
+    }
+
+    #[test]
+    fn runs_and_rewrites_are_logarithmic() {
+        let (written, most) = simulate(1 << 30, 1 << 20);
+        assert!(written < 7.0 && most <= 11, "written {written} times, {most} runs");
+        // Many small sessions leave few runs too.
+        let (_, most) = simulate(3_000_000, 10);
+        assert!(most <= 6, "{most} runs");
+    }
+}

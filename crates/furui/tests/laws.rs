@@ -1,0 +1,170 @@
+//! What every filter promises, tested on every filter. To put a new filter under the law, add its line to `FILTERS`;
+//! if its constructor can refuse, to `REFUSALS` too.
+
+#![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
+
+use furui::filter::{ConfigError, CountingBloom, FilterMut, Recent, StableBloom, StableBloomLight};
+use furui::{HashSpec, KeyHash};
+
+type Maker = fn() -> Box<dyn FilterMut>;
+
+/// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
+const FILTERS: &[(&str, Maker)] = &[
+    ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
+    ("StableBloom", || Box::new(StableBloom::with_rate(100_000, 2, RATE).unwrap())),
+    ("StableBloomLight", || Box::new(StableBloomLight::with_rate(100_000, RATE).unwrap())),
+    ("Recent<u16>", || Box::new(Recent::<u16>::new(8192).unwrap())),
+    ("Recent<u32, 4>", || Box::new(Recent::<u32, 4>::new(8192).unwrap())),
+    ("Recent<u64, 1>", || Box::new(Recent::<u64, 1>::new(8192).unwrap())),
+];
+
+/// What a constructor said to parameters that cannot be.
+type Refusal = fn() -> Option<ConfigError>;
+
+/// What each constructor must refuse.
+const REFUSALS: &[(&str, Refusal)] = &[
+    ("CountingBloom, rate 0", || CountingBloom::with_rate(ROOM, 0.0).err()),
+    ("CountingBloom, rate 1", || CountingBloom::with_rate(ROOM, 1.0).err()),
+    ("CountingBloom, rate beyond the hash", || CountingBloom::with_rate(ROOM, 1e-18).err()),
+    ("CountingBloom, too many keys", || CountingBloom::with_rate(1 << 50, RATE).err()),
+    ("CountingBloom, 3 bits", || CountingBloom::from_parts(100, 3, 3).err()),
+    ("StableBloom, rate 2", || StableBloom::with_rate(1000, 2, 2.0).err()),
+    ("StableBloom, no counters", || StableBloom::with_rate(0, 2, RATE).err()),
+    ("StableBloomLight, rate -1", || StableBloomLight::with_rate(1000, -1.0).err()),
+    ("StableBloomLight, P above m", || StableBloomLight::from_parts(1000, 4, 1001).err()),
+    ("Recent, one set", || Recent::<u16>::new(8).err()),
+];
+
+const ROOM: u64 = 5000;
+const RATE: f64 = 0.01;
+
+/// Hashes that a filter's empty slots, masks and rounding could mistake.
+const EXTREMES: [u64; 6] = [0, 1, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 32];
+
+/// `n` keys; no two lists with different `list` share one.
+fn keys(list: u64, n: u64) -> Vec<KeyHash> {
+    (0..n).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
+}
+
+/// A stream in which keys come again, soon or late.
+fn stream() -> Vec<KeyHash> {
+    let keys = keys(0, ROOM);
+    let pick = |i: usize| keys[(i * 7919 + i * i % 211) % keys.len()];
+    (0..2 * keys.len()).map(pick).collect()
+}
+
+fn each(law: impl Fn(&str, Maker)) {
+    for &(name, maker) in FILTERS {
+        law(name, maker);
+    }
+}
+
+#[test]
+fn an_empty_filter_contains_nothing() {
+    each(|name, new| {
+        let filter = new();
+        assert!(keys(0, 1000).iter().all(|&key| !filter.contains(key)), "{name}");
+        assert_eq!(filter.false_positive_rate(), 0.0, "{name}");
+        for extreme in EXTREMES {
+            assert!(!filter.contains(KeyHash::new(extreme)), "{name}: hash {extreme:#x}");
+        }
+    });
+}
+
+#[test]
+fn what_was_inserted_last_is_contained() {
+    each(|name, new| {
+        let mut filter = new();
+        for key in stream().into_iter().chain(EXTREMES.map(KeyHash::new)) {
+            filter.insert(key).unwrap();
+            assert!(filter.contains(key), "{name}: {key:?}");
+        }
+    });
+}
+
+#[test]
+fn what_was_ever_inserted_is_contained_unless_it_forgets() {
+    each(|name, new| {
+        let mut filter = new();
+        let keys = keys(0, ROOM);
+        for &key in &keys {
+            filter.insert(key).unwrap();
+        }
+        let kept = keys.iter().filter(|&&key| filter.contains(key)).count();
+        assert!(filter.forgets() || kept == keys.len(), "{name}: {kept} of {}", keys.len());
+    });
+}
+
+#[test]
+fn insert_says_new_exactly_if_the_filter_did_not_contain_it() {
+    each(|name, new| {
+        let mut filter = new();
+        let mut seen = std::collections::HashSet::new();
+        for key in stream() {
+            let contained = filter.contains(key);
+            let called_new = filter.insert(key).unwrap();
+            assert_eq!(called_new, !contained, "{name}");
+            let really_new = seen.insert(key);
+            assert!(filter.forgets() || really_new || !called_new, "{name}: called new, and was there");
+        }
+    });
+}
+
+#[test]
+fn contains_all_is_contains_one_by_one() {
+    each(|name, new| {
+        let mut filter = new();
+        for key in keys(0, ROOM / 2) {
+            filter.insert(key).unwrap();
+        }
+        for length in [0, 1, 7, 64, 65, 1000, ROOM] {
+            let asked = keys(0, length);
+            let mut answers = vec![true; 3];
+            filter.contains_all(&asked, &mut answers);
+            let one_by_one: Vec<bool> = asked.iter().map(|&key| filter.contains(key)).collect();
+            assert_eq!(answers, one_by_one, "{name}, {length} keys");
+        }
+    });
+}
+
+#[test]
+fn the_measured_rate_is_the_stated_one() {
+    const TRIALS: u64 = 100_000;
+    each(|name, new| {
+        let mut filter = new();
+        for key in keys(0, ROOM) {
+            filter.insert(key).unwrap();
+        }
+        // Given the filter as it stands, each trial is a coin of the stated rate.
+        let rate = filter.false_positive_rate();
+        assert!((0.0..=1.1 * RATE).contains(&rate), "{name}: {rate}");
+        let hits = keys(1, TRIALS).iter().filter(|&&key| filter.contains(key)).count() as f64;
+        let expected = rate * TRIALS as f64;
+        assert!(
+            (hits - expected).abs() <= 3.0 * expected.sqrt(),
+            "{name}: {hits} false positives, {expected} expected"
+        );
+    });
+}
+
+#[test]
+fn equal_insertions_give_equal_answers() {
+    each(|name, new| {
+        let (mut one, mut two) = (new(), new());
+        for key in stream() {
+            assert_eq!(one.insert(key), two.insert(key), "{name}");
+        }
+        assert!(keys(1, 50_000).iter().all(|&key| one.contains(key) == two.contains(key)), "{name}");
+    });
+}
+
+#[test]
+fn parameters_that_cannot_be_are_refused_with_what_can() {
+    for (name, make) in REFUSALS {
+        let error = make().unwrap_or_else(|| panic!("{name} was accepted"));
+        assert!(
+            ["from", "more than", "less than", "have"].iter().any(|hint| error.0.contains(hint)),
+            "{name}: {error}"
+        );
+    }
+}

@@ -1,0 +1,348 @@
+//! The manifest: what it says is what the store is, whatever happens while it is replaced.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::io::Write;
+
+use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
+use furui::store::{MANIFEST, MAX_RUNS, Manifest, Memory, RunEntry, Storage, StoreKind};
+use furui::{Error, HashAlgorithm, HashSpec, Result};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::{Failing, Fault};
+
+const SPEC: HashSpec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF };
+const KEYS: Tag = Tag::new(*b"KEYS");
+
+/// Written once by version 1 of the format, never to be written again: every later furui reads it.
+const GOLDEN: &[u8] = include_bytes!("golden/v1/MANIFEST");
+
+fn golden() -> Manifest {
+    let mut manifest = Manifest::new(StoreKind::Seen, SPEC);
+    for _ in 0..4 {
+        manifest.take_number().unwrap();
+    }
+    manifest.runs = vec![
+        RunEntry { number: 3, keys: 1_000_000, seal: Seal { length: 6_082_816, checksum: 0x1122_3344_5566_7788 } },
+        RunEntry { number: 2, keys: 65_536, seal: Seal { length: 430_336, checksum: 0x99AA_BBCC_DDEE_FF00 } },
+    ];
+    manifest
+}
+
+fn decode(bytes: &[u8]) -> std::result::Result<Manifest, FormatError> {
+    Manifest::decode(bytes, "sample").map_err(|error| match error {
+        ReadError::Format(error) => error,
+        other => panic!("{other}"),
+    })
+}
+
+fn encode(manifest: &Manifest) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    manifest.encode(&mut bytes).unwrap();
+    bytes
+}
+
+fn format_error<T>(outcome: Result<T>) -> FormatError {
+    match outcome {
+        Err(Error::Format(error)) => error,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("no error"),
+    }
+}
+
+fn put(storage: &impl Storage, name: &str, bytes: &[u8]) {
+    storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
+}
+
+/// Publishes a file that stands for a run of these keys, and its entry.
+fn publish_run(storage: &impl Storage, manifest: &mut Manifest, keys: &[u8]) -> Result<RunEntry> {
+    let number = manifest.take_number()?;
+    let name = RunEntry::file_name(number);
+    let hash = manifest.hash;
+    let seal = storage.publish(&name, |out| {
+        let write = || {
+            let mut writer = EnvelopeWriter::new(out, Kind::Run, hash)?;
+            writer.section(KEYS, Align::Line)?;
+            writer.write_all(keys)?;
+            writer.finish()
+        };
+        write().map_err(|source| Error::io("cannot write", &name, source))
+    })?;
+    Ok(RunEntry { number, keys: keys.len() as u64, seal })
+}
+
+fn keys_of(storage: &impl Storage, manifest: &Manifest) -> Result<Vec<u8>> {
+    let mut all = Vec::new();
+    for run in &manifest.runs {
+        let file = run.open(storage)?;
+        let envelope = Envelope::open(&file, &storage.path(&RunEntry::file_name(run.number)))?;
+        envelope.verify(&file)?;
+        all.extend(envelope.read_section(&file, KEYS, 256)?);
+    }
+    all.sort_unstable();
+    Ok(all)
+}
+
+#[test]
+fn today_reads_and_writes_the_bytes_of_version_1() {
+    let mut manifest = golden();
+    let storage = Memory::new();
+    manifest.save(&storage).unwrap();
+    assert_eq!(&*storage.open(MANIFEST).unwrap(), GOLDEN);
+    let read = decode(GOLDEN).unwrap();
+    assert_eq!(read, manifest);
+    assert_eq!((read.generation(), read.keys()), (1, 1_065_536));
+}
+
+#[test]
+fn the_dump_in_the_format_description_is_the_golden_file() {
+    let page = include_str!("../../../docs/format.md");
+    let mut dumped = Vec::new();
+    for line in page.lines().skip_while(|line| *line != "## Manifest").take_while(|line| *line != "## Run") {
+        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
+        if offset.len() != 4 || u64::from_str_radix(offset, 16).is_err() {
+            continue;
+        }
+        assert_eq!(u64::from_str_radix(offset, 16), Ok(dumped.len() as u64), "{line}");
+        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
+        dumped.extend(bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+    }
+    assert_eq!(dumped, GOLDEN);
+}
+
+#[test]
+fn every_flipped_byte_and_every_truncation_is_an_error() {
+    for at in 0..GOLDEN.len() {
+        let mut bad = GOLDEN.to_vec();
+        bad[at] ^= 0x10;
+        let error = decode(&bad).expect_err("a flipped byte");
+        assert!(error.offset <= GOLDEN.len() as u64, "{error}");
+        decode(&GOLDEN[..at]).expect_err("a truncated file");
+    }
+}
+
+#[test]
+fn names_of_runs_are_exact() {
+    assert_eq!(RunEntry::file_name(0xABC), "0000000000000abc.run");
+    for number in [0, 1, 0xABC, u64::MAX] {
+        assert_eq!(RunEntry::number_of(&RunEntry::file_name(number)), Some(number));
+    }
+    for foreign in [
+        "",
+        ".run",
+        "MANIFEST",
+        "abc.run",
+        "0000000000000ABC.run",
+        "+000000000000abc.run",
+        "0000000000000abc.run.bak",
+        "00000000000000abc.run",
+        "0000000000000abg.run",
+        "000000000000é.run",
+    ] {
+        assert_eq!(RunEntry::number_of(foreign), None, "{foreign}");
+    }
+}
+
+#[test]
+fn orphans_are_files_of_ours_that_nobody_names() {
+    let names = ["0000000000000002.run", "0000000000000001.run", "MANIFEST", "notes.txt", "1.run"].map(str::to_owned);
+    assert_eq!(golden().orphans(&names), ["0000000000000001.run"]);
+}
+
+#[test]
+fn no_store_is_not_a_damaged_one() {
+    let storage = Memory::new();
+    assert_eq!(Manifest::load(&storage).unwrap(), None);
+    storage.publish("notes.txt", |_| Ok(())).unwrap();
+    assert_eq!(Manifest::load(&storage).unwrap(), None);
+
+    let mut manifest = Manifest::new(StoreKind::Seen, SPEC);
+    publish_run(&storage, &mut manifest, b"abc").unwrap();
+    let lost = format_error(Manifest::load(&storage));
+    assert_eq!((lost.file.as_str(), lost.problem), ("memory:MANIFEST", Problem::Missing));
+}
+
+#[test]
+fn a_run_that_is_missing_or_short_is_damage() {
+    let storage = Memory::new();
+    let mut manifest = Manifest::new(StoreKind::Seen, SPEC);
+    let run = publish_run(&storage, &mut manifest, b"abc").unwrap();
+    let name = RunEntry::file_name(run.number);
+    let good = run.open(&storage).unwrap();
+    put(&storage, &name, &good[..good.as_ref().len() - 1]);
+    let Seal { length, .. } = run.seal;
+    let error = format_error(run.open(&storage));
+    assert_eq!((error.offset, error.problem), (length - 1, Problem::Truncated { expected: length, found: length - 1 }));
+
+    storage.remove(&name).unwrap();
+    let error = format_error(run.open(&storage));
+    assert_eq!((error.file.as_str(), error.problem), ("memory:0000000000000000.run", Problem::Missing));
+}
+
+#[test]
+fn a_manifest_that_contradicts_itself_is_neither_written_nor_read() {
+    let run = golden().runs[0];
+    let contradictions: [(usize, Vec<RunEntry>); 4] = [
+        (1, vec![run, run]),
+        (0, vec![RunEntry { number: 4, ..run }]),
+        (1, vec![RunEntry { keys: u64::MAX, ..run }, RunEntry { number: 0, keys: 1, ..run }]),
+        (MAX_RUNS, vec![run; MAX_RUNS + 1]),
+    ];
+    for (index, runs) in contradictions {
+        let mut manifest = golden();
+        manifest.runs = runs;
+        let storage = Memory::new();
+        assert!(matches!(manifest.save(&storage), Err(Error::Config(_))));
+        assert_eq!(storage.list().unwrap(), [""; 0]);
+        let error = decode(&encode(&manifest)).unwrap_err();
+        match error.problem {
+            Problem::Invalid(_) => assert_eq!(error.offset, 128 + 32 * index as u64),
+            Problem::TooLong { limit, .. } => assert_eq!((index, limit), (MAX_RUNS, 32 * MAX_RUNS as u64)),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn sections_that_no_manifest_has_are_refused() {
+    let with = |sections: &[(&[u8; 4], &[u8])]| {
+        let mut file = Vec::new();
+        let mut writer = EnvelopeWriter::new(&mut file, Kind::Manifest, SPEC).unwrap();
+        for (tag, bytes) in sections {
+            writer.section(Tag::new(**tag), Align::Line).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap();
+        decode(&file).map(|_| ()).map_err(|error| error.problem)
+    };
+    let mut meta = [0; 32];
+    meta[..4].copy_from_slice(b"seen");
+    assert_eq!(with(&[(b"META", &meta), (b"RUNS", &[])]), Ok(()));
+    for sections in [
+        &[][..],
+        &[(b"META", &meta[..])],
+        &[(b"RUNS", &[][..]), (b"META", &meta)],
+        &[(b"META", &meta[..]), (b"RUNS", &[]), (b"MORE", &[])],
+        &[(b"META", &meta[..31]), (b"RUNS", &[])],
+        &[(b"META", &[0; 33][..]), (b"RUNS", &[])],
+        &[(b"META", &meta[..]), (b"RUNS", &[0; 31])],
+        &[(b"META", &meta[..]), (b"RUNS", &[0; 32])],
+    ] {
+        assert!(with(sections).is_err(), "{sections:?}");
+    }
+    meta[31] = 1;
+    assert!(with(&[(b"META", &meta), (b"RUNS", &[])]).is_err());
+    meta = *b"sown\0\0\0\0........................";
+    assert!(with(&[(b"META", &meta), (b"RUNS", &[])]).is_err());
+    meta = [0; 32];
+    meta[..4].copy_from_slice(b"dict");
+    let unknown = with(&[(b"META", &meta), (b"RUNS", &[])]);
+    assert_eq!(unknown, Err(Problem::UnknownStore(r"dict\x00\x00\x00\x00".to_owned())));
+}
+
+#[test]
+fn file_numbers_end_with_an_error() {
+    let mut bytes = encode(&golden());
+    // Next file number, with the checksums of section and seal made to fit by writing the file anew.
+    let mut meta = bytes[64..96].to_vec();
+    meta[16..24].copy_from_slice(&u64::MAX.to_le_bytes());
+    let runs = bytes[128..192].to_vec();
+    bytes.clear();
+    let mut writer = EnvelopeWriter::new(&mut bytes, Kind::Manifest, SPEC).unwrap();
+    for (tag, section) in [(b"META", &meta), (b"RUNS", &runs)] {
+        writer.section(Tag::new(*tag), Align::Line).unwrap();
+        writer.write_all(section).unwrap();
+    }
+    writer.finish().unwrap();
+    assert!(matches!(decode(&bytes).unwrap().take_number(), Err(Error::Config(_))));
+}
+
+/// Opens the store, adds a run of `keys`, merges all runs into one if there are three, and cleans up. Returns the keys
+/// that are durable for sure: `acknowledged` has them also if an error ends the work.
+fn work(storage: &Failing, keys: &[u8], acknowledged: &mut Vec<u8>) -> Result<()> {
+    let mut manifest = match Manifest::load(storage)? {
+        Some(manifest) => manifest,
+        None => {
+            let mut new = Manifest::new(StoreKind::Seen, SPEC);
+            new.save(storage)?;
+            new
+        }
+    };
+    for orphan in manifest.orphans(&storage.list()?) {
+        storage.remove(&orphan)?;
+    }
+    for key in keys {
+        let run = publish_run(storage, &mut manifest, &[*key])?;
+        manifest.runs.push(run);
+        manifest.save(storage)?;
+        acknowledged.push(*key);
+        if manifest.runs.len() == 3 {
+            let all = keys_of(storage, &manifest)?;
+            let merged = publish_run(storage, &mut manifest, &all)?;
+            let old = std::mem::replace(&mut manifest.runs, vec![merged]);
+            manifest.save(storage)?;
+            for run in old {
+                storage.remove(&RunEntry::file_name(run.number))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A store whose manifest is replaced while anything may fail or the process may die, at every single operation.
+#[test]
+fn whatever_fails_what_was_acknowledged_is_there() {
+    for fault in Fault::ALL {
+        let mut struck = 0;
+        loop {
+            let storage = Failing::new(&Memory::new(), struck, fault);
+            let mut acknowledged = Vec::new();
+            let outcome = work(&storage, b"abcdefg", &mut acknowledged);
+            if !storage.struck() {
+                outcome.unwrap();
+                break;
+            }
+            assert!(outcome.is_err(), "{fault:?} at {struck} was swallowed");
+            for removed_come_back in [false, true] {
+                let left = storage.after_crash(removed_come_back);
+                let keys = match Manifest::load(&left).unwrap() {
+                    Some(manifest) => keys_of(&left, &manifest).unwrap(),
+                    None => Vec::new(),
+                };
+                assert!(keys == acknowledged || keys.split_last().is_some_and(|(_, rest)| rest == acknowledged));
+
+                // The next process works on, and leaves no file behind that is not named.
+                let next = Failing::new(&left, u64::MAX, fault);
+                work(&next, b"xyz", &mut Vec::new()).unwrap();
+                let left = next.after_crash(false);
+                let manifest = Manifest::load(&left).unwrap().unwrap();
+                assert_eq!(keys_of(&left, &manifest).unwrap(), [&keys[..], b"xyz"].concat());
+                assert_eq!(left.list().unwrap().len(), 1 + manifest.runs.len());
+            }
+            struck += 1;
+        }
+        assert!(struck > 100, "the fault struck at {struck} operations");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_encoded_is_decoded(seed: u64, runs in vec((0u64..1 << 40, any::<u64>(), any::<u64>()), 0..50)) {
+        let mut manifest = Manifest::new(StoreKind::Seen, HashSpec { seed, ..SPEC });
+        for (keys, length, checksum) in runs {
+            let number = manifest.take_number().unwrap();
+            manifest.runs.insert(0, RunEntry { number, keys, seal: Seal { length, checksum } });
+        }
+        let bytes = encode(&manifest);
+        prop_assert_eq!(decode(&bytes).unwrap(), manifest);
+    }
+
+    #[test]
+    fn random_bytes_are_an_error(bytes in vec(any::<u8>(), 0..400)) {
+        prop_assert!(decode(&bytes).is_err());
+    }
+}

@@ -1,0 +1,258 @@
+//! Storage: the laws every storage keeps, and what is particular to each.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use furui::store::{Directory, Memory, Overlay, ReadAt, Scratch, Storage};
+use furui::{Error, Result};
+
+/// A new empty directory for one test.
+fn directory(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("storage").join(test);
+    match fs::remove_dir_all(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => panic!("{}: {error}", path.display()),
+        _ => fs::create_dir_all(&path).unwrap(),
+    }
+    path
+}
+
+fn publish(storage: &impl Storage, name: &str, bytes: &[u8]) {
+    storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
+}
+
+fn content(file: &impl ReadAt) -> Vec<u8> {
+    let mut bytes = vec![0; file.len() as usize];
+    file.read_at(0, &mut bytes).unwrap();
+    bytes
+}
+
+fn read(storage: &impl Storage, name: &str) -> Vec<u8> {
+    content(&storage.open(name).unwrap())
+}
+
+fn assert_not_found<T>(outcome: Result<T>) {
+    match outcome {
+        Err(Error::Io { source, file, .. }) => {
+            assert_eq!(source.kind(), io::ErrorKind::NotFound);
+            assert!(file.contains("gone"), "the message names the file: {file}");
+        }
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("found"),
+    }
+}
+
+/// What every storage promises, whatever it is made of. It is empty at the start, and at the end.
+fn keeps_the_laws(storage: &impl Storage) {
+    assert_eq!(storage.list().unwrap(), [""; 0]);
+    assert_not_found(storage.open("gone"));
+    assert_not_found(storage.remove("gone"));
+
+    // A file is as it was written, also in pieces; what the writer returns comes back.
+    let long: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
+    let returned = storage.publish("b", |out| {
+        long.chunks(70_001).for_each(|chunk| out.write_all(chunk).unwrap());
+        Ok(42)
+    });
+    assert_eq!(returned.unwrap(), 42);
+    publish(storage, "a", b"");
+    publish(storage, "c", b"small");
+    assert_eq!(storage.list().unwrap(), ["a", "b", "c"]);
+    let b = storage.open("b").unwrap();
+    assert_eq!(content(&b), long);
+    assert_eq!((b.len(), b.is_empty()), (long.len() as u64, false));
+    assert!(storage.open("a").unwrap().is_empty());
+
+    // Reads anywhere; a map, if there is one, shows the same, also after its pages were released.
+    let mut three = [0; 3];
+    b.read_at(500_001, &mut three).unwrap();
+    assert_eq!(three, long[500_001..500_004]);
+    b.release();
+    assert_eq!(b.mapped().unwrap_or(&long), long);
+    b.read_at(b.len(), &mut []).unwrap();
+    for beyond in [b.len() - 2, b.len(), u64::MAX / 2] {
+        assert_eq!(b.read_at(beyond, &mut three).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    // A writer that fails changes nothing.
+    for name in ["b", "new"] {
+        let failed = storage.publish(name, |out| -> Result<()> {
+            out.write_all(&long).unwrap();
+            Err(Error::Config("stop".to_owned()))
+        });
+        assert!(matches!(failed, Err(Error::Config(why)) if why == "stop"));
+        assert_eq!(storage.list().unwrap(), ["a", "b", "c"]);
+        assert_eq!(read(storage, "b"), long);
+    }
+
+    // Replacing and removing leave an open file as it was.
+    publish(storage, "b", b"other");
+    assert_eq!(read(storage, "b"), b"other");
+    storage.remove("b").unwrap();
+    assert_eq!(content(&b), long);
+    assert_eq!(b.mapped().unwrap_or(&long), long);
+    assert_eq!(storage.list().unwrap(), ["a", "c"]);
+    storage.remove("a").unwrap();
+    storage.remove("c").unwrap();
+    assert_eq!(storage.list().unwrap(), [""; 0]);
+    publish(storage, "gone", b"once");
+    storage.remove("gone").unwrap();
+    assert_not_found(storage.open("gone"));
+    assert_not_found(storage.remove("gone"));
+}
+
+#[test]
+fn every_storage_keeps_the_laws() {
+    keeps_the_laws(&Memory::new());
+    // Windows does not remove files that are mapped, so the laws hold there for the others.
+    for mapped in [cfg!(unix), false] {
+        keeps_the_laws(&Directory::open(directory("laws")).unwrap().mapped(mapped));
+        keeps_the_laws(&Scratch::new(directory("laws-scratch")).mapped(mapped));
+    }
+    keeps_the_laws(&Overlay::new(Memory::new(), Memory::new()));
+    keeps_the_laws(&Overlay::new(Directory::open(directory("laws-base")).unwrap(), Memory::new()));
+}
+
+#[test]
+fn a_directory_is_created_with_its_parents_and_keeps_its_files() {
+    let path = directory("kept").join("a/b/store");
+    publish(&Directory::open(&path).unwrap(), "file", b"kept");
+    assert_eq!(read(&Directory::open(&path).unwrap(), "file"), b"kept");
+    assert_eq!(read(&Directory::open_read_only(&path).unwrap(), "file"), b"kept");
+}
+
+#[test]
+fn one_process_writes_or_many_read() {
+    let path = directory("lock");
+    let locked = |outcome: Result<Directory>| match outcome {
+        Err(Error::Locked(what)) => assert_eq!(what, path.display().to_string()),
+        other => panic!("{other:?}"),
+    };
+    let writer = Directory::open(&path).unwrap();
+    locked(Directory::open(&path));
+    locked(Directory::open_read_only(&path));
+    drop(writer);
+    let readers = [Directory::open_read_only(&path).unwrap(), Directory::open_read_only(&path).unwrap()];
+    locked(Directory::open(&path));
+    drop(readers);
+    Directory::open(&path).unwrap();
+}
+
+#[test]
+fn reading_changes_nothing() {
+    let path = directory("read-only");
+    let missing = path.join("gone");
+    assert_not_found(Directory::open_read_only(&missing));
+    assert!(!missing.exists());
+
+    fs::write(path.join("file"), b"from a copy without LOCK").unwrap();
+    fs::write(path.join("file.furui-tmp"), b"half").unwrap();
+    let reader = Directory::open_read_only(&path).unwrap();
+    assert_eq!(read(&reader, "file"), b"from a copy without LOCK");
+    assert_eq!(reader.list().unwrap(), ["file"]);
+    assert!(matches!(reader.publish("new", |_| Ok(())), Err(Error::Config(_))));
+    assert!(matches!(reader.remove("file"), Err(Error::Config(_))));
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 2);
+}
+
+#[test]
+fn a_writer_removes_what_a_crash_left_half_written_and_nothing_else() {
+    let path = directory("left-over");
+    for name in ["file.furui-tmp", "foreign.tmp", "foreign"] {
+        fs::write(path.join(name), b"bytes").unwrap();
+    }
+    fs::create_dir(path.join("folder.furui-tmp")).unwrap();
+    let store = Directory::open(&path).unwrap();
+    assert_eq!(store.list().unwrap(), ["foreign", "foreign.tmp"]);
+    assert!(!path.join("file.furui-tmp").exists());
+    assert!(path.join("folder.furui-tmp").exists());
+}
+
+#[test]
+fn a_file_is_no_directory() {
+    let path = directory("file").join("file");
+    fs::write(&path, b"a log").unwrap();
+    for outcome in [Directory::open(&path), Directory::open_read_only(&path)] {
+        let message = outcome.unwrap_err().to_string();
+        assert!(message.contains("a file, where the directory of a store belongs"), "{message}");
+    }
+    Directory::open(path.join("below")).unwrap_err();
+    assert_eq!(fs::read(&path).unwrap(), b"a log");
+}
+
+#[test]
+fn names_stay_within_the_directory() {
+    let path = directory("names");
+    let store = Directory::open(path.join("store")).unwrap();
+    for name in ["", ".", "..", "../up", "a/b", "a\\b", "/etc/passwd", "C:x", "nul\0", "LOCK", "x.furui-tmp"] {
+        assert!(matches!(store.publish(name, |_| Ok(())), Err(Error::Config(_))), "{name}");
+        assert!(matches!(store.open(name), Err(Error::Config(_))), "{name}");
+        assert!(matches!(store.remove(name), Err(Error::Config(_))), "{name}");
+    }
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+}
+
+#[test]
+fn a_directory_maps_files_only_if_wanted() {
+    let path = directory("mapped");
+    let store = Directory::open(&path).unwrap();
+    publish(&store, "file", b"bytes");
+    if cfg!(all(target_pointer_width = "64", any(unix, windows))) {
+        assert_eq!(store.open("file").unwrap().mapped(), Some(&b"bytes"[..]));
+    }
+    assert_eq!(store.mapped(false).open("file").unwrap().mapped(), None);
+}
+
+#[test]
+fn clones_of_memory_share_their_files() {
+    let store = Memory::new();
+    publish(&store.clone(), "file", b"shared");
+    assert_eq!(read(&store, "file"), b"shared");
+}
+
+#[test]
+fn scratch_files_have_no_names_for_others() {
+    let path = directory("scratch");
+    let scratch = Scratch::new(&path);
+    publish(&scratch, "file", b"bytes");
+    if cfg!(unix) {
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+    }
+    let open: Arc<_> = scratch.open("file").unwrap();
+    drop(scratch);
+    assert_eq!(content(&open), b"bytes");
+    drop(open);
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+
+    let nowhere = Scratch::new(path.join("gone"));
+    assert_not_found(nowhere.publish("file", |_| Ok(())));
+}
+
+#[test]
+fn an_overlay_shows_changes_and_leaves_the_base_alone() {
+    let base = Memory::new();
+    for name in ["kept", "hidden", "removed"] {
+        publish(&base, name, b"base");
+    }
+    let over = Overlay::new(base.clone(), Memory::new());
+    publish(&over, "hidden", b"top");
+    publish(&over, "new", b"top");
+    over.remove("removed").unwrap();
+    assert_eq!(over.list().unwrap(), ["hidden", "kept", "new"]);
+    assert_eq!(read(&over, "kept"), b"base");
+    assert_eq!(read(&over, "hidden"), b"top");
+    assert!(over.open("removed").is_err());
+
+    // A name that was published over the base and removed is gone, and can be published again.
+    over.remove("hidden").unwrap();
+    assert!(over.open("hidden").is_err());
+    assert_eq!(over.list().unwrap(), ["kept", "new"]);
+    publish(&over, "removed", b"again");
+    assert_eq!(read(&over, "removed"), b"again");
+
+    assert_eq!(base.list().unwrap(), ["hidden", "kept", "removed"]);
+    assert!(base.list().unwrap().iter().all(|name| read(&base, name) == b"base"));
+}

@@ -1,0 +1,184 @@
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use furui::store::{Memory, ReadAt, Storage};
+use furui::{Error, Result};
+
+/// What happens at the chosen operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It fails and has no effect (a write: half of it). Later operations work.
+    Fail,
+    /// It reports failure although it took effect, as when a directory cannot be synced after a rename.
+    FailAfter,
+    /// The process dies before it: it and all later operations fail.
+    Die,
+    /// The process dies after it took effect, without learning so.
+    DieAfter,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Self; 4] = [Self::Fail, Self::FailAfter, Self::Die, Self::DieAfter];
+}
+
+/// Storage in memory that counts its operations and, at one of them, fails or dies.
+///
+/// Operations are: open, each read of a file, the start of a publish, each write into it, its end (when the file gets its
+/// name), remove, list. To try a program against every crash, run it with the operation 0, 1, 2 … until the
+/// fault no longer [`struck`](Self::struck), and look at what is left with [`after_crash`](Self::after_crash).
+#[derive(Clone, Debug)]
+pub(crate) struct Failing {
+    files: Memory,
+    plan: Arc<Plan>,
+    /// Removals that no publish has made durable yet: a crash may undo them.
+    removed: Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>,
+}
+
+#[derive(Debug)]
+struct Plan {
+    at: u64,
+    fault: Fault,
+    operations: AtomicU64,
+}
+
+impl Failing {
+    /// The files of `start` (a copy: `start` is left as it is), with a fault at the operation number `at`.
+    pub(crate) fn new(start: &Memory, at: u64, fault: Fault) -> Self {
+        let plan = Plan { at, fault, operations: AtomicU64::new(0) };
+        Self { files: copy(start), plan: Arc::new(plan), removed: Arc::default() }
+    }
+
+    /// Whether the fault has happened.
+    pub(crate) fn struck(&self) -> bool {
+        self.plan.operations.load(Ordering::Relaxed) > self.plan.at
+    }
+
+    /// What a new process finds, with or without the files whose removal was not durable yet.
+    pub(crate) fn after_crash(&self, removed_come_back: bool) -> Memory {
+        let files = copy(&self.files);
+        if removed_come_back {
+            for (name, bytes) in self.removed.lock().unwrap().iter() {
+                put(&files, name, bytes);
+            }
+        }
+        files
+    }
+
+    fn step<T>(&self, action: &'static str, name: &str, effect: impl FnOnce() -> Result<T>) -> Result<T> {
+        match self.plan.step() {
+            None => return effect(),
+            Some(Fault::FailAfter | Fault::DieAfter) => drop(effect()),
+            Some(Fault::Fail | Fault::Die) => {}
+        }
+        Err(Error::io(action, self.path(name), injected()))
+    }
+}
+
+impl Plan {
+    /// Counts an operation and says what shall happen to it.
+    fn step(&self) -> Option<Fault> {
+        let number = self.operations.fetch_add(1, Ordering::Relaxed);
+        match self.fault {
+            fault if number == self.at => Some(fault),
+            Fault::Die | Fault::DieAfter if number > self.at => Some(Fault::Die),
+            _ => None,
+        }
+    }
+}
+
+impl Storage for Failing {
+    type File = FailingFile;
+
+    fn open(&self, name: &str) -> Result<FailingFile> {
+        self.step("cannot open", name, || {
+            Ok(FailingFile { file: self.files.open(name)?, plan: Arc::clone(&self.plan) })
+        })
+    }
+
+    fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+        self.step("cannot create", name, || Ok(()))?;
+        let mut out = FailingWriter { bytes: Vec::new(), plan: Arc::clone(&self.plan) };
+        let written = write(&mut out)?;
+        self.step("cannot rename to", name, || {
+            put(&self.files, name, &out.bytes);
+            self.removed.lock().unwrap().clear();
+            Ok(written)
+        })
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.step("cannot remove", name, || {
+            let bytes = self.files.open(name)?;
+            self.files.remove(name)?;
+            self.removed.lock().unwrap().insert(name.to_owned(), bytes);
+            Ok(())
+        })
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        self.step("cannot list", "", || self.files.list())
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("failing:{name}")
+    }
+}
+
+/// A file that can be read only with system calls, which may fail.
+#[derive(Debug)]
+pub(crate) struct FailingFile {
+    file: Arc<[u8]>,
+    plan: Arc<Plan>,
+}
+
+impl ReadAt for FailingFile {
+    fn len(&self) -> u64 {
+        self.file.as_ref().len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        match self.plan.step() {
+            None => self.file.read_at(offset, buf),
+            Some(_) => Err(injected()),
+        }
+    }
+}
+
+struct FailingWriter {
+    bytes: Vec<u8>,
+    plan: Arc<Plan>,
+}
+
+impl Write for FailingWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.plan.step() {
+            None => self.bytes.write(bytes),
+            Some(_) => {
+                self.bytes.extend_from_slice(&bytes[..bytes.len() / 2]);
+                Err(injected())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn injected() -> io::Error {
+    io::Error::new(io::ErrorKind::StorageFull, "injected")
+}
+
+fn copy(files: &Memory) -> Memory {
+    let copy = Memory::new();
+    for name in files.list().unwrap() {
+        put(&copy, &name, &files.open(&name).unwrap());
+    }
+    copy
+}
+
+fn put(files: &Memory, name: &str, bytes: &[u8]) {
+    files.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
+}

@@ -1,0 +1,5 @@
+//! What the tests of storage share.
+
+mod failing;
+
+pub(crate) use failing::{Failing, Fault};

@@ -1,0 +1,43 @@
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+/// The repository's root, two floors above this crate.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies in crates/xtask")
+}
+
+/// Runs cargo at the root with `arguments`, plain words between spaces, and `variables` in its environment.
+pub(crate) fn cargo(arguments: &str, variables: &[(&str, &str)]) -> Result<(), String> {
+    println!("$ {}cargo {arguments}", variables.iter().map(|(k, v)| format!("{k}='{v}' ")).collect::<String>());
+    let mut command = cargo_command();
+    command.args(arguments.split_whitespace()).envs(variables.iter().copied());
+    succeed(&mut command, &format!("cargo {arguments}"))
+}
+
+/// Installs a component of the Rust toolchain if the cargo subcommand it brings is missing.
+pub(crate) fn ensure_component(component: &str, subcommand: &str) -> Result<(), String> {
+    let mut probe = cargo_command();
+    probe.args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    if probe.status().is_ok_and(|status| status.success()) {
+        return Ok(());
+    }
+    println!("$ rustup component add {component}");
+    let mut rustup = Command::new("rustup");
+    rustup.args(["component", "add", component]).stdin(Stdio::null());
+    succeed(&mut rustup, &format!("rustup component add {component}")).map_err(|why| {
+        format!("`cargo {subcommand}` is missing and could not be installed ({why}); install {component} for this Rust")
+    })
+}
+
+/// The cargo that started this program, so that every step uses one toolchain.
+fn cargo_command() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+fn succeed(command: &mut Command, printed: &str) -> Result<(), String> {
+    let status: ExitStatus = command.status().map_err(|error| format!("cannot start `{printed}`: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{printed}` ended with {status}")) }
+}
