@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
-use furui::filter::{ConfigError, CountingBloom, FilterMut, Recent, StableBloom, StableBloomLight};
+use furui::filter::{ConfigError, CountingBloom, FilterMut, QuotientFilter, Recent, StableBloom, StableBloomLight};
 use furui::{HashSpec, KeyHash};
 
 type Maker = fn() -> Box<dyn FilterMut>;
@@ -11,10 +11,12 @@ type Maker = fn() -> Box<dyn FilterMut>;
 /// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
 const FILTERS: &[(&str, Maker)] = &[
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
+    ("QuotientFilter", || Box::new(QuotientFilter::with_rate(ROOM + 100, RATE).unwrap())),
+    ("QuotientFilter, counting", || Box::new(QuotientFilter::with_rate(3 * ROOM, RATE).unwrap().counting())),
     ("StableBloom", || Box::new(StableBloom::with_rate(100_000, 2, RATE).unwrap())),
     ("StableBloomLight", || Box::new(StableBloomLight::with_rate(100_000, RATE).unwrap())),
-    ("Recent<u16>", || Box::new(Recent::<u16>::new(8192).unwrap())),
-    ("Recent<u32, 4>", || Box::new(Recent::<u32, 4>::new(8192).unwrap())),
+    ("Recent<u16, 8>", || Box::new(Recent::<u16, 8>::new(8192).unwrap())),
+    ("Recent<u32>", || Box::new(Recent::<u32>::new(8192).unwrap())),
     ("Recent<u64, 1>", || Box::new(Recent::<u64, 1>::new(8192).unwrap())),
 ];
 
@@ -28,11 +30,15 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("CountingBloom, rate beyond the hash", || CountingBloom::with_rate(ROOM, 1e-18).err()),
     ("CountingBloom, too many keys", || CountingBloom::with_rate(1 << 50, RATE).err()),
     ("CountingBloom, 3 bits", || CountingBloom::from_parts(100, 3, 3).err()),
+    ("QuotientFilter, rate 0", || QuotientFilter::with_rate(ROOM, 0.0).err()),
+    ("QuotientFilter, rate beyond the hash", || QuotientFilter::with_rate(ROOM, 1e-18).err()),
+    ("QuotientFilter, too many keys", || QuotientFilter::with_rate(1 << 50, RATE).err()),
+    ("QuotientFilter, 64 bits in one slot", || QuotientFilter::with_fingerprint_bits(1, 64).err()),
     ("StableBloom, rate 2", || StableBloom::with_rate(1000, 2, 2.0).err()),
     ("StableBloom, no counters", || StableBloom::with_rate(0, 2, RATE).err()),
     ("StableBloomLight, rate -1", || StableBloomLight::with_rate(1000, -1.0).err()),
     ("StableBloomLight, P above m", || StableBloomLight::from_parts(1000, 4, 1001).err()),
-    ("Recent, one set", || Recent::<u16>::new(8).err()),
+    ("Recent, one set", || Recent::<u16>::new(4).err()),
 ];
 
 const ROOM: u64 = 5000;

@@ -161,6 +161,7 @@ fn reading_changes_nothing() {
 #[test]
 fn a_writer_removes_what_a_crash_left_half_written_and_nothing_else() {
     let path = directory("left-over");
+    drop(Directory::open(&path).unwrap());
     for name in ["file.furui-tmp", "foreign.tmp", "foreign"] {
         fs::write(path.join(name), b"bytes").unwrap();
     }
@@ -169,6 +170,15 @@ fn a_writer_removes_what_a_crash_left_half_written_and_nothing_else() {
     assert_eq!(store.list().unwrap(), ["foreign", "foreign.tmp"]);
     assert!(!path.join("file.furui-tmp").exists());
     assert!(path.join("folder.furui-tmp").exists());
+}
+
+#[test]
+fn a_directory_of_other_things_is_refused_and_left_alone() {
+    let path = directory("foreign");
+    fs::write(path.join("letter.txt"), b"dear").unwrap();
+    let message = Directory::open(&path).unwrap_err().to_string();
+    assert!(message.contains("foreign: holds other files and is no store"), "{message}");
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
 }
 
 #[test]

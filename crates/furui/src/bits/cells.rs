@@ -73,6 +73,12 @@ impl Cells {
         *word = *word & !(u64::from(max) << shift) | u64::from(value.min(max)) << shift;
     }
 
+    /// Asks for the memory of the counter at `index` ahead of a change, so that the change need not wait for it.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        arch::prefetch_for_write(&self.words, self.locate(index).0);
+    }
+
     /// Sets the counter at `index` to its maximum: one OR, whatever it held.
     #[inline]
     pub fn fill(&mut self, index: usize) {

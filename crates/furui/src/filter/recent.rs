@@ -17,12 +17,15 @@ use crate::hash::KeyHash;
 /// times as many keys in the same memory, and err: a new key meets one of the c tags in its set at the rate of
 /// c/2^b for tags of b bits, at most `WAYS`/2^b.
 ///
-/// Cost: one tag a key, no pointers; one cache line touched, if a set is no longer than one (8 ways of `u64`).
+/// Cost: one tag a key, no pointers; one cache line touched, or two where a set lies across. An observation takes
+/// 1 ns with 1 way, 2 with 4, 4 with 8. With 1 way, a key is forgotten as soon as another wants its slot; on the
+/// links of a crawl, 12.8 % of which passed 1024 entries of 1 way, 6.9 % passed 4 and 5.6 % passed 8. So: 1 way where
+/// what lies behind takes tens of nanoseconds, 4 where it reads storage.
 ///
 /// It does what the LRU list and the stable filter do in Kubota, Ueda and Yamana (section 4.3), in less memory: an LRU
 /// entry takes 20 bytes. The layout is a processor cache's.
 #[derive(Clone, Debug)]
-pub struct Recent<T: Tag, const WAYS: usize = 8> {
+pub struct Recent<T: Tag, const WAYS: usize = 4> {
     sets: Vec<[T; WAYS]>,
 }
 
@@ -225,7 +228,7 @@ mod tests {
     #[test]
     fn narrow_tags_err_as_often_as_the_formula_says() {
         const TRIALS: u64 = 3_000_000;
-        let mut recent = Recent::<u16>::new(1 << 14).unwrap();
+        let mut recent = Recent::<u16, 8>::new(1 << 14).unwrap();
         for inserted in [1u64 << 13, 1 << 17] {
             for i in 0..inserted {
                 recent.observe(key(i));
@@ -239,8 +242,8 @@ mod tests {
 
     #[test]
     fn less_than_two_sets_is_refused() {
-        assert!(Recent::<u64>::new(8).unwrap_err().0.contains("from 9"));
-        assert_eq!(Recent::<u64>::new(9).unwrap().capacity(), 16);
+        assert!(Recent::<u64>::new(4).unwrap_err().0.contains("from 5"));
+        assert_eq!(Recent::<u64>::new(5).unwrap().capacity(), 8);
         assert!(Recent::<u32, 1>::new(usize::MAX).is_err());
     }
 }

@@ -91,7 +91,7 @@ impl StableBloom {
 
 impl Filter for StableBloom {
     fn contains(&self, key: KeyHash) -> bool {
-        positions(key, self.probes, self.cells.len()).all(|position| self.cells.get(position) != 0)
+        positions(key, self.probes, self.cells.len()).fold(true, |all, position| all & (self.cells.get(position) != 0))
     }
 
     fn forgets(&self) -> bool {

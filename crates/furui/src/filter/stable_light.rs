@@ -9,6 +9,9 @@ const BITS: u32 = 2;
 /// The value an insertion sets.
 const MAX: u8 = 3;
 
+/// How many keys ahead counters are fetched.
+const AHEAD: usize = 16;
+
 /// A stable Bloom filter without chance: "was it here lately?", in fixed memory at a fixed error rate, fast.
 ///
 /// As [`StableBloom`](super::StableBloom), but the P counters an insertion decrements are the next P behind a cursor
@@ -72,6 +75,27 @@ impl StableBloomLight {
         Ok(Self { cells: Cells::new(counters, BITS), probes, decrements, cursor: 0 })
     }
 
+    /// [`insert`](FilterMut::insert)s `keys` in order and appends to `new` the indices in `keys` of those that were not
+    /// remembered. The counters of later keys are fetched while earlier ones are worked on: in a filter larger than the
+    /// cache that is three to five times as fast as one by one.
+    ///
+    /// # Panics
+    /// If `keys` has 2³² keys or more.
+    pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) {
+        assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
+        for &key in keys.iter().take(AHEAD) {
+            self.prefetch(key);
+        }
+        for (i, &key) in keys.iter().enumerate() {
+            if let Some(&later) = keys.get(i + AHEAD) {
+                self.prefetch(later);
+            }
+            if self.put(key) {
+                new.push(i as u32);
+            }
+        }
+    }
+
     /// Takes 1 from the next `count` counters at the cursor and moves it behind them, as
     /// [`insert`](FilterMut::insert) does with P. A `count` of [`counters`](Self::counters) is one whole round.
     pub fn decrement(&mut self, count: usize) {
@@ -92,6 +116,20 @@ impl StableBloomLight {
         (1.0 - sequential_zeros(self.probes, self.decrements as f64, MAX)).powi(self.probes as i32)
     }
 
+    #[inline]
+    fn prefetch(&self, key: KeyHash) {
+        positions(key, self.probes, self.cells.len()).for_each(|position| self.cells.prefetch(position));
+    }
+
+    /// Inserts `key`; true if it was not remembered.
+    #[inline]
+    fn put(&mut self, key: KeyHash) -> bool {
+        let new = !self.contains(key);
+        self.decrement(self.decrements);
+        positions(key, self.probes, self.cells.len()).for_each(|position| self.cells.fill(position));
+        new
+    }
+
     /// How many counters there are.
     pub fn counters(&self) -> usize {
         self.cells.len()
@@ -110,7 +148,18 @@ impl StableBloomLight {
 
 impl Filter for StableBloomLight {
     fn contains(&self, key: KeyHash) -> bool {
-        positions(key, self.probes, self.cells.len()).all(|position| self.cells.get(position) != 0)
+        positions(key, self.probes, self.cells.len()).fold(true, |all, position| all & (self.cells.get(position) != 0))
+    }
+
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        out.clear();
+        keys.iter().take(AHEAD).for_each(|&key| self.prefetch(key));
+        out.extend(keys.iter().enumerate().map(|(i, &key)| {
+            if let Some(&later) = keys.get(i + AHEAD) {
+                self.prefetch(later);
+            }
+            self.contains(key)
+        }));
     }
 
     fn forgets(&self) -> bool {
@@ -126,12 +175,7 @@ impl Filter for StableBloomLight {
 impl FilterMut for StableBloomLight {
     /// True if it was not remembered: new, or faded. Never full.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        let new = !self.contains(key);
-        self.decrement(self.decrements);
-        for position in positions(key, self.probes, self.cells.len()) {
-            self.cells.fill(position);
-        }
-        Ok(new)
+        Ok(self.put(key))
     }
 }
 
@@ -159,6 +203,24 @@ mod tests {
                 assert!((0..counters).all(|at| filter.cells.get(at) == model[at]), "m = {counters}, insertion {i}");
             }
         }
+    }
+
+    #[test]
+    fn a_batch_does_what_its_keys_do_one_by_one() {
+        let keys: Vec<KeyHash> = (0..5000u64).map(|i| key(i * i % 3001)).collect();
+        let mut one_by_one = StableBloomLight::with_rate(10_000, 0.05).unwrap();
+        let mut batches = one_by_one.clone();
+        for batch in keys.chunks(701) {
+            let (mut new, mut expected_new) = (vec![], vec![]);
+            batches.insert_all(batch, &mut new);
+            for (i, &key) in batch.iter().enumerate() {
+                if one_by_one.insert(key).unwrap() {
+                    expected_new.push(i as u32);
+                }
+            }
+            assert_eq!(new, expected_new);
+        }
+        assert_eq!(batches.cells, one_by_one.cells);
     }
 
     #[test]

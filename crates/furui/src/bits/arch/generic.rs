@@ -18,6 +18,14 @@ pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     out.extend(tail.iter().enumerate().filter(|&(_, &b)| b == byte).map(|(i, _)| (base + i) as u32));
 }
 
+/// Thirty-two counters a step: a 2-bit counter has something to lose if either of its bits is set.
+#[inline]
+pub(super) fn decrement_2bit(words: &mut [u64]) {
+    for word in words {
+        *word -= (*word | *word >> 1) & 0x5555_5555_5555_5555;
+    }
+}
+
 /// See [`super::select_zero`].
 pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     select_zero_by(words, rank, select)
@@ -37,28 +45,71 @@ pub(super) fn select_zero_by(words: &[[u8; 8]], mut rank: u64, select: impl Fn(u
     None
 }
 
-/// The position of the one-bit that has `rank` ones before it, which exists: by bytes, then by bits.
-fn select(mut word: u64, mut rank: u32) -> u32 {
-    let mut position = 0;
-    loop {
-        let ones = (word as u8).count_ones();
-        if rank < ones {
-            break;
-        }
-        rank -= ones;
-        word >>= 8;
-        position += 8;
+/// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many.
+///
+/// Byte sums side by side, a comparison of all eight with `n` at once, then the ones of a single byte (Vigna,
+/// "Broadword implementation of rank/select queries", 2008; the last step is a loop here).
+#[inline]
+pub(super) fn select(word: u64, n: u32) -> u32 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = ONES << 7;
+    let pairs = word - ((word >> 1) & 0x5555_5555_5555_5555);
+    let nibbles = (pairs & 0x3333_3333_3333_3333) + ((pairs >> 2) & 0x3333_3333_3333_3333);
+    // Byte i: how many ones bytes 0..=i hold, at most 64.
+    let sums = ((nibbles + (nibbles >> 4)) & 0x0F0F_0F0F_0F0F_0F0F).wrapping_mul(ONES);
+    if n >= (sums >> 56) as u32 {
+        return 64;
     }
-    for _ in 0..rank {
-        word &= word - 1;
+    // How many bytes end before the n-th one: those with a sum of n or less.
+    let before = (((u64::from(n) * ONES) | TOPS) - sums) & TOPS;
+    let shift = before.count_ones() * 8;
+    let mut byte = word >> shift;
+    for _ in 0..n - ((sums << 8) >> shift) as u32 % 256 {
+        byte &= byte - 1;
     }
-    position + word.trailing_zeros()
+    shift + byte.trailing_zeros()
 }
 
-/// Thirty-two counters a step: a 2-bit counter has something to lose if either of its bits is set.
-#[inline]
-pub(super) fn decrement_2bit(words: &mut [u64]) {
-    for word in words {
-        *word -= (*word | *word >> 1) & 0x5555_5555_5555_5555;
+/// See [`super::unary_numbers`].
+pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+    let mut i = 0;
+    for (w, word) in words.iter().enumerate() {
+        let mut word = u64::from_le_bytes(*word);
+        let start = base.wrapping_add(w as u64 * 64);
+        while word != 0 {
+            let Some(number) = numbers.get_mut(i) else { return false };
+            *number = start.wrapping_add(u64::from(word.trailing_zeros())).wrapping_sub(i as u64);
+            word &= word - 1;
+            i += 1;
+        }
+    }
+    i == numbers.len()
+}
+
+/// See [`super::append_packed`].
+pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
+    let mut rest = packed;
+    for group in values.chunks_mut(8) {
+        if let Some(room) = rest.first_chunk() {
+            append_group(room, bits, group);
+        } else {
+            let mut room = [0; 64];
+            let len = rest.len().min(64);
+            room[..len].copy_from_slice(&rest[..len]);
+            append_group(&room, bits, group);
+        }
+        rest = rest.get(bits as usize..).unwrap_or(&[]);
+    }
+}
+
+/// Loads eight bytes for every value of a group, which fits the room at no more than 56 bits.
+#[inline(always)]
+fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
+    assert!(bits <= 56 && group.len() <= 8, "lets the compiler see that every load is inside the room");
+    let bits = bits as usize;
+    for (j, value) in group.iter_mut().enumerate() {
+        let bit = j * bits;
+        let word = room[bit / 8..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        *value = *value << bits | word >> (bit % 8) & ((1 << bits) - 1);
     }
 }

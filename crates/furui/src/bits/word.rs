@@ -1,0 +1,66 @@
+//! Tricks on one 64-bit word. A field of bits is counted from the least significant bit.
+
+/// The `n` lowest bits, all of them if `n` is 64.
+#[inline(always)]
+pub(crate) const fn low_bits(n: u32) -> u64 {
+    if n < 64 { (1 << n) - 1 } else { u64::MAX }
+}
+
+/// A word cut into equal lanes, each of which is compared with a value in the same few instructions (SWAR).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes {
+    width: u32,
+    count: u32,
+    /// The lowest bit of every lane.
+    ones: u64,
+}
+
+impl Lanes {
+    /// As many lanes of `width` bits as the `bits` lowest bits of a word hold.
+    pub(crate) fn new(width: u32, bits: u32) -> Self {
+        let count = bits / width;
+        Self { width, count, ones: (0..count).fold(0, |ones, lane| ones | 1 << (lane * width)) }
+    }
+
+    /// How many lanes there are.
+    #[inline(always)]
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether any of the first `lanes` lanes of `word` holds `value`; bits above the lanes do not matter.
+    ///
+    /// Borrows of the zero-lane test `(x - 1) & !x` can only mark lanes above a true zero lane, so "any" is exact.
+    #[inline(always)]
+    pub(crate) fn any_equal(&self, word: u64, value: u64, lanes: u32) -> bool {
+        let x = word ^ value.wrapping_mul(self.ones);
+        let zeros = x.wrapping_sub(self.ones) & !x & (self.ones << (self.width - 1));
+        zeros & low_bits(lanes * self.width) != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_equal_compares_each_lane_and_nothing_else() {
+        for width in 1..=57 {
+            let lanes = Lanes::new(width, 57);
+            let mut word = 0x1234_5678_9ABC_DEF1_u64;
+            for _ in 0..300 {
+                word = word.rotate_left(17).wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
+                let sparse = word & word.rotate_left(9) & word.rotate_left(31);
+                for word in [word, sparse, !sparse] {
+                    let held: Vec<u64> = (0..lanes.count()).map(|i| word >> (i * width) & low_bits(width)).collect();
+                    for value in held.iter().flat_map(|&v| [v, v ^ 1]).chain([0, low_bits(width)]) {
+                        for n in 0..=lanes.count() {
+                            let expected = held[..n as usize].contains(&value);
+                            assert_eq!(lanes.any_equal(word, value, n), expected, "{width} {word:#x} {value:#x} {n}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

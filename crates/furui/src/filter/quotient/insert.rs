@@ -1,0 +1,169 @@
+use crate::bits::arch::Words;
+use crate::bits::word::low_bits;
+
+use super::table::{Slot, Table};
+
+/// What became of a fingerprint that was offered to a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inserted {
+    /// It was not there, and is now.
+    New,
+    /// It was there; with `copies`, it is there once more now.
+    Again,
+    /// There is no room: no empty slot, or a run would lie 2¹⁶ slots behind its place. Nothing has changed.
+    NoRoom,
+}
+
+impl Table {
+    /// Puts `remainder` into the run of `quotient`, in order. With `copies`, even if it is there already. With `full`,
+    /// nothing is put in, but what is there is still found.
+    #[inline(always)]
+    pub(super) fn insert(&mut self, words: Words, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
+        let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
+        let head = self.head(home.block);
+        let home_bit = 1 << home.index;
+        if head.used() & home_bit == 0 {
+            if full {
+                return Inserted::NoRoom;
+            }
+            self.set_occupied(home.block, head.occupied | home_bit);
+            self.set_remainder(home, remainder);
+            return Inserted::New;
+        }
+
+        // Where the remainder belongs, and whether a run begins with it.
+        let has_run = head.occupied & home_bit != 0;
+        let runs = (head.occupied & low_bits(home.index + 1)).count_ones();
+        let (mut first, mut again) = (true, false);
+        let mut at = match runs.checked_sub(1) {
+            None => self.slot_after(home.block, u32::from(head.offset)),
+            Some(rank) => self.run_start(words, home.block, &head, rank),
+        };
+        if has_run {
+            loop {
+                let found = self.remainder(at);
+                if found >= remainder {
+                    again = found == remainder;
+                    break;
+                }
+                first = false;
+                at = self.next(at);
+                if !self.continues(at) {
+                    break;
+                }
+            }
+            if again && !copies {
+                return Inserted::Again;
+            }
+        } else if runs > 0 {
+            at = self.run_end(at);
+        }
+        if full {
+            return Inserted::NoRoom;
+        }
+        let empty = self.empty_slot(at);
+        if !self.lengthen_offsets(home, empty) {
+            return Inserted::NoRoom;
+        }
+        if !has_run {
+            self.set_occupied(home.block, head.occupied | home_bit);
+        } else if first {
+            // The run's first slot so far moves up and becomes its second.
+            self.set_continuation(at.block, self.head(at.block).continuation | 1 << at.index);
+        }
+        self.open(at, empty, remainder, !first, at != home);
+        if again { Inserted::Again } else { Inserted::New }
+    }
+
+    /// The slot `offset` slots behind the first of `block`.
+    #[inline(always)]
+    fn slot_after(&self, mut block: usize, mut offset: u32) -> Slot {
+        while offset >= self.width(block) {
+            offset -= self.width(block);
+            block = self.next_block(block);
+        }
+        Slot { block, index: offset }
+    }
+
+    /// The slot behind the run that begins at `start`.
+    #[inline(always)]
+    fn run_end(&self, start: Slot) -> Slot {
+        let mut block = start.block;
+        let mut index = start.index + 1;
+        loop {
+            let ones = if index < 64 { (self.head(block).continuation >> index).trailing_ones() } else { 0 };
+            index += ones;
+            if index < self.width(block) {
+                return Slot { block, index };
+            }
+            block = self.next_block(block);
+            index = 0;
+        }
+    }
+
+    /// The first empty slot from `from` on; there is one.
+    #[inline(always)]
+    fn empty_slot(&self, from: Slot) -> Slot {
+        let mut block = from.block;
+        let mut among = u64::MAX << from.index;
+        loop {
+            let empty = !self.head(block).used() & low_bits(self.width(block)) & among;
+            if empty != 0 {
+                return Slot { block, index: empty.trailing_zeros() };
+            }
+            block = self.next_block(block);
+            among = u64::MAX;
+        }
+    }
+
+    /// Adds 1 to the offset of every block that begins behind `home`, up to `empty`, unless one would overflow.
+    #[inline(always)]
+    fn lengthen_offsets(&mut self, home: Slot, empty: Slot) -> bool {
+        let crossed = self.boundaries(home, empty);
+        let mut block = home.block;
+        for done in 0..crossed {
+            block = self.next_block(block);
+            let Some(offset) = self.head(block).offset.checked_add(1) else {
+                self.shorten_offsets(home, done);
+                return false;
+            };
+            self.set_offset(block, offset);
+        }
+        true
+    }
+
+    /// Takes 1 from the offsets of the first `crossed` blocks that begin behind `home`.
+    #[inline(always)]
+    pub(super) fn shorten_offsets(&mut self, home: Slot, crossed: usize) {
+        let mut block = home.block;
+        for _ in 0..crossed {
+            block = self.next_block(block);
+            self.set_offset(block, self.head(block).offset - 1);
+        }
+    }
+
+    /// Moves the slots `at .. empty` one up and puts `remainder` with its two flags at `at`.
+    #[inline(always)]
+    fn open(&mut self, at: Slot, empty: Slot, remainder: u64, continuation: bool, shifted: bool) {
+        let mut high = empty;
+        for _ in 0..self.boundaries(at, empty) {
+            let below = self.previous_block(high.block);
+            let top = Slot { block: below, index: self.width(below) - 1 };
+            self.open_block(0, high, self.remainder(top), self.continues(top), true);
+            high = top;
+        }
+        self.open_block(at.index, high, remainder, continuation, shifted);
+    }
+
+    /// [`open`](Self::open) for the slots `low .. high` of one block.
+    #[inline(always)]
+    fn open_block(&mut self, low: u32, high: Slot, remainder: u64, continuation: bool, shifted: bool) {
+        let block = high.block;
+        let range = low_bits(high.index + 1) & (u64::MAX << low);
+        let head = self.head(block);
+        let moved = (head.continuation & range) << 1 & range;
+        self.set_continuation(block, head.continuation & !range | moved | u64::from(continuation) << low);
+        self.set_shifted(block, head.shifted | range ^ u64::from(!shifted) << low);
+        self.shift_up(block, low, high.index, remainder);
+    }
+}

@@ -1,0 +1,154 @@
+use crate::bits::arch::Words;
+use crate::bits::word::low_bits;
+
+use super::QuotientFilter;
+use super::shape::Shape;
+use super::table::Table;
+
+/// How many fingerprints a [`Decoder`] gives at a time, at most.
+pub(super) const CHUNK: usize = 64;
+
+/// Reads a table in the order of fingerprints, a block of slots at a time.
+///
+/// The order starts behind the slots that wrapped around from the table's end, and ends with them.
+#[derive(Clone, Debug)]
+pub(super) struct Decoder<'a> {
+    table: &'a Table,
+    shape: Shape,
+    words: Words,
+    /// The block of slots to read next, how many of its first slots to leave out, and how many blocks to read yet;
+    /// the first block is read a second time, for the slots left out.
+    block: usize,
+    skip: u32,
+    wrapped: u32,
+    left: usize,
+    /// The occupied bits behind the current run's quotient, and the block they are from.
+    occupied: u64,
+    quotient_block: usize,
+    /// The current run's quotient with remainder 0.
+    base: u64,
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(table: &'a Table, shape: Shape, words: Words) -> Self {
+        let head = table.head(0);
+        let (mut block, mut skip) = (0, u32::from(head.offset));
+        while skip >= table.width(block) {
+            skip -= table.width(block);
+            block += 1;
+        }
+        let left = table.blocks() + 1;
+        Self {
+            table,
+            shape,
+            words,
+            block,
+            skip,
+            wrapped: skip,
+            left,
+            occupied: head.occupied,
+            quotient_block: 0,
+            base: 0,
+        }
+    }
+
+    /// Puts the fingerprints of the next non-empty block into `out` and says how many; 0 at the end.
+    pub(super) fn next_chunk(&mut self, out: &mut [u64; CHUNK]) -> usize {
+        let words = self.words;
+        words.run(
+            #[inline(always)]
+            |_| {
+                while self.left > 0 {
+                    let count = self.decode_block(out);
+                    if count > 0 {
+                        return count;
+                    }
+                }
+                0
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn decode_block(&mut self, out: &mut [u64; CHUNK]) -> usize {
+        let (table, block) = (self.table, self.block);
+        self.left -= 1;
+        let among = if self.left == 0 { low_bits(self.wrapped) } else { u64::MAX << self.skip };
+        self.skip = 0;
+        self.block = table.next_block(block);
+        let head = table.head(block);
+        let mut used = head.used() & among;
+        let remainders = table.remainders(block);
+        let r = table.remainder_bits();
+        let mask = low_bits(r);
+        let (mut occupied, mut base) = (self.occupied, self.base);
+        while occupied == 0 && self.quotient_block + 1 < table.blocks() {
+            self.quotient_block += 1;
+            occupied = table.head(self.quotient_block).occupied;
+        }
+        let count = used.count_ones() as usize;
+        for out in &mut out[..count] {
+            let index = used.trailing_zeros();
+            used &= used - 1;
+            // A run's first slot takes the next quotient; the others keep theirs. Masks, as a branch would be a guess.
+            let starts = (head.continuation >> index & 1).wrapping_sub(1);
+            let quotient = self.quotient_block as u64 * 64 + u64::from(occupied.trailing_zeros());
+            base ^= (base ^ self.shape.base(quotient)) & starts;
+            occupied &= occupied.wrapping_sub(1) | !starts;
+            if occupied == 0 {
+                while occupied == 0 && self.quotient_block + 1 < table.blocks() {
+                    self.quotient_block += 1;
+                    occupied = table.head(self.quotient_block).occupied;
+                }
+            }
+            let bit = index * r;
+            let bytes = remainders[(bit / 8) as usize..].first_chunk().expect("padding follows the last block");
+            *out = base + (u64::from_le_bytes(*bytes) >> (bit % 8) & mask);
+        }
+        (self.occupied, self.base) = (occupied, base);
+        count
+    }
+}
+
+/// The fingerprints of a [`QuotientFilter`], ascending; copies are repeated. See [`QuotientFilter::fingerprints`].
+#[derive(Clone, Debug)]
+pub struct Fingerprints<'a> {
+    decoder: Decoder<'a>,
+    chunk: [u64; CHUNK],
+    at: usize,
+    len: usize,
+    left: u64,
+}
+
+impl<'a> Fingerprints<'a> {
+    pub(super) fn new(filter: &'a QuotientFilter) -> Self {
+        Self { decoder: filter.decoder(), chunk: [0; CHUNK], at: 0, len: 0, left: filter.len() }
+    }
+}
+
+impl Iterator for Fingerprints<'_> {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        if self.at == self.len {
+            self.len = self.decoder.next_chunk(&mut self.chunk);
+            self.at = 0;
+            if self.len == 0 {
+                return None;
+            }
+        }
+        let fingerprint = self.chunk[self.at];
+        self.at += 1;
+        self.left -= 1;
+        Some(fingerprint)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Fingerprints<'_> {}
+impl std::iter::FusedIterator for Fingerprints<'_> {}

@@ -1,0 +1,470 @@
+//! The quotient filter; see [`QuotientFilter`].
+
+mod build;
+mod find;
+mod insert;
+mod iter;
+mod merge;
+mod remove;
+mod shape;
+mod table;
+
+use crate::bits::arch::Words;
+use crate::bits::word::Lanes;
+use crate::filter::{ConfigError, Filter, FilterMut, Full};
+use crate::hash::KeyHash;
+
+pub use iter::Fingerprints;
+
+use build::Builder;
+use insert::Inserted;
+use iter::{CHUNK, Decoder};
+use merge::Stream;
+use remove::Removed;
+use shape::{MAX_REMAINDER_BITS, Shape};
+use table::{Slot, Table};
+
+/// How many lookups ahead [`QuotientFilter::contains_all`] asks for memory.
+const PREFETCH_DISTANCE: usize = 16;
+
+/// Tables of fewer bytes lie in a processor's second cache, where asking ahead costs more than it saves.
+const PREFETCH_BITS: u64 = 8 << 20;
+
+/// A batch of more than one key per this many in the filter is merged in one pass over the table.
+const REBUILD_RATIO: u64 = 16;
+
+/// A set of short fingerprints in one table: "was this key seen?", with deletion, counts, resizing, ordered iteration
+/// and merging, all without the keys.
+///
+/// A key's hash is cut to a fingerprint, and that into quotient and remainder. The quotient is the fingerprint's
+/// canonical slot; the remainders of equal quotients lie side by side, ascending, as a *run*; runs that push each
+/// other from their canonical slots form a *cluster*. Three flags a slot tell them apart:
+///
+/// ```text
+/// slot             0    1    2    3    4    5    6    7
+/// remainder             a    b    c    d         e             quotients: a, b: 1   c: 2   d: 4   e: 6
+/// is_occupied      0    1    1    0    1    0    1    0        a run of this quotient exists
+/// is_continuation  0    0    1    0    0    0    0    0        same run as the slot before
+/// is_shifted       0    0    1    1    0    0    0    0        not in its canonical slot
+/// ```
+///
+/// **Cost.** 3.25 bits a slot and the remainder; with [`with_rate`](Self::with_rate) at 1 % 10.6 bits a key, at any
+/// number of keys. A lookup reads one or two cache lines of a block of 64 slots and the word where its run begins. An
+/// insertion or removal moves the slots up to the next gap: about 1/(2(1 - load)²) of them.
+///
+/// **False positives.** A key that was never inserted is taken for seen if its fingerprint is one of the m distinct
+/// ones held, out of D possible: exactly m / D for a uniform hash (see
+/// [`false_positive_rate`](Filter::false_positive_rate)). After n keys its expectation is 1 - (1 - 1/D)ⁿ ≈
+/// 1 - exp(-n/D).
+///
+/// **Source.** Bender, Farach-Colton, Johnson, Kraner, Kuszmaul, Medjedovic, Montes, Shetty, Spillane, Zadok, "Don't
+/// Thrash: How to Cache Your Hash on Flash", VLDB 2012, after Knuth, The Art of Computer Programming 3, 6.4,
+/// exercise 13. What differs:
+/// - The flags are kept as bit planes of 64 slots, and each block of 64 counts the slots that earlier runs have taken
+///   of it, as in the rank-and-select quotient filter (Pandey, Bender, Johnson, Patro, SIGMOD 2017). A run is found by
+///   a population count and a select in place of walking its cluster.
+/// - Any number of slots, and of fingerprints D up to 2⁶⁴: the quotient is ⌊fingerprint / d⌋ for d = ⌈D / slots⌉. For
+///   powers of two this is the paper's cut into high and low bits.
+/// - Fingerprints come from the *high* bits of the hash, so that the order of hashes is the order of the table.
+/// - Removal moves the rest of the cluster back; there are no tombstones, which would have to be searched past and
+///   cleared.
+/// - A run may lie at most 2¹⁶ - 1 slots behind its canonical slot. Hashes of which a table is not nearly full come
+///   nowhere near; chosen ones, or as many copies of one key, get [`Full`] instead of ever slower answers.
+///
+/// ```
+/// use furui::{HashSpec, filter::{Filter, FilterMut, QuotientFilter}};
+/// let spec = HashSpec::default();
+/// let mut seen = QuotientFilter::with_rate(1_000_000, 0.01)?;
+/// assert!(seen.insert(spec.hash(b"https://example.org/"))?);
+/// assert!(seen.contains(spec.hash(b"https://example.org/")));
+/// assert!(seen.remove(spec.hash(b"https://example.org/")));
+/// assert!(!seen.contains(spec.hash(b"https://example.org/")));
+/// assert!(seen.bits() < 10_600_000);
+/// # Ok::<(), furui::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct QuotientFilter {
+    table: Table,
+    shape: Shape,
+    lanes: Lanes,
+    words: Words,
+    len: u64,
+    distinct: u64,
+    counting: bool,
+}
+
+/// One slot as the paper draws it; see [`QuotientFilter::slot`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QuotientSlot {
+    /// Some fingerprint held has this slot's number as its quotient.
+    pub is_occupied: bool,
+    /// The remainder here belongs to the same run as that of the slot before.
+    pub is_continuation: bool,
+    /// The remainder here is not in its canonical slot.
+    pub is_shifted: bool,
+    /// The remainder; 0 in an empty slot, which has no flag set.
+    pub remainder: u64,
+}
+
+impl QuotientFilter {
+    /// An empty filter of `slots` slots with remainders of `remainder_bits` bits (1 to 57), so with `slots` ×
+    /// 2^`remainder_bits` fingerprints.
+    ///
+    /// # Errors
+    /// Sizes that are out of range, need more than 64 bits of hash, or do not fit the memory.
+    pub fn new(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
+        Self::with_shape(Shape::with_remainder(slots, remainder_bits)?)
+    }
+
+    /// An empty filter of `slots` slots for fingerprints of `fingerprint_bits` bits (1 to 64): the high bits of the
+    /// hash. Filters with equal fingerprints can be [merged](Self::merge), whatever their slots.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); also if there are more slots than fingerprints, or so few that a remainder would have
+    /// more than 57 bits.
+    pub fn with_fingerprint_bits(slots: u64, fingerprint_bits: u32) -> Result<Self, ConfigError> {
+        if !(1..=64).contains(&fingerprint_bits) {
+            return Err(ConfigError(format!("fingerprints have from 1 to 64 bits, not {fingerprint_bits}")));
+        }
+        Self::with_shape(Shape::new(slots, u64::MAX >> (64 - fingerprint_bits))?)
+    }
+
+    /// The smallest empty filter that takes `capacity` keys at a false-positive rate of at most `rate`.
+    ///
+    /// # Errors
+    /// A rate outside (0, 1), or one that a 64-bit hash cannot hold for so many keys; a table that does not fit the
+    /// memory.
+    pub fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
+        Self::with_shape(Shape::with_rate(capacity, rate)?)
+    }
+
+    fn with_shape(shape: Shape) -> Result<Self, ConfigError> {
+        Ok(Self {
+            table: Table::new(&shape)?,
+            shape,
+            lanes: Lanes::new(shape.remainder_bits, MAX_REMAINDER_BITS),
+            words: Words::detect(),
+            len: 0,
+            distinct: 0,
+            counting: false,
+        })
+    }
+
+    /// The same filter as a multiset: from now on, inserting a key again stores another copy, in a slot of its own,
+    /// and removing it removes one.
+    #[must_use]
+    pub fn counting(self) -> Self {
+        Self { counting: true, ..self }
+    }
+
+    /// How many fingerprints are held, copies included.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether nothing is held.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many fingerprints can be held: 97 % of the slots, rounded up.
+    pub fn capacity(&self) -> u64 {
+        self.shape.capacity
+    }
+
+    /// How many slots the table has.
+    pub fn slots(&self) -> u64 {
+        self.shape.slots
+    }
+
+    /// The bits of a remainder.
+    pub fn remainder_bits(&self) -> u32 {
+        self.shape.remainder_bits
+    }
+
+    /// The greatest fingerprint; the least is 0.
+    pub fn last_fingerprint(&self) -> u64 {
+        self.shape.last
+    }
+
+    /// The used part of the slots, 0 to 1.
+    pub fn load(&self) -> f64 {
+        self.len as f64 / self.shape.slots as f64
+    }
+
+    /// Memory taken, in bits, all included.
+    pub fn bits(&self) -> u64 {
+        self.table.bits() + 8 * size_of::<Self>() as u64
+    }
+
+    /// The fingerprint that stands for `key` here: its hash scaled to 0 ..= [`last_fingerprint`](Self::last_fingerprint).
+    pub fn fingerprint(&self, key: KeyHash) -> u64 {
+        self.shape.fingerprint(key)
+    }
+
+    /// How many copies of `key` are held: at most 1 unless [`counting`](Self::counting). As with
+    /// [`contains`](Filter::contains), other keys of the same fingerprint are counted too.
+    pub fn count(&self, key: KeyHash) -> u64 {
+        let (quotient, remainder) = self.shape.locate(key);
+        self.table.count(self.words, quotient, remainder)
+    }
+
+    /// Removes `key`, one copy of it if [`counting`](Self::counting). False if its fingerprint is not held.
+    ///
+    /// Remove only what was inserted: a key that was not may share its fingerprint with one that was, and that one
+    /// would be forgotten, a false negative. Nothing in the filter can tell the two apart. For the same reason, in a
+    /// filter that is not counting, two keys with one fingerprint are one entry, and removing either removes both.
+    pub fn remove(&mut self, key: KeyHash) -> bool {
+        let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
+        let removed = self.words.run(
+            #[inline(always)]
+            move |words| table.remove(words, quotient, remainder),
+        );
+        if removed == Removed::Absent {
+            return false;
+        }
+        self.len -= 1;
+        self.distinct -= u64::from(removed == Removed::Last);
+        true
+    }
+
+    /// Inserts many keys and says how many of their fingerprints were new. The batch is sorted, then inserted in
+    /// order, which is kind to the caches, or, if it is large against what is held, merged into a new table in one
+    /// pass, which needs memory for both tables meanwhile.
+    ///
+    /// # Errors
+    /// [`Full`] if not all keys have room. Some are in then, and the filter is otherwise as before.
+    pub fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        let mut fingerprints: Vec<u64> = keys.iter().map(|&key| self.shape.fingerprint(key)).collect();
+        if !fingerprints.is_sorted() {
+            fingerprints.sort_unstable();
+        }
+        let before = self.distinct;
+        if self.len > 0
+            && fingerprints.len() as u64 > self.len / REBUILD_RATIO
+            && let Ok(mut merged) = Self::with_shape(self.shape)
+        {
+            merged.counting = self.counting;
+            let batch = Stream::Batch(fingerprints.chunks(CHUNK));
+            merged.build(vec![Stream::Table(self.decoder()), batch])?;
+            *self = merged;
+        } else {
+            let mut builder = Builder::new(self);
+            for &fingerprint in &fingerprints {
+                builder.push(fingerprint)?;
+            }
+        }
+        Ok(self.distinct - before)
+    }
+
+    /// Inserts keys that come in ascending order of their hashes and says how many of their fingerprints were new. An
+    /// empty filter is filled from its first slot to its last, without searching or moving anything. Keys out of
+    /// order are no error, only slow.
+    ///
+    /// # Errors
+    /// [`Full`] at the first key that has no room; those before it are in.
+    pub fn insert_sorted(&mut self, keys: impl IntoIterator<Item = KeyHash>) -> Result<u64, Full> {
+        let (before, shape) = (self.distinct, self.shape);
+        let mut builder = Builder::new(self);
+        for key in keys {
+            builder.push(shape.fingerprint(key))?;
+        }
+        drop(builder);
+        Ok(self.distinct - before)
+    }
+
+    /// The fingerprints held, ascending, copies repeated: one pass over the table.
+    pub fn fingerprints(&self) -> Fingerprints<'_> {
+        Fingerprints::new(self)
+    }
+
+    /// What the slot of number `slot` holds, to inspect a table; `None` beyond the last.
+    pub fn slot(&self, slot: u64) -> Option<QuotientSlot> {
+        if slot >= self.shape.slots {
+            return None;
+        }
+        let (block, index) = ((slot / 64) as usize, (slot % 64) as u32);
+        let head = self.table.head(block);
+        Some(QuotientSlot {
+            is_occupied: head.occupied >> index & 1 == 1,
+            is_continuation: head.continuation >> index & 1 == 1,
+            is_shifted: head.shifted >> index & 1 == 1,
+            remainder: self.table.remainder(Slot { block, index }),
+        })
+    }
+
+    /// The union of filters, in one pass over all: a new filter for `capacity` keys or more. The filters may differ in
+    /// slots, but must have the same fingerprints. Sets stay sets; if any filter is counting, so is the union, and
+    /// copies add up.
+    ///
+    /// # Errors
+    /// No filter; filters of different fingerprints; a `capacity` below what the union holds.
+    pub fn merge(filters: &[&Self], capacity: u64) -> Result<Self, ConfigError> {
+        let Some(first) = filters.first() else {
+            return Err(ConfigError("there is no filter to merge: name at least one".into()));
+        };
+        if let Some(other) = filters.iter().find(|other| other.shape.last != first.shape.last) {
+            return Err(ConfigError(format!(
+                "filters of different fingerprints cannot be merged: one has 0 to {}, another 0 to {}",
+                first.shape.last, other.shape.last
+            )));
+        }
+        let mut merged = Self::with_shape(first.shape.resized(capacity)?)?;
+        merged.counting = filters.iter().any(|filter| filter.counting);
+        merged
+            .build(filters.iter().map(|filter| Stream::Table(filter.decoder())).collect())
+            .map_err(|Full { capacity }| ConfigError(format!("the filters together hold more than {capacity} keys")))?;
+        Ok(merged)
+    }
+
+    /// The same fingerprints in a table for `capacity` keys, larger or smaller, moved in order, without the keys. The
+    /// fingerprints stay as they are, so at n keys the false-positive rate is what it was: remainders take the bits
+    /// that the quotients give.
+    ///
+    /// # Errors
+    /// A `capacity` below [`len`](Self::len), or so great that its keys would exceed the false-positive rate `rate`:
+    /// that only longer fingerprints could hold, which only the keys can give.
+    pub fn resized(&self, capacity: u64, rate: f64) -> Result<Self, ConfigError> {
+        self.shape.check_rate_at(capacity, rate)?;
+        if capacity < self.len {
+            return Err(ConfigError(format!("a filter of {} keys cannot be made for {capacity}", self.len)));
+        }
+        Self::merge(&[self], capacity)
+    }
+
+    /// Fills this empty filter with the union of `streams`.
+    fn build(&mut self, streams: Vec<Stream<'_>>) -> Result<(), Full> {
+        let mut builder = Builder::new(self);
+        let mut chunk = [0; CHUNK];
+        if let Some(mut stream) = Stream::merged(streams) {
+            loop {
+                let count = stream.next_chunk(&mut chunk);
+                if count == 0 {
+                    break;
+                }
+                for &fingerprint in &chunk[..count] {
+                    builder.push(fingerprint)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn decoder(&self) -> Decoder<'_> {
+        Decoder::new(&self.table, self.shape, self.words)
+    }
+
+    /// True if `fingerprint` was new.
+    fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
+        let (quotient, remainder) = self.shape.split(fingerprint);
+        self.insert_at(quotient, remainder)
+    }
+
+    fn insert_at(&mut self, quotient: u64, remainder: u64) -> Result<bool, Full> {
+        let (copies, full) = (self.counting, self.len >= self.capacity());
+        let table = &mut self.table;
+        let inserted = self.words.run(
+            #[inline(always)]
+            move |words| table.insert(words, quotient, remainder, copies, full),
+        );
+        if inserted == Inserted::NoRoom {
+            return Err(self.full());
+        }
+        let new = inserted == Inserted::New;
+        self.len += u64::from(new || copies);
+        self.distinct += u64::from(new);
+        Ok(new)
+    }
+
+    fn full(&self) -> Full {
+        Full { capacity: self.capacity() }
+    }
+}
+
+/// Filters are equal if they have the same sizes, hold the same fingerprints and both count copies or both do not. A
+/// set of fingerprints has one table only, however it came about.
+impl PartialEq for QuotientFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape == other.shape && self.counting == other.counting && self.table == other.table
+    }
+}
+
+impl Eq for QuotientFilter {}
+
+impl Filter for QuotientFilter {
+    fn contains(&self, key: KeyHash) -> bool {
+        self.words.run(
+            #[inline(always)]
+            move |words| {
+                let (quotient, remainder) = self.shape.locate(key);
+                self.table.contains(words, &self.lanes, quotient, remainder)
+            },
+        )
+    }
+
+    /// Asks for the memory of keys ahead if the table is larger than a processor's second cache.
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        out.clear();
+        let distance = if self.table.bits() < PREFETCH_BITS { keys.len() } else { PREFETCH_DISTANCE };
+        self.words.run(
+            #[inline(always)]
+            |words| {
+                out.extend(keys.iter().enumerate().map(
+                    #[inline(always)]
+                    |(i, &key)| {
+                        if let Some(&ahead) = keys.get(i + distance) {
+                            let (quotient, _) = self.shape.locate(ahead);
+                            self.table.prefetch((quotient / 64) as usize);
+                        }
+                        let (quotient, remainder) = self.shape.locate(key);
+                        self.table.contains(words, &self.lanes, quotient, remainder)
+                    },
+                ));
+            },
+        );
+    }
+
+    /// m / D for m distinct fingerprints held out of D: exact for a uniform hash, as a new key's fingerprint is each of
+    /// the D with the same probability (to within D / 2⁶⁴, by which a scaled 64-bit hash can be uneven).
+    fn false_positive_rate(&self) -> f64 {
+        self.distinct as f64 / self.shape.domain()
+    }
+}
+
+impl FilterMut for QuotientFilter {
+    /// True if the key's fingerprint was not held before: then the key was certainly new.
+    ///
+    /// # Errors
+    /// [`Full`] at [`capacity`](QuotientFilter::capacity), or if a run would lie 2¹⁶ slots behind its canonical slot.
+    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+        let (quotient, remainder) = self.shape.locate(key);
+        self.insert_at(quotient, remainder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Random insertions, removals and lookups, with and without the processor's word instructions.
+    #[test]
+    fn portable_code_builds_the_same_table() {
+        for (slots, remainder_bits) in [(1, 3), (64, 1), (200, 7), (1000, 40), (77, 57)] {
+            let mut fast = QuotientFilter::new(slots, remainder_bits).unwrap();
+            let mut portable = QuotientFilter { words: Words::portable(), ..fast.clone() };
+            let mut x = slots;
+            for _ in 0..20_000 {
+                x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
+                let key = KeyHash::new((x ^ x >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) << 3 & !0xFFFF);
+                assert_eq!(fast.contains(key), portable.contains(key));
+                if x >> 60 < 6 {
+                    assert_eq!(fast.remove(key), portable.remove(key));
+                } else {
+                    assert_eq!(fast.insert(key), portable.insert(key));
+                }
+            }
+            assert_eq!(fast, portable);
+            assert!(fast.fingerprints().eq(portable.fingerprints()));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+use crate::bits::arch::Words;
+use crate::bits::word::low_bits;
+
+use super::table::{Slot, Table};
+
+/// What became of a fingerprint that was to be removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Removed {
+    /// It was there once, and is gone.
+    Last,
+    /// It was there several times, and is there once less.
+    Copy,
+    /// It was not there.
+    Absent,
+}
+
+impl Table {
+    /// Takes one copy of `remainder` out of the run of `quotient`; the rest of the cluster moves back by one slot.
+    #[inline(always)]
+    pub(super) fn remove(&mut self, words: Words, quotient: u64, remainder: u64) -> Removed {
+        let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
+        let head = self.head(home.block);
+        if head.occupied >> home.index & 1 == 0 {
+            return Removed::Absent;
+        }
+        let rank = (head.occupied & low_bits(home.index)).count_ones();
+        let start = self.run_start(words, home.block, &head, rank);
+        let mut at = start;
+        loop {
+            let found = self.remainder(at);
+            if found == remainder {
+                break;
+            }
+            at = self.next(at);
+            if found > remainder || !self.continues(at) {
+                return Removed::Absent;
+            }
+        }
+        let behind = self.next(at);
+        let more_behind = behind != start && self.continues(behind);
+        let copy = more_behind && self.remainder(behind) == remainder;
+        let first = at == start;
+
+        let end = self.last_to_move(at);
+        self.shorten_offsets(home, self.boundaries(home, end));
+        // The run's second slot moves down and becomes its first.
+        let new_first = first && more_behind;
+        if new_first {
+            self.set_continuation(behind.block, self.head(behind.block).continuation & !(1 << behind.index));
+        }
+        // The quotients whose runs begin from `at` on, in order: this one only if its run still does.
+        let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
+        self.close(at, end, home.block, quotients);
+        if first && !more_behind {
+            self.set_occupied(home.block, head.occupied & !(1 << home.index));
+        }
+        if copy { Removed::Copy } else { Removed::Last }
+    }
+
+    /// The last slot before the first behind `at` that is empty or starts a cluster: slots up to it are shifted.
+    #[inline(always)]
+    fn last_to_move(&self, at: Slot) -> Slot {
+        let mut block = at.block;
+        let mut among = u64::MAX << at.index << 1;
+        loop {
+            let stop = !self.head(block).shifted & low_bits(self.width(block)) & among;
+            if stop != 0 {
+                let index = stop.trailing_zeros();
+                if index > 0 {
+                    return Slot { block, index: index - 1 };
+                }
+                let block = self.previous_block(block);
+                return Slot { block, index: self.width(block) - 1 };
+            }
+            block = self.next_block(block);
+            among = u64::MAX;
+        }
+    }
+
+    /// Moves the slots behind `at`, up to `end`, one down, over `at`, and empties `end`. The runs that begin from `at`
+    /// on then have the quotients `quotients` of `quotient_block` and those of the blocks behind it.
+    #[inline(always)]
+    fn close(&mut self, at: Slot, end: Slot, mut quotient_block: usize, mut quotients: u64) {
+        let mut low = at;
+        for left in (0..=self.boundaries(at, end)).rev() {
+            let block = low.block;
+            let above = Slot { block: self.next_block(block), index: 0 };
+            let (high, remainder, continuation) = if left == 0 {
+                (end.index, 0, false)
+            } else {
+                (self.width(block) - 1, self.remainder(above), self.continues(above))
+            };
+            self.shift_down(block, low.index, high, remainder);
+
+            let range = low_bits(high + 1) & (u64::MAX << low.index);
+            let head = self.head(block);
+            let moved = (head.continuation & range) >> 1 & range | u64::from(continuation) << high;
+            self.set_continuation(block, head.continuation & !range | moved);
+            let used = if left == 0 { range & !(1 << high) } else { range };
+            let home = self.home_starts(used & !moved, block, &mut quotient_block, &mut quotients);
+            self.set_shifted(block, head.shifted & !range | used & !home);
+            low = above;
+        }
+    }
+
+    /// Which of the run starts `starts` in `block` are in their canonical slot, given the quotients of these runs and
+    /// of those behind; takes the quotients of these away.
+    ///
+    /// Run starts and occupied bits pair up in order: the two are walked in step, one bit each a step, with no branch
+    /// but at the end of a word.
+    #[inline(always)]
+    fn home_starts(&self, mut starts: u64, block: usize, quotient_block: &mut usize, quotients: &mut u64) -> u64 {
+        let mut home = 0;
+        while starts != 0 {
+            while *quotients == 0 {
+                *quotient_block = self.next_block(*quotient_block);
+                *quotients = self.head(*quotient_block).occupied;
+            }
+            let pairs = starts.count_ones().min(quotients.count_ones());
+            let mut equal = 0;
+            for _ in 0..pairs {
+                let (start, quotient) = (starts & starts.wrapping_neg(), *quotients & quotients.wrapping_neg());
+                equal |= start & quotient;
+                starts ^= start;
+                *quotients ^= quotient;
+            }
+            if *quotient_block == block {
+                home |= equal;
+            }
+        }
+        home
+    }
+}

@@ -1,0 +1,219 @@
+use crate::filter::ConfigError;
+use crate::hash::KeyHash;
+
+/// The load a filter may reach, in percent. Beyond it a cluster grows faster than the space saved is worth.
+const MAX_LOAD_PERCENT: u128 = 97;
+
+/// The widest remainder: eight bytes hold one wherever in a byte it begins.
+pub(super) const MAX_REMAINDER_BITS: u32 = 57;
+
+/// The most slots of one filter, so that positions in bits fit every computation.
+const MAX_SLOTS: u64 = 1 << 40;
+
+/// The sizes of a filter and its arithmetic: hash to fingerprint, fingerprint to quotient and remainder, and back.
+///
+/// Fingerprints are 0 ..= `last`, whatever number that is: a hash h is scaled to ⌊h (last + 1) / 2⁶⁴⌋, which for a
+/// domain of 2ᵖ is its p high bits. Scaling keeps the order of hashes. With d = ⌈(last + 1) / slots⌉ the quotient is
+/// ⌊fingerprint / d⌋, below `slots`, and the remainder is the rest, below d: exact, ordered and invertible for any
+/// number of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) slots: u64,
+    /// How many of the slots may be used.
+    pub(super) capacity: u64,
+    pub(super) last: u64,
+    pub(super) remainder_bits: u32,
+    divisor: u64,
+    /// ⌊2⁶⁴ / divisor⌋, or 2⁶⁴ - 1 for a divisor of 1.
+    reciprocal: u64,
+    /// Whether there are exactly `slots` × 2^`remainder_bits` fingerprints, the common case.
+    exact: bool,
+}
+
+impl Shape {
+    /// `slots` slots for the fingerprints 0 ..= `last`.
+    pub(super) fn new(slots: u64, last: u64) -> Result<Self, ConfigError> {
+        if slots == 0 || slots > MAX_SLOTS {
+            return Err(ConfigError(format!("a quotient filter has from 1 to {MAX_SLOTS} slots, not {slots}")));
+        }
+        if slots - 1 > last {
+            return Err(ConfigError(format!(
+                "{slots} slots are more than the {} fingerprints: take fewer slots or longer fingerprints",
+                u128::from(last) + 1
+            )));
+        }
+        let divisor = u128::from(last / slots) + 1;
+        let remainder_bits = (128 - (divisor - 1).leading_zeros()).max(1);
+        if remainder_bits > MAX_REMAINDER_BITS {
+            return Err(ConfigError(format!(
+                "{slots} slots leave remainders of {remainder_bits} bits, more than {MAX_REMAINDER_BITS}: \
+                 take more slots or shorter fingerprints"
+            )));
+        }
+        let divisor = divisor as u64;
+        let reciprocal = u64::try_from((1_u128 << 64) / u128::from(divisor)).unwrap_or(u64::MAX);
+        let exact = u128::from(last) + 1 == u128::from(slots) << remainder_bits;
+        Ok(Self { slots, capacity: capacity_of(slots), last, remainder_bits, divisor, reciprocal, exact })
+    }
+
+    /// `slots` slots with remainders that use all of `remainder_bits` bits.
+    pub(super) fn with_remainder(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
+        if !(1..=MAX_REMAINDER_BITS).contains(&remainder_bits) {
+            return Err(ConfigError(format!(
+                "remainders have from 1 to {MAX_REMAINDER_BITS} bits, not {remainder_bits}"
+            )));
+        }
+        let last = (u128::from(slots) << remainder_bits).saturating_sub(1);
+        let last = u64::try_from(last).map_err(|_| {
+            ConfigError(format!(
+                "{slots} slots with {remainder_bits} bits need fingerprints of more than 64 bits: take fewer of either"
+            ))
+        })?;
+        Self::new(slots, last)
+    }
+
+    /// The least table that takes `capacity` keys at a false-positive rate of at most `rate`.
+    pub(super) fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
+        check_rate(rate)?;
+        let slots = slots_for(capacity)?;
+        let load = capacity_of(slots) as f64 / slots as f64;
+        let remainder_bits = (load / rate).log2().ceil().max(1.0);
+        if remainder_bits > f64::from(MAX_REMAINDER_BITS) || (slots as f64).log2() + remainder_bits > 64.0 {
+            return Err(ConfigError(format!(
+                "a rate of {rate:e} for {capacity} keys needs more than the 64 bits of a hash: allow a higher rate"
+            )));
+        }
+        Self::with_remainder(slots, remainder_bits as u32)
+    }
+
+    /// An error if `capacity` keys would have a false-positive rate over `rate`.
+    pub(super) fn check_rate_at(&self, capacity: u64, rate: f64) -> Result<(), ConfigError> {
+        check_rate(rate)?;
+        let expected = capacity as f64 / self.domain();
+        if expected <= rate {
+            return Ok(());
+        }
+        Err(ConfigError(format!(
+            "{capacity} keys of these fingerprints give a false-positive rate of {expected:e}, over {rate:e}: \
+             only a filter built anew from the keys can have longer fingerprints"
+        )))
+    }
+
+    /// The least table for `capacity` keys with the same fingerprints.
+    pub(super) fn resized(&self, capacity: u64) -> Result<Self, ConfigError> {
+        let exact = Self::new(slots_for(capacity)?, self.last)?;
+        // A few slots more may save a bit in each remainder.
+        let divisor = 1_u128 << (exact.remainder_bits - 1);
+        let slots = (u128::from(self.last) + 1).div_ceil(divisor);
+        let narrower = u64::try_from(slots).ok().and_then(|slots| Self::new(slots, self.last).ok());
+        Ok(narrower.filter(|shape| shape.bits() < exact.bits()).unwrap_or(exact))
+    }
+
+    /// How many fingerprints there are.
+    pub(super) fn domain(&self) -> f64 {
+        self.last as f64 + 1.0
+    }
+
+    /// Planes, offsets and remainders, without rounding to whole blocks.
+    fn bits(&self) -> u128 {
+        u128::from(self.slots) * u128::from(4 * (3 + self.remainder_bits) + 1) / 4
+    }
+
+    #[inline(always)]
+    pub(super) fn fingerprint(&self, key: KeyHash) -> u64 {
+        let hash = u128::from(key.get());
+        ((hash * u128::from(self.last) + hash) >> 64) as u64
+    }
+
+    /// Quotient and remainder of a key's fingerprint. In the common case both come from one product: a lookup waits
+    /// for nothing else before it can ask for memory.
+    #[inline(always)]
+    pub(super) fn locate(&self, key: KeyHash) -> (u64, u64) {
+        if self.exact {
+            let product = u128::from(key.get()) * u128::from(self.slots);
+            ((product >> 64) as u64, product as u64 >> (64 - self.remainder_bits))
+        } else {
+            self.split(self.fingerprint(key))
+        }
+    }
+
+    /// Quotient and remainder. The estimated quotient is at most one too small: it loses h / 2⁶⁴ < 1 to the rounding
+    /// of the reciprocal.
+    #[inline(always)]
+    pub(super) fn split(&self, fingerprint: u64) -> (u64, u64) {
+        let quotient = ((u128::from(fingerprint) * u128::from(self.reciprocal)) >> 64) as u64;
+        let remainder = fingerprint - quotient * self.divisor;
+        let short = u64::from(remainder >= self.divisor);
+        (quotient + short, remainder - (self.divisor & short.wrapping_neg()))
+    }
+
+    /// The fingerprint of remainder 0 in the run of `quotient`; any number if there can be no such quotient.
+    #[inline(always)]
+    pub(super) fn base(&self, quotient: u64) -> u64 {
+        quotient.wrapping_mul(self.divisor)
+    }
+}
+
+/// How many keys `slots` slots take: [`MAX_LOAD_PERCENT`] of them, rounded up so that small tables fill wholly.
+fn capacity_of(slots: u64) -> u64 {
+    (u128::from(slots) * MAX_LOAD_PERCENT).div_ceil(100) as u64
+}
+
+/// The least number of slots that takes `capacity` keys.
+fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
+    let slots = u128::from(capacity.max(1) - 1) * 100 / MAX_LOAD_PERCENT + 1;
+    u64::try_from(slots)
+        .ok()
+        .filter(|&slots| slots <= MAX_SLOTS)
+        .ok_or_else(|| ConfigError(format!("{capacity} keys need more than {MAX_SLOTS} slots, the most of one filter")))
+}
+
+fn check_rate(rate: f64) -> Result<(), ConfigError> {
+    if rate > 0.0 && rate < 1.0 {
+        return Ok(());
+    }
+    Err(ConfigError(format!("a false-positive rate is more than 0 and less than 1, not {rate}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::word::low_bits;
+
+    #[test]
+    fn quotient_and_remainder_are_exact_ordered_and_invertible() {
+        let lasts = [0, 1, 2, 99, 126, 127, 128, 1 << 20, (1 << 40) - 1, 1 << 40, u64::MAX - 1, u64::MAX];
+        for slots in [1, 2, 3, 63, 64, 65, 127, 1000, 1 << 20, (1 << 32) + 7, MAX_SLOTS] {
+            for shape in lasts.iter().filter_map(|&last| Shape::new(slots, last).ok()) {
+                let mut probes = vec![0, shape.last, shape.last / 2, shape.last / 3];
+                for q in [1, 2, slots / 2, slots - 1] {
+                    let edge = u128::from(q) * u128::from(shape.divisor);
+                    probes.extend([edge, edge.saturating_sub(1)].iter().filter_map(|&x| u64::try_from(x).ok()));
+                }
+                for h in probes.into_iter().filter(|&h| h <= shape.last) {
+                    let (quotient, remainder) = shape.split(h);
+                    assert_eq!((quotient, remainder), (h / shape.divisor, h % shape.divisor), "{shape:?}, {h}");
+                    assert!(quotient < slots && remainder <= low_bits(shape.remainder_bits));
+                    assert_eq!(shape.base(quotient) + remainder, h);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fingerprint_is_the_hash_scaled_down_and_for_powers_of_two_its_high_bits() {
+        for hash in [0, 1, 1 << 63, 0x0123_4567_89AB_CDEF, u64::MAX] {
+            for p in 1..=64 {
+                let shape = Shape { last: u64::MAX >> (64 - p), ..Shape::new(1, 1).unwrap() };
+                assert_eq!(shape.fingerprint(KeyHash::new(hash)), hash >> (64 - p));
+            }
+            let thousand = Shape::new(10, 999).unwrap();
+            let expected = ((u128::from(hash) * 1000) >> 64) as u64;
+            assert_eq!(thousand.fingerprint(KeyHash::new(hash)), expected);
+            for shape in [thousand, Shape::with_remainder(1000, 7).unwrap(), Shape::with_rate(77, 1e-9).unwrap()] {
+                let fingerprint = shape.fingerprint(KeyHash::new(hash));
+                assert_eq!(shape.locate(KeyHash::new(hash)), shape.split(fingerprint));
+            }
+        }
+    }
+}

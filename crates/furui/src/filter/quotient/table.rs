@@ -1,0 +1,260 @@
+use crate::bits::arch::prefetch;
+use crate::bits::word::low_bits;
+use crate::filter::ConfigError;
+
+use super::shape::Shape;
+
+/// Bytes before a block's remainders: three planes and the offset.
+const HEAD_BYTES: usize = 26;
+
+/// Bytes behind the last block, so that eight bytes can be read wherever a remainder begins.
+const PADDING: usize = 8;
+
+/// The slots: blocks of 64, each laid out as
+///
+/// ```text
+/// byte  0         8              16         24      26
+///       occupied  continuation   shifted    offset  64 remainders of r bits
+///       64 bits   64 bits        64 bits    16 bits r little-endian words
+/// ```
+///
+/// one after the other, little-endian on every machine. The last block may have fewer slots; bits beyond them are 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Table {
+    bytes: Vec<u8>,
+    blocks: usize,
+    block_bytes: usize,
+    remainder_bits: u32,
+    last_width: u32,
+}
+
+/// A slot: block and index in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) block: usize,
+    pub(super) index: u32,
+}
+
+/// The three flags of 64 slots and where their first run may begin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) occupied: u64,
+    pub(super) continuation: u64,
+    pub(super) shifted: u64,
+    /// How many slots from the block's first on belong to runs of earlier blocks; may exceed 64.
+    pub(super) offset: u16,
+}
+
+impl Head {
+    /// Slots that hold a remainder: a used slot is shifted, or its own quotient's run begins there.
+    #[inline(always)]
+    pub(super) fn used(&self) -> u64 {
+        self.occupied | self.shifted
+    }
+
+    /// Slots where a run begins.
+    #[inline(always)]
+    pub(super) fn starts(&self) -> u64 {
+        self.used() & !self.continuation
+    }
+}
+
+impl Table {
+    pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
+        let blocks = shape.slots.div_ceil(64);
+        let block_bytes = HEAD_BYTES + 8 * shape.remainder_bits as usize;
+        let too_big = || {
+            ConfigError(format!("{} slots of {} bits do not fit this memory", shape.slots, 3 + shape.remainder_bits))
+        };
+        let blocks = usize::try_from(blocks).map_err(|_| too_big())?;
+        let len = blocks.checked_mul(block_bytes).and_then(|n| n.checked_add(PADDING)).ok_or_else(too_big)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len).map_err(|_| too_big())?;
+        bytes.resize(len, 0);
+        let last_width = (shape.slots - 1) as u32 % 64 + 1;
+        Ok(Self { bytes, blocks, block_bytes, remainder_bits: shape.remainder_bits, last_width })
+    }
+
+    pub(super) fn bits(&self) -> u64 {
+        self.bytes.len() as u64 * 8
+    }
+
+    pub(super) fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// How many slots `block` has.
+    #[inline(always)]
+    pub(super) fn width(&self, block: usize) -> u32 {
+        if block + 1 == self.blocks { self.last_width } else { 64 }
+    }
+
+    #[inline(always)]
+    pub(super) fn next_block(&self, block: usize) -> usize {
+        if block + 1 == self.blocks { 0 } else { block + 1 }
+    }
+
+    #[inline(always)]
+    pub(super) fn previous_block(&self, block: usize) -> usize {
+        if block == 0 { self.blocks - 1 } else { block - 1 }
+    }
+
+    /// incr(slot): the first slot follows the last.
+    #[inline(always)]
+    pub(super) fn next(&self, slot: Slot) -> Slot {
+        if slot.index + 1 < self.width(slot.block) {
+            Slot { index: slot.index + 1, ..slot }
+        } else {
+            Slot { block: self.next_block(slot.block), index: 0 }
+        }
+    }
+
+    /// How many block boundaries lie between `from` and `to`, going up.
+    #[inline(always)]
+    pub(super) fn boundaries(&self, from: Slot, to: Slot) -> usize {
+        if (from.block, from.index) <= (to.block, to.index) {
+            to.block - from.block
+        } else {
+            self.blocks - from.block + to.block
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn head(&self, block: usize) -> Head {
+        let head: &[u8; HEAD_BYTES] = self.bytes[block * self.block_bytes..].first_chunk().expect("blocks have heads");
+        let word = |i: usize| u64::from_le_bytes(*head[i * 8..].first_chunk().expect("heads have three words"));
+        Head {
+            occupied: word(0),
+            continuation: word(1),
+            shifted: word(2),
+            offset: u16::from_le_bytes([head[24], head[25]]),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn set_occupied(&mut self, block: usize, occupied: u64) {
+        self.store(block * self.block_bytes, occupied);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_continuation(&mut self, block: usize, continuation: u64) {
+        self.store(block * self.block_bytes + 8, continuation);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_shifted(&mut self, block: usize, shifted: u64) {
+        self.store(block * self.block_bytes + 16, shifted);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_offset(&mut self, block: usize, offset: u16) {
+        let at = block * self.block_bytes + 24;
+        self.bytes[at..at + 2].copy_from_slice(&offset.to_le_bytes());
+    }
+
+    #[inline(always)]
+    fn store(&mut self, at: usize, word: u64) {
+        *self.bytes[at..].first_chunk_mut().expect("padding follows the last block") = word.to_le_bytes();
+    }
+
+    /// Asks for the cache line that answers most lookups in `block`.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, block: usize) {
+        prefetch(&self.bytes[block * self.block_bytes]);
+    }
+
+    /// The remainder in `slot` and those above it in its block, from bit 0 of the result on: at least
+    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits are remainders, what follows is not.
+    #[inline(always)]
+    pub(super) fn remainders_from(&self, slot: Slot) -> u64 {
+        let (at, shift) = self.place(slot);
+        u64::from_le_bytes(*self.bytes[at..].first_chunk().expect("padding follows the last block")) >> shift
+    }
+
+    #[inline(always)]
+    pub(super) fn remainder(&self, slot: Slot) -> u64 {
+        self.remainders_from(slot) & low_bits(self.remainder_bits)
+    }
+
+    #[inline(always)]
+    pub(super) fn set_remainder(&mut self, slot: Slot, remainder: u64) {
+        let (at, shift) = self.place(slot);
+        let bytes: &mut [u8; 8] = self.bytes[at..].first_chunk_mut().expect("padding follows the last block");
+        let others = u64::from_le_bytes(*bytes) & !(low_bits(self.remainder_bits) << shift);
+        *bytes = (others | remainder << shift).to_le_bytes();
+    }
+
+    #[inline(always)]
+    fn place(&self, slot: Slot) -> (usize, u32) {
+        let bit = slot.index * self.remainder_bits;
+        (slot.block * self.block_bytes + HEAD_BYTES + (bit / 8) as usize, bit % 8)
+    }
+
+    pub(super) fn remainder_bits(&self) -> u32 {
+        self.remainder_bits
+    }
+
+    /// The remainders of `block`, packed, and eight bytes or more behind them.
+    #[inline(always)]
+    pub(super) fn remainders(&self, block: usize) -> &[u8] {
+        let at = block * self.block_bytes;
+        &self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
+    }
+
+    /// The words of a block's remainders.
+    #[inline(always)]
+    pub(super) fn words_mut(&mut self, block: usize) -> &mut [[u8; 8]] {
+        let at = block * self.block_bytes;
+        self.bytes[at + HEAD_BYTES..at + self.block_bytes].as_chunks_mut().0
+    }
+
+    /// Moves the remainders of slots `low .. high` of `block` one slot up, over that of `high`, and puts `remainder`
+    /// into `low`.
+    #[inline(always)]
+    pub(super) fn shift_up(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
+        let r = self.remainder_bits;
+        let (from, to) = (low * r, (high + 1) * r);
+        let words = &mut self.words_mut(block)[(from / 64) as usize..=((to - 1) / 64) as usize];
+        let (first, rest) = words.split_first_mut().expect("a slot has bits");
+        let above = !low_bits((to - 1) % 64 + 1);
+        let last_before = u64::from_le_bytes(*rest.last().unwrap_or(first));
+
+        let start = from % 64;
+        let word = u64::from_le_bytes(*first);
+        let moving = word & !low_bits(start);
+        *first = (word & low_bits(start) | moving << r | remainder << start).to_le_bytes();
+        let mut carry = moving >> (64 - r) | remainder >> 1 >> (63 - start);
+        for word in &mut *rest {
+            let moving = u64::from_le_bytes(*word);
+            *word = (moving << r | carry).to_le_bytes();
+            carry = moving >> (64 - r);
+        }
+        let last = rest.last_mut().unwrap_or(first);
+        *last = (u64::from_le_bytes(*last) & !above | last_before & above).to_le_bytes();
+    }
+
+    /// Moves the remainders of slots `low + 1 ..= high` of `block` one slot down, over that of `low`, and puts
+    /// `remainder` into `high`.
+    #[inline(always)]
+    pub(super) fn shift_down(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
+        let r = self.remainder_bits;
+        let (from, to) = (low * r, (high + 1) * r);
+        let words = &mut self.words_mut(block)[(from / 64) as usize..=((to - 1) / 64) as usize];
+        let below = low_bits(from % 64);
+        let first_before = u64::from_le_bytes(words[0]);
+
+        // What moves is a string of bits that ends in `remainder`, behind bit `end` of the last word.
+        let end = (to - 1) % 64 + 1;
+        let last = words.len() - 1;
+        let last_before = u64::from_le_bytes(words[last]);
+        let moving = last_before & low_bits(end) | remainder << (end - 1) << 1;
+        words[last] = moving.to_le_bytes();
+        for i in 0..last {
+            let (word, next) = (u64::from_le_bytes(words[i]), u64::from_le_bytes(words[i + 1]));
+            words[i] = (word >> r | next << (64 - r)).to_le_bytes();
+        }
+        let moved = moving >> r | remainder >> (64 - end) << (64 - r);
+        words[last] = (moved & low_bits(end) | last_before & !low_bits(end)).to_le_bytes();
+        words[0] = (u64::from_le_bytes(words[0]) & !below | first_before & below).to_le_bytes();
+    }
+}
