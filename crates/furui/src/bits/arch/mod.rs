@@ -74,13 +74,13 @@ pub(crate) fn decrement_2bit(words: &mut [u64]) {
     generic::decrement_2bit(words);
 }
 
-/// Asks for the cache line of `words[index]`, soon to be changed; does nothing if there is no such word.
+/// Asks for the cache line of `items[index]`, soon to be changed; does nothing if there is no such item.
 #[inline]
-pub(crate) fn prefetch_for_write(words: &[u64], index: usize) {
+pub(crate) fn prefetch_for_write<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    x86_64::prefetch_for_write(words, index);
+    x86_64::prefetch_for_write(items, index);
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (words, index);
+    let _ = (items, index);
 }
 
 #[cfg(test)]

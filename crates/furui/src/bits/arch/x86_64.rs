@@ -241,10 +241,10 @@ fn decrement_2bit_avx2(words: &mut [u64]) {
 
 /// See [`super::prefetch_for_write`].
 #[inline]
-pub(super) fn prefetch_for_write(words: &[u64], index: usize) {
-    if let Some(word) = words.get(index) {
+pub(super) fn prefetch_for_write<T>(items: &[T], index: usize) {
+    if let Some(item) = items.get(index) {
         // SAFETY: a prefetch changes nothing, and every x86-64 processor at least ignores this one.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(word).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(item).cast()) };
     }
 }
 
