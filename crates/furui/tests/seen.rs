@@ -154,7 +154,7 @@ fn nothing_is_lost_whatever_fails_in_a_store_of_many_runs() {
     session(start.clone(), &[recorded], &mut printed, &mut acknowledged).unwrap();
     // The second batch does not fit the memory with the first, so that keys go to storage amid a call.
     let batches = [keys(200_000..300_000), keys(290_000..360_000), keys(0..1000)];
-    nothing_is_lost_whatever_fails(&start, &acknowledged, &batches, 13);
+    nothing_is_lost_whatever_fails(&start, &acknowledged, &batches, 41);
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn a_set_is_of_no_use_after_an_error_but_the_store_is() {
 
 #[test]
 fn the_stable_tiers_drop_new_keys_at_their_rate_and_no_protected_ones() {
-    let options = SeenOptions { cache: Cache::LruStable { rate: 0.02 }, memory: 4 << 20, ..SMALL };
-    let all = keys(0..400_000);
+    let options = SeenOptions { cache: Cache::LruStable { rate: 0.02 }, ..SMALL };
+    let all = keys(0..600_000);
     let mut seen = Seen::open(Memory::new(), options).unwrap();
     let mut printed = 0;
     for batch in all.chunks(5000) {
@@ -192,7 +192,8 @@ fn the_stable_tiers_drop_new_keys_at_their_rate_and_no_protected_ones() {
     assert_eq!(counters.stable_hits as f64, dropped, "all keys are new, so every claim that is believed drops one");
     assert_eq!(counters.dropped_measured(), dropped, "and every audited claim is wrong");
     // The filter begins empty, so it drops less at first.
-    assert!(dropped < counters.dropped_expected(0.02) * 1.03 && dropped > counters.dropped_expected(0.02) * 0.5);
+    let expected = counters.dropped_expected(0.02);
+    assert!(dropped < expected * 1.03 && dropped > expected * 0.6, "{dropped} dropped, {expected} expected");
 
     let mut seen = Seen::open(Memory::new(), options).unwrap();
     let mut verdicts = vec![];
