@@ -113,7 +113,7 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
 }
 
 fn open<S: Storage>(storage: S) -> Result<Cascade<S>, Error> {
-    Cascade::open(storage, CascadeOptions { memory: MEMORY, resident: u64::MAX, hash: None })
+    Cascade::open(storage, CascadeOptions { memory: MEMORY, hash: None })
 }
 
 /// A directory that is no store is not made one by looking at it.
