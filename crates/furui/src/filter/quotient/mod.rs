@@ -249,10 +249,7 @@ impl QuotientFilter {
             merged.build(vec![Stream::Table(self.decoder()), batch])?;
             *self = merged;
         } else {
-            let mut builder = Builder::new(self);
-            for &fingerprint in &fingerprints {
-                builder.push(fingerprint)?;
-            }
+            Builder::new(self).extend_from_slice(&fingerprints)?;
         }
         Ok(self.distinct - before)
     }
@@ -265,11 +262,7 @@ impl QuotientFilter {
     /// [`Full`] at the first key that has no room; those before it are in.
     pub fn insert_sorted(&mut self, keys: impl IntoIterator<Item = KeyHash>) -> Result<u64, Full> {
         let (before, shape) = (self.distinct, self.shape);
-        let mut builder = Builder::new(self);
-        for key in keys {
-            builder.push(shape.fingerprint(key))?;
-        }
-        drop(builder);
+        Builder::new(self).extend(keys.into_iter().map(|key| shape.fingerprint(key)))?;
         Ok(self.distinct - before)
     }
 
@@ -342,9 +335,7 @@ impl QuotientFilter {
                 if count == 0 {
                     break;
                 }
-                for &fingerprint in &chunk[..count] {
-                    builder.push(fingerprint)?;
-                }
+                builder.extend_from_slice(&chunk[..count])?;
             }
         }
         Ok(())
@@ -414,7 +405,7 @@ impl Filter for QuotientFilter {
                     |(i, &key)| {
                         if let Some(&ahead) = keys.get(i + distance) {
                             let (quotient, _) = self.shape.locate(ahead);
-                            self.table.prefetch((quotient / 64) as usize);
+                            self.table.prefetch_head((quotient / 64) as usize);
                         }
                         let (quotient, remainder) = self.shape.locate(key);
                         self.table.contains(words, &self.lanes, quotient, remainder)

@@ -7,8 +7,8 @@ use super::shape::Shape;
 /// Bytes before a block's remainders: three planes and the offset.
 const HEAD_BYTES: usize = 26;
 
-/// Bytes behind the last block, so that eight bytes can be read wherever a remainder begins.
-const PADDING: usize = 8;
+/// Bytes behind the last block, so that eight bytes can be read wherever one of its remainders begins, or the one after.
+const PADDING: usize = 16;
 
 /// The slots: blocks of 64, each laid out as
 ///
@@ -152,15 +152,27 @@ impl Table {
         self.bytes[at..at + 2].copy_from_slice(&offset.to_le_bytes());
     }
 
+    /// Stores eight bytes from byte `at` of the block's remainders on, be it across the block's end.
+    #[inline(always)]
+    pub(super) fn store_remainders(&mut self, block: usize, at: usize, word: u64) {
+        self.store(block * self.block_bytes + HEAD_BYTES + at, word);
+    }
+
     #[inline(always)]
     fn store(&mut self, at: usize, word: u64) {
         *self.bytes[at..].first_chunk_mut().expect("padding follows the last block") = word.to_le_bytes();
     }
 
-    /// Asks for the cache line that answers most lookups in `block`.
+    /// Asks for the cache line of a block's head.
     #[inline(always)]
-    pub(super) fn prefetch(&self, block: usize) {
+    pub(super) fn prefetch_head(&self, block: usize) {
         prefetch(&self.bytes, block * self.block_bytes);
+    }
+
+    /// Asks for the cache line of the remainder in `slot`.
+    #[inline(always)]
+    pub(super) fn prefetch_remainder(&self, slot: Slot) {
+        prefetch(&self.bytes, self.place(slot).0);
     }
 
     /// The remainder in `slot` and those above it in its block, from bit 0 of the result on: at least
