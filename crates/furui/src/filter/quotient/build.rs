@@ -25,7 +25,7 @@ pub(super) struct Builder<'a> {
     quotient_block: u64,
     occupied: u64,
     slot_block: u64,
-    continuation: u64,
+    starts: u64,
     shifted: u64,
     /// The eight bytes that were written last, and at which byte of the block's remainders.
     tail: u64,
@@ -44,7 +44,7 @@ impl<'a> Builder<'a> {
             quotient_block: 0,
             occupied: 0,
             slot_block: 0,
-            continuation: 0,
+            starts: 0,
             shifted: 0,
             tail: 0,
             tail_at: 0,
@@ -107,12 +107,12 @@ impl<'a> Builder<'a> {
         }
         let index = (position % 64) as u32;
         self.occupied |= 1 << (quotient % 64);
-        self.continuation |= u64::from(continuation) << index;
+        self.starts |= u64::from(!continuation) << index;
         self.shifted |= u64::from(position != quotient) << index;
 
         // Eight bytes are written at the byte in which the remainder begins, together with what the slots before have
         // in that byte. The bytes behind the remainder get their values later: the next slots', or, of the next block,
-        // its occupied bits.
+        // its offset and occupied bits.
         let (at, shift) = (index * self.filter.shape.remainder_bits / 8, index * self.filter.shape.remainder_bits % 8);
         let before = self.tail.checked_shr(8 * (at - self.tail_at)).unwrap_or(0);
         (self.tail, self.tail_at) = (before | remainder << shift, at);
@@ -144,9 +144,9 @@ impl<'a> Builder<'a> {
     /// Writes the planes of the slots so far and goes on to `block`.
     #[inline(always)]
     fn finish_slots(&mut self, block: u64) {
-        self.filter.table.set_continuation(self.slot_block as usize, self.continuation);
+        self.filter.table.set_starts(self.slot_block as usize, self.starts);
         self.filter.table.set_shifted(self.slot_block as usize, self.shifted);
-        (self.continuation, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);
+        (self.starts, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);
         self.slot_block = block;
     }
 

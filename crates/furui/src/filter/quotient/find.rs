@@ -12,7 +12,7 @@ impl Table {
     pub(super) fn run_start(&self, words: Words, block: usize, head: &Head, rank: u32) -> Slot {
         let offset = u32::from(head.offset);
         if offset < 64 {
-            let index = words.select(head.starts() & (u64::MAX << offset), rank);
+            let index = words.select(head.starts & (u64::MAX << offset), rank);
             if index < 64 {
                 return Slot { block, index };
             }
@@ -26,7 +26,7 @@ impl Table {
         let mut head = *head;
         let mut skip = u32::from(head.offset);
         loop {
-            let starts = if skip < 64 { head.starts() & (u64::MAX << skip) } else { 0 };
+            let starts = if skip < 64 { head.starts & (u64::MAX << skip) } else { 0 };
             let here = starts.count_ones();
             if rank < here {
                 return Slot { block, index: words.select(starts, rank) };
@@ -51,8 +51,13 @@ impl Table {
         }
         let rank = (head.occupied & low_bits(index)).count_ones();
         let start = self.run_start(words, block, &head, rank);
-        let continuation = if start.block == block { head.continuation } else { self.head(start.block).continuation };
-        let run = (continuation >> start.index >> 1).trailing_ones() + 1;
+        // Up to the next start lie the run and perhaps empty slots, which hold 0; a remainder of 0 is a run's first.
+        let starts = if start.block == block { head.starts } else { self.head(start.block).starts };
+        let run = if remainder == 0 {
+            1
+        } else {
+            (starts >> start.index >> 1 | 1 << (63 - start.index)).trailing_zeros() + 1
+        };
         let compared = run.min(lanes.count().max(2));
         let found = if lanes.count() > 1 {
             lanes.any_equal(self.remainders_from(start), remainder, compared)
@@ -64,13 +69,13 @@ impl Table {
             return true;
         }
         let rest = Slot { block: start.block, index: start.index + compared };
-        if compared == run && rest.index < self.width(start.block) {
+        if compared == run && rest.index < 64 {
             return false;
         }
         self.in_rest_of_run(rest, remainder)
     }
 
-    /// Whether `remainder` is in a run, from `slot` on, which may be one behind a block's last.
+    /// Whether `remainder` is in a run, from `slot` on, which may be behind a block's last.
     #[inline(never)]
     fn in_rest_of_run(&self, slot: Slot, remainder: u64) -> bool {
         let mut slot = if slot.index < self.width(slot.block) {
@@ -111,9 +116,15 @@ impl Table {
         }
     }
 
+    /// Whether a run begins in `slot`.
+    #[inline(always)]
+    pub(super) fn starts(&self, slot: Slot) -> bool {
+        self.head(slot.block).starts >> slot.index & 1 == 1
+    }
+
     /// is_continuation of `slot`.
     #[inline(always)]
     pub(super) fn continues(&self, slot: Slot) -> bool {
-        self.head(slot.block).continuation >> slot.index & 1 == 1
+        self.head(slot.block).continuation() >> slot.index & 1 == 1
     }
 }

@@ -280,7 +280,7 @@ impl QuotientFilter {
         let head = self.table.head(block);
         Some(QuotientSlot {
             is_occupied: head.occupied >> index & 1 == 1,
-            is_continuation: head.continuation >> index & 1 == 1,
+            is_continuation: head.continuation() >> index & 1 == 1,
             is_shifted: head.shifted >> index & 1 == 1,
             remainder: self.table.remainder(Slot { block, index }),
         })
