@@ -58,8 +58,15 @@ impl Table {
         // Up to the next start lie the run and perhaps empty slots, which hold 0; a remainder of 0 is a run's first.
         let ends = head.starts >> index >> 1 | 1 << (63 - index);
         let run = if remainder == 0 { 1 } else { ends.trailing_zeros() + 1 };
-        let compared = run.min(lanes.count());
-        if lanes.any_equal(self.remainders_from(Slot { block, index }), remainder, compared) {
+        let compared = run.min(lanes.count().max(2));
+        let first = Slot { block, index };
+        let found = if lanes.count() > 1 {
+            lanes.any_equal(self.remainders_from(first), remainder, compared)
+        } else {
+            let second = Slot { block, index: index + compared - 1 };
+            (self.remainder(first) == remainder) | (self.remainder(second) == remainder)
+        };
+        if found {
             return true;
         }
         let rest = index + compared;

@@ -20,11 +20,12 @@ const PADDING: usize = 16;
 ///
 /// one after the other, little-endian on every machine. Of is_continuation the plane holds the opposite, a one where a
 /// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head. The last block may have fewer slots; bits beyond them are 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct Table {
     bytes: Vec<u8>,
     blocks: usize,
     block_bytes: usize,
+    lead: usize,
     remainder_bits: u32,
     last_width: u32,
 }
@@ -66,17 +67,25 @@ impl Head {
 impl Table {
     pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
         let blocks = shape.slots.div_ceil(64);
-        let block_bytes = HEAD_BYTES + 8 * shape.remainder_bits as usize;
+        let exact = HEAD_BYTES + 8 * shape.remainder_bits as usize;
+        let aligned = exact.next_multiple_of(32);
+        let block_bytes = if (aligned - exact) * 50 <= exact { aligned } else { exact };
         let too_big = || {
             ConfigError(format!("{} slots of {} bits do not fit this memory", shape.slots, 3 + shape.remainder_bits))
         };
         let blocks = usize::try_from(blocks).map_err(|_| too_big())?;
-        let len = blocks.checked_mul(block_bytes).and_then(|n| n.checked_add(PADDING)).ok_or_else(too_big)?;
-        let mut bytes = Vec::new();
+        let len = blocks.checked_mul(block_bytes).and_then(|n| n.checked_add(PADDING + 63)).ok_or_else(too_big)?;
+        let mut bytes: Vec<u8> = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| too_big())?;
+        let lead = bytes.as_ptr().align_offset(64) % 64;
         bytes.resize(len, 0);
         let last_width = (shape.slots - 1) as u32 % 64 + 1;
-        Ok(Self { bytes, blocks, block_bytes, remainder_bits: shape.remainder_bits, last_width })
+        Ok(Self { bytes, blocks, block_bytes, lead, remainder_bits: shape.remainder_bits, last_width })
+    }
+
+    #[inline(always)]
+    fn at(&self, block: usize) -> usize {
+        self.lead + block * self.block_bytes
     }
 
     pub(super) fn bits(&self) -> u64 {
@@ -125,36 +134,36 @@ impl Table {
 
     #[inline(always)]
     pub(super) fn head(&self, block: usize) -> Head {
-        let head: &[u8; HEAD_BYTES] = self.bytes[block * self.block_bytes..].first_chunk().expect("blocks have heads");
+        let head: &[u8; HEAD_BYTES] = self.bytes[self.at(block)..].first_chunk().expect("blocks have heads");
         let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("heads have three words"));
         Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
     }
 
     #[inline(always)]
     pub(super) fn set_offset(&mut self, block: usize, offset: u16) {
-        let at = block * self.block_bytes;
+        let at = self.at(block);
         self.bytes[at..at + 2].copy_from_slice(&offset.to_le_bytes());
     }
 
     #[inline(always)]
     pub(super) fn set_occupied(&mut self, block: usize, occupied: u64) {
-        self.store(block * self.block_bytes + 2, occupied);
+        self.store(self.at(block) + 2, occupied);
     }
 
     #[inline(always)]
     pub(super) fn set_starts(&mut self, block: usize, starts: u64) {
-        self.store(block * self.block_bytes + 10, starts);
+        self.store(self.at(block) + 10, starts);
     }
 
     #[inline(always)]
     pub(super) fn set_shifted(&mut self, block: usize, shifted: u64) {
-        self.store(block * self.block_bytes + 18, shifted);
+        self.store(self.at(block) + 18, shifted);
     }
 
     /// Stores eight bytes from byte `at` of the block's remainders on, be it across the block's end.
     #[inline(always)]
     pub(super) fn store_remainders(&mut self, block: usize, at: usize, word: u64) {
-        self.store(block * self.block_bytes + HEAD_BYTES + at, word);
+        self.store(self.at(block) + HEAD_BYTES + at, word);
     }
 
     #[inline(always)]
@@ -165,7 +174,7 @@ impl Table {
     /// Asks for the cache line of a block's head.
     #[inline(always)]
     pub(super) fn prefetch_head(&self, block: usize) {
-        prefetch(&self.bytes, block * self.block_bytes);
+        prefetch(&self.bytes, self.at(block));
     }
 
     /// Asks for the cache line of the remainder in `slot`.
@@ -198,7 +207,7 @@ impl Table {
     #[inline(always)]
     fn place(&self, slot: Slot) -> (usize, u32) {
         let bit = slot.index * self.remainder_bits;
-        (slot.block * self.block_bytes + HEAD_BYTES + (bit / 8) as usize, bit % 8)
+        (self.at(slot.block) + HEAD_BYTES + (bit / 8) as usize, bit % 8)
     }
 
     pub(super) fn remainder_bits(&self) -> u32 {
@@ -208,14 +217,14 @@ impl Table {
     /// The remainders of `block`, packed, and eight bytes or more behind them.
     #[inline(always)]
     pub(super) fn remainders(&self, block: usize) -> &[u8] {
-        let at = block * self.block_bytes;
+        let at = self.at(block);
         &self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
     }
 
     /// The words of a block's remainders.
     #[inline(always)]
     pub(super) fn words_mut(&mut self, block: usize) -> &mut [[u8; 8]] {
-        let at = block * self.block_bytes;
+        let at = self.at(block);
         self.bytes[at + HEAD_BYTES..at + self.block_bytes].as_chunks_mut().0
     }
 
@@ -267,5 +276,14 @@ impl Table {
         let moved = moving >> r | remainder >> (64 - end) << (64 - r);
         words[last] = (moved & low_bits(end) | last_before & !low_bits(end)).to_le_bytes();
         words[0] = (u64::from_le_bytes(words[0]) & !below | first_before & below).to_le_bytes();
+    }
+}
+
+/// Equal blocks, wherever in memory they begin.
+impl PartialEq for Table {
+    fn eq(&self, other: &Self) -> bool {
+        let blocks = |table: &Self| (table.lead, table.lead + table.blocks * table.block_bytes);
+        let ((a, b), (c, d)) = (blocks(self), blocks(other));
+        self.remainder_bits == other.remainder_bits && self.bytes[a..b] == other.bytes[c..d]
     }
 }
