@@ -46,6 +46,8 @@ impl Table {
     #[inline(always)]
     pub(super) fn contains(&self, words: Words, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
         let (block, index) = ((quotient / 64) as usize, (quotient % 64) as u32);
+        // The run begins at home or not far behind: asked for at once, its line comes together with the head's.
+        self.prefetch_remainder(Slot { block, index });
         let head = self.head(block);
         if head.occupied >> index & 1 == 0 {
             return false;
