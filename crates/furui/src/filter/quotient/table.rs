@@ -19,12 +19,14 @@ const PADDING: usize = 16;
 /// ```
 ///
 /// one after the other, little-endian on every machine. Of is_continuation the plane holds the opposite, a one where a
-/// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head. The last block may have fewer slots; bits beyond them are 0.
+/// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head. The
+/// last block may have fewer slots; bits beyond them are 0.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     bytes: Vec<u8>,
     blocks: usize,
     block_bytes: usize,
+    /// Where the first block begins: at a cache line, when the table was made.
     lead: usize,
     remainder_bits: u32,
     last_width: u32,
@@ -67,6 +69,7 @@ impl Head {
 impl Table {
     pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
         let blocks = shape.slots.div_ceil(64);
+        // On multiples of 32 bytes no head lies across two cache lines; worth up to 2 % of space.
         let exact = HEAD_BYTES + 8 * shape.remainder_bits as usize;
         let aligned = exact.next_multiple_of(32);
         let block_bytes = if (aligned - exact) * 50 <= exact { aligned } else { exact };
