@@ -48,7 +48,7 @@ const REBUILD_RATIO: u64 = 16;
 /// is_shifted       0    0    1    1    0    0    0    0        not in its canonical slot
 /// ```
 ///
-/// **Cost.** 3.25 bits a slot and the remainder (2 % more where that keeps cache lines apart); with [`with_rate`](Self::with_rate) at 1 % 10.6 bits a key, at any
+/// **Cost.** 3.25 bits a slot and the remainder; with [`with_rate`](Self::with_rate) at 1 % 10.6 bits a key, at any
 /// number of keys. A lookup reads one or two cache lines of a block of 64 slots and the word where its run begins. An
 /// insertion or removal moves the slots up to the next gap: about 1/(2(1 - load)²) of them.
 ///

@@ -21,13 +21,11 @@ const PADDING: usize = 16;
 /// one after the other, little-endian on every machine. Of is_continuation the plane holds the opposite, a one where a
 /// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head. The
 /// last block may have fewer slots; bits beyond them are 0.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     bytes: Vec<u8>,
     blocks: usize,
     block_bytes: usize,
-    /// Where the first block begins: at a cache line, when the table was made.
-    lead: usize,
     remainder_bits: u32,
     last_width: u32,
 }
@@ -69,26 +67,17 @@ impl Head {
 impl Table {
     pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
         let blocks = shape.slots.div_ceil(64);
-        // On multiples of 32 bytes no head lies across two cache lines; worth up to 2 % of space.
-        let exact = HEAD_BYTES + 8 * shape.remainder_bits as usize;
-        let aligned = exact.next_multiple_of(32);
-        let block_bytes = if (aligned - exact) * 50 <= exact { aligned } else { exact };
+        let block_bytes = HEAD_BYTES + 8 * shape.remainder_bits as usize;
         let too_big = || {
             ConfigError(format!("{} slots of {} bits do not fit this memory", shape.slots, 3 + shape.remainder_bits))
         };
         let blocks = usize::try_from(blocks).map_err(|_| too_big())?;
-        let len = blocks.checked_mul(block_bytes).and_then(|n| n.checked_add(PADDING + 63)).ok_or_else(too_big)?;
-        let mut bytes: Vec<u8> = Vec::new();
+        let len = blocks.checked_mul(block_bytes).and_then(|n| n.checked_add(PADDING)).ok_or_else(too_big)?;
+        let mut bytes = Vec::new();
         bytes.try_reserve_exact(len).map_err(|_| too_big())?;
-        let lead = bytes.as_ptr().align_offset(64) % 64;
         bytes.resize(len, 0);
         let last_width = (shape.slots - 1) as u32 % 64 + 1;
-        Ok(Self { bytes, blocks, block_bytes, lead, remainder_bits: shape.remainder_bits, last_width })
-    }
-
-    #[inline(always)]
-    fn at(&self, block: usize) -> usize {
-        self.lead + block * self.block_bytes
+        Ok(Self { bytes, blocks, block_bytes, remainder_bits: shape.remainder_bits, last_width })
     }
 
     pub(super) fn bits(&self) -> u64 {
@@ -137,36 +126,36 @@ impl Table {
 
     #[inline(always)]
     pub(super) fn head(&self, block: usize) -> Head {
-        let head: &[u8; HEAD_BYTES] = self.bytes[self.at(block)..].first_chunk().expect("blocks have heads");
+        let head: &[u8; HEAD_BYTES] = self.bytes[block * self.block_bytes..].first_chunk().expect("blocks have heads");
         let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("heads have three words"));
         Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
     }
 
     #[inline(always)]
     pub(super) fn set_offset(&mut self, block: usize, offset: u16) {
-        let at = self.at(block);
+        let at = block * self.block_bytes;
         self.bytes[at..at + 2].copy_from_slice(&offset.to_le_bytes());
     }
 
     #[inline(always)]
     pub(super) fn set_occupied(&mut self, block: usize, occupied: u64) {
-        self.store(self.at(block) + 2, occupied);
+        self.store(block * self.block_bytes + 2, occupied);
     }
 
     #[inline(always)]
     pub(super) fn set_starts(&mut self, block: usize, starts: u64) {
-        self.store(self.at(block) + 10, starts);
+        self.store(block * self.block_bytes + 10, starts);
     }
 
     #[inline(always)]
     pub(super) fn set_shifted(&mut self, block: usize, shifted: u64) {
-        self.store(self.at(block) + 18, shifted);
+        self.store(block * self.block_bytes + 18, shifted);
     }
 
     /// Stores eight bytes from byte `at` of the block's remainders on, be it across the block's end.
     #[inline(always)]
     pub(super) fn store_remainders(&mut self, block: usize, at: usize, word: u64) {
-        self.store(self.at(block) + HEAD_BYTES + at, word);
+        self.store(block * self.block_bytes + HEAD_BYTES + at, word);
     }
 
     #[inline(always)]
@@ -177,7 +166,7 @@ impl Table {
     /// Asks for the cache line of a block's head.
     #[inline(always)]
     pub(super) fn prefetch_head(&self, block: usize) {
-        prefetch(&self.bytes[self.at(block)]);
+        prefetch(&self.bytes[block * self.block_bytes]);
     }
 
     /// Asks for the cache line of the remainder in `slot`.
@@ -210,7 +199,7 @@ impl Table {
     #[inline(always)]
     fn place(&self, slot: Slot) -> (usize, u32) {
         let bit = slot.index * self.remainder_bits;
-        (self.at(slot.block) + HEAD_BYTES + (bit / 8) as usize, bit % 8)
+        (slot.block * self.block_bytes + HEAD_BYTES + (bit / 8) as usize, bit % 8)
     }
 
     pub(super) fn remainder_bits(&self) -> u32 {
@@ -220,14 +209,14 @@ impl Table {
     /// The remainders of `block`, packed, and eight bytes or more behind them.
     #[inline(always)]
     pub(super) fn remainders(&self, block: usize) -> &[u8] {
-        let at = self.at(block);
+        let at = block * self.block_bytes;
         &self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
     }
 
     /// The words of a block's remainders.
     #[inline(always)]
     pub(super) fn words_mut(&mut self, block: usize) -> &mut [[u8; 8]] {
-        let at = self.at(block);
+        let at = block * self.block_bytes;
         self.bytes[at + HEAD_BYTES..at + self.block_bytes].as_chunks_mut().0
     }
 
@@ -279,14 +268,5 @@ impl Table {
         let moved = moving >> r | remainder >> (64 - end) << (64 - r);
         words[last] = (moved & low_bits(end) | last_before & !low_bits(end)).to_le_bytes();
         words[0] = (u64::from_le_bytes(words[0]) & !below | first_before & below).to_le_bytes();
-    }
-}
-
-/// Equal blocks, wherever in memory they begin.
-impl PartialEq for Table {
-    fn eq(&self, other: &Self) -> bool {
-        let blocks = |table: &Self| (table.lead, table.lead + table.blocks * table.block_bytes);
-        let ((a, b), (c, d)) = (blocks(self), blocks(other));
-        self.remainder_bits == other.remainder_bits && self.bytes[a..b] == other.bytes[c..d]
     }
 }
