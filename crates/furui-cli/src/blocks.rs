@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use furui::Error;
 
@@ -14,6 +15,9 @@ const BLOCK: usize = 512 << 10;
 const LARGE_BLOCK: usize = 8 << 20;
 /// The most lines in a block, so that what is kept for each takes little memory however short they are.
 const MAX_LINES: usize = 128 << 10;
+/// How long a block is gathered for, from its first bytes on, while more keep arriving: with a set on storage it pays to
+/// look many lines up together. Nobody notices the wait.
+const PATIENCE: Duration = Duration::from_millis(20);
 /// The longest line. A longer one is an error, not a machine without memory.
 pub const MAX_LINE: usize = 1 << 30;
 
@@ -73,6 +77,8 @@ pub struct Blocks<'a> {
     /// The ends of the lines in the buffer.
     ends: Vec<u32>,
     interrupted: bool,
+    /// Blocks are large, and gathered with patience.
+    large: bool,
 }
 
 struct Input {
@@ -97,6 +103,7 @@ impl<'a> Blocks<'a> {
             lines_done: 0,
             ends: Vec::new(),
             interrupted: false,
+            large: false,
         }
     }
 
@@ -107,6 +114,7 @@ impl<'a> Blocks<'a> {
 
     /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has arrived.
     pub fn enlarge(&mut self) {
+        self.large = true;
         if let Some(&last) = self.ends.last() {
             let wanted = (last as usize / self.ends.len() + 1) * MAX_LINES;
             if self.buffer.len() < wanted.min(LARGE_BLOCK) {
@@ -137,6 +145,12 @@ impl<'a> Blocks<'a> {
         self.done = 0;
         self.lines_done = 0;
         self.ends.clear();
+        let mut scanned = 0;
+        if self.buffer.len() > LARGE_BLOCK && self.filled < LARGE_BLOCK {
+            // A long line has passed.
+            self.buffer.truncate(LARGE_BLOCK);
+            self.buffer.shrink_to_fit();
+        }
         loop {
             if self.current.is_none() {
                 match self.files.next() {
@@ -145,7 +159,7 @@ impl<'a> Blocks<'a> {
                 }
             }
             let Some(input) = &mut self.current else { continue };
-            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt)?;
+            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt, self.large)?;
             if state == Fill::Interrupted {
                 self.interrupted = true;
                 return Ok(false);
@@ -160,7 +174,12 @@ impl<'a> Blocks<'a> {
                     self.filled += 1;
                 }
             }
-            furui::bits::byte_positions(&self.buffer[..self.filled], self.separator, &mut self.ends);
+            // What was scanned before holds no separator, or it would have been handed out.
+            furui::bits::byte_positions(&self.buffer[scanned..self.filled], self.separator, &mut self.ends);
+            if scanned > 0 {
+                self.ends.iter_mut().for_each(|end| *end += scanned as u32);
+            }
+            scanned = self.filled;
             if !self.ends.is_empty() {
                 return Ok(true);
             }
@@ -202,16 +221,27 @@ impl Input {
         Ok(Self { file, name, waits: !kind.is_file() })
     }
 
-    /// Reads what is there, waiting only if nothing is.
-    fn fill(&mut self, buffer: &mut [u8], filled: &mut usize, interrupt: &Interrupt) -> Result<Fill, Error> {
+    /// Reads what is there, waiting only if nothing is, or with patience a moment for more.
+    fn fill(
+        &mut self,
+        buffer: &mut [u8],
+        filled: &mut usize,
+        interrupt: &Interrupt,
+        patient: bool,
+    ) -> Result<Fill, Error> {
         let mut state = Fill::Some;
         let before = *filled;
+        let mut first = None;
         while *filled < buffer.len() {
-            let wait = match self.waits {
-                false => interrupt.check(),
-                true if *filled == before => interrupt.wait(&self.file),
-                true => interrupt.ready(&self.file),
+            let wait = match (self.waits, first) {
+                (false, _) => interrupt.check(),
+                (true, None) => interrupt.wait(&self.file),
+                (true, Some(_)) if !patient => interrupt.ready(&self.file, Duration::ZERO),
+                (true, Some(first)) => interrupt.ready(&self.file, PATIENCE.saturating_sub(Instant::elapsed(&first))),
             };
+            if *filled == before {
+                first = Some(Instant::now());
+            }
             match wait {
                 Wait::Ready => {}
                 Wait::Nothing => break,

@@ -52,7 +52,8 @@ pub struct InfoOptions {
 /// is kept on disk, and the next run goes on from there.
 ///
 /// A run that ends well has recorded every line it printed. One that was killed, or whose reader went away, may print lines
-/// again next time: none is ever lost. On ^C and SIGTERM a run with --store records what it printed, then ends.
+/// again next time: none is ever lost. On ^C and SIGTERM a run with --store records what it printed, then ends with
+/// exit code 130.
 #[derive(Args)]
 pub struct SeenOptions {
     /// Files to read; none or "-" is standard input
@@ -61,7 +62,7 @@ pub struct SeenOptions {
     /// Keep the set in this directory, across runs
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
-    /// Memory for the set, as in 64MiB; what does not fit goes to the store or a temporary directory
+    /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub memory: Option<u64>,

@@ -2,6 +2,10 @@
 
 use std::fs::File;
 use std::io;
+use std::time::Duration;
+
+#[cfg(unix)]
+use rustix::event::Timespec;
 
 /// What came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,11 +60,13 @@ impl Interrupt {
         }
     }
 
-    /// Whether `file` can be read now.
-    pub fn ready(&self, file: &File) -> Wait {
+    /// Whether `file` can be read within so much time.
+    pub fn ready(&self, file: &File, within: Duration) -> Wait {
+        // Less than a second, always.
+        let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
         match &self.listener {
-            Some(listener) => listener.poll(file, Some(&unix::NOW)),
-            None => unix::poll_one(file),
+            Some(listener) => listener.poll(file, Some(&within)),
+            None => unix::poll_one(file, &within),
         }
     }
 }
@@ -76,7 +82,7 @@ impl Interrupt {
         Wait::Ready
     }
 
-    pub fn ready(&self, _: &File) -> Wait {
+    pub fn ready(&self, _: &File, _: Duration) -> Wait {
         Wait::Nothing
     }
 }
@@ -94,8 +100,6 @@ mod unix {
     use signal_hook::{flag, low_level::pipe};
 
     use super::Wait;
-
-    pub(super) const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
     /// A flag for the moments between reads, and a pipe that ends a wait.
     pub(super) struct Listener {
@@ -135,9 +139,9 @@ mod unix {
         }
     }
 
-    pub(super) fn poll_one(file: &File) -> Wait {
+    pub(super) fn poll_one(file: &File, within: &Timespec) -> Wait {
         let mut ends = [PollFd::new(file, PollFlags::IN)];
-        let result = poll(&mut ends, Some(&NOW));
+        let result = poll(&mut ends, Some(within));
         answer(result, ends[0].revents(), true)
     }
 

@@ -10,6 +10,7 @@ mod seen;
 mod size;
 mod store;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -29,7 +30,8 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("furui: {error}");
+            // A standard error that takes nothing is no reason to say it any louder.
+            let _ = writeln!(std::io::stderr(), "furui: {error}");
             ExitCode::from(ERROR)
         }
     }

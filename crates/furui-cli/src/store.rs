@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Run};
-use furui::store::{Directory, MANIFEST, Manifest, Storage};
+use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage};
 use furui::{Error, KeyHash};
 
 use crate::report::{Report, grouped};
@@ -27,9 +27,7 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
         require_store(path)?;
         open(Directory::open_read_only(path)?.mapped(false))?.verify()?;
     } else {
-        let (storage, name) = parent(path)?;
-        let file = storage.open(&name)?;
-        let envelope = Envelope::open(&file, &storage.path(&name))?;
+        let (file, envelope) = open_file(path)?;
         match envelope.kind() {
             Kind::Run => Run::open(file, envelope.name(), envelope.hash())?.verify()?,
             Kind::Manifest => drop(Manifest::decode(&file, envelope.name())?),
@@ -93,9 +91,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
 }
 
 fn file_info(path: &Path, json: bool) -> Result<String, Error> {
-    let (storage, name) = parent(path)?;
-    let file = storage.open(&name)?;
-    let envelope = Envelope::open(&file, &storage.path(&name))?;
+    let (_, envelope) = open_file(path)?;
     let seal = envelope.seal();
     if json {
         let mut report = Report::default();
@@ -135,15 +131,12 @@ fn require_store(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The directory of a file, and its name in it.
-fn parent(path: &Path) -> Result<(Directory, String), Error> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| Error::Config(format!("{}: not the name of a file", path.display())))?;
-    let directory = match path.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() => directory,
-        _ => Path::new("."),
-    };
-    Ok((Directory::open_read_only(directory)?, name.to_string()))
+/// Opens a single file.
+fn open_file(path: &Path) -> Result<(DiskFile, Envelope), Error> {
+    let name = path.display().to_string();
+    let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
+    let envelope = Envelope::open(&file, &name)?;
+    Ok((file, envelope))
 }
 
 /// Prints on standard output; a reader that went away is no error.

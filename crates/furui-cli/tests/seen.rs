@@ -156,6 +156,20 @@ fn a_full_disk_is_an_error() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("standard output"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_error_that_takes_nothing_changes_nothing_else() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = furui();
+    command.args(["seen", "--stats"]).stderr(full());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"a\na\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(0), &b"a\n"[..]));
+    let status = furui().args(["seen", "missing"]).stderr(full()).status().unwrap();
+    assert_eq!(status.code(), Some(2));
+}
+
 #[test]
 fn stats_count_every_line() {
     let input = text(&lines(50_000, 3));

@@ -230,6 +230,35 @@ fn a_directory_with_other_things_is_no_store() {
     assert!(failure(&["seen", "--store", &file], b"a\n").contains("directory"));
 }
 
+#[test]
+fn a_directory_of_another_program_with_a_lock_is_no_store() {
+    let dir = TempDir::new();
+    dir.file("LOCK", b"");
+    dir.file("000001.sst", b"dear");
+    let path = dir.join("");
+    for args in [&["seen", "--store", &path][..], &["seen", "-n", "--store", &path], &["info", &path]] {
+        assert!(failure(args, b"a\n").contains("store"));
+    }
+    assert_eq!(fs::read_dir(dir.path()).expect("ours").count(), 2);
+}
+
+#[test]
+fn single_files_are_described_and_verified() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    stdout(&["seen", "-q", "--store", &store], b"a\nb\n");
+    let run = format!("{store}/0000000000000000.run");
+    assert!(String::from_utf8(stdout(&["info", &run], b"")).expect("text").contains("a run of a store"));
+    for file in [&run, &format!("{store}/MANIFEST")] {
+        assert_eq!(stdout(&["verify", file], b""), b"");
+    }
+    let mut bytes = fs::read(&run).expect("a file");
+    bytes[4096 + 500] ^= 1;
+    let odd = dir.file("copy: odd name", &bytes);
+    assert!(failure(&["verify", &odd], b"").contains(&odd));
+    assert!(failure(&["info", &dir.file("letter", b"dear")], b"").contains("not a furui file"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_and_the_store_opens_again() {

@@ -162,7 +162,7 @@ fn table_1() {
     const ONE_BY_ONE: usize = 40_000_000;
     const WORDS: usize = 4_000_000;
     let mut random = StableBloom::from_parts(COUNTERS, 2, 1, 1).expect("parameters that can be");
-    let mut cells = Cells::new(COUNTERS, 2);
+    let mut cells = Cells::new(COUNTERS, 2).expect("there is that much memory");
     (0..COUNTERS).step_by(4096).for_each(|i| cells.fill(i));
     for i in 0..1 << 20 {
         black_box(random.insert(hash(i)).is_ok());

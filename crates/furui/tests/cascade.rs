@@ -2,14 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
+mod support;
+
 use std::collections::BTreeSet;
 
 use furui::format::{FormatError, Problem};
-use furui::store::cascade::{Cascade, CascadeOptions};
-use furui::store::{MANIFEST, Memory, RunEntry, Storage};
+use furui::store::cascade::{Cascade, CascadeOptions, RunWriter, WrittenRun};
+use furui::store::{MANIFEST, Manifest, Memory, RunEntry, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use support::{Failing, Fault};
 
 /// Hashes as they are, for those that no hash function is likely to give.
 fn raw(hashes: &[u64]) -> Vec<KeyHash> {
@@ -119,7 +122,7 @@ fn memory_is_bounded_by_what_was_asked_for() {
     let mut set = Cascade::open(Memory::new(), options).unwrap();
     for batch in (0..1_500_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect::<Vec<_>>().chunks(10_000) {
         insert(&mut set, batch);
-        assert!(set.memory() <= 2 << 20, "{}", set.memory());
+        assert!(set.resident_bytes() <= 2 << 20, "{}", set.resident_bytes());
     }
     assert_eq!(set.len(), 1_500_000);
 }
@@ -145,7 +148,8 @@ fn a_run_is_the_very_file_that_the_manifest_means() {
         .iter()
         .map(|hashes| {
             let storage = Memory::new();
-            let mut set = open(storage.clone());
+            let same = CascadeOptions { hash: Some(HashSpec::default()), ..Default::default() };
+            let mut set = Cascade::open(storage.clone(), same).unwrap();
             insert(&mut set, hashes);
             set.sync().unwrap();
             storage
@@ -161,6 +165,122 @@ fn a_run_is_the_very_file_that_the_manifest_means() {
     assert!(error.file.contains(&name) && error.problem == Problem::OtherFile, "{error}");
     put(&stores[1].open(MANIFEST).unwrap());
     assert!(format_error(Cascade::open(stores[0].clone(), CascadeOptions::default())).file.contains(&name));
+}
+
+/// A store of several small runs, which the policy would not leave so, with keys `i << 40`.
+fn store_of_runs(runs: &[std::ops::Range<u64>]) -> Memory {
+    let storage = Memory::new();
+    let mut manifest = Manifest::new(StoreKind::Seen, HashSpec::default());
+    manifest.save(&storage).unwrap();
+    for range in runs {
+        let hashes: Vec<u64> = range.clone().map(|i| i << 40).collect();
+        let number = manifest.take_number().unwrap();
+        let name = RunEntry::file_name(number);
+        let WrittenRun { keys, seal } = storage
+            .publish(&name, |out| {
+                let mut writer = RunWriter::new(out, &name, HashSpec::default(), hashes.len() as u64)?;
+                writer.push(&hashes)?;
+                writer.finish()
+            })
+            .unwrap();
+        manifest.runs.push(RunEntry { number, keys, seal });
+    }
+    manifest.save(&storage).unwrap();
+    storage
+}
+
+/// Whatever fails while runs are looked up, taken into and merged: the store keeps its keys, and a set that failed once
+/// gives no more answers to changes.
+#[test]
+fn every_fault_in_lookup_insertion_and_compaction_is_an_error_and_harms_nothing() {
+    let start = store_of_runs(&[1..1000, 1000..1500, 1500..1600]);
+    let old: Vec<u64> = (1..1600).map(|i| i << 40).collect();
+    let batch: Vec<u64> = (1500..1700).map(|i| i << 40).collect();
+    for fault in Fault::ALL {
+        for at in 0.. {
+            let storage = Failing::new(&start, at, fault);
+            let (mut new, mut there) = (vec![], vec![]);
+            let outcome = Cascade::open(storage.clone(), CascadeOptions::default()).and_then(|mut set| {
+                set.contains_all(&raw(&old), &mut there)?;
+                if let Err(error) = set.insert_all(&raw(&batch), &mut new) {
+                    assert!(
+                        set.insert_all(&raw(&batch), &mut new).is_err() && set.sync().is_err(),
+                        "{fault:?} at {at}"
+                    );
+                    return Err(error);
+                }
+                if let Err(error) = set.compact() {
+                    assert!(
+                        set.insert_all(&raw(&batch), &mut new).is_err() && set.sync().is_err(),
+                        "{fault:?} at {at}"
+                    );
+                    return Err(error);
+                }
+                assert_eq!((new.len(), set.runs().len()), (100, 1));
+                Ok(())
+            });
+            if !storage.struck() {
+                outcome.unwrap();
+                assert!(at > 40, "the fault struck at {at} operations only");
+                break;
+            }
+            for removed_come_back in [false, true] {
+                let left = storage.after_crash(removed_come_back);
+                let mut set = open(left.clone());
+                set.verify().unwrap();
+                set.contains_all(&raw(&old), &mut there).unwrap();
+                assert!(there.iter().all(|&there| there), "{fault:?} at {at}");
+                assert_eq!(left.list().unwrap().len(), 1 + set.runs().len());
+            }
+        }
+    }
+}
+
+/// Somebody puts an earlier manifest back, as from an incomplete copy: then files that it does not know are no left-overs.
+#[test]
+fn an_older_manifest_is_damage_and_nothing_is_removed() {
+    let storage = Memory::new();
+    let mut history = vec![];
+    let mut set = open(storage.clone());
+    for i in 0..6u64 {
+        insert(&mut set, &(1 + i * 300..1 + i * 300 + 300).map(|hash| hash << 40).collect::<Vec<_>>());
+        set.sync().unwrap();
+        history.push(storage.open(MANIFEST).unwrap());
+    }
+    let files = |storage: &Memory| -> Vec<_> {
+        storage.list().unwrap().into_iter().map(|name| (name.clone(), storage.open(&name).unwrap())).collect()
+    };
+    history.pop();
+    for old in history {
+        storage
+            .publish(MANIFEST, |out| out.write_all(&old).map_err(|e| Error::io("cannot write", MANIFEST, e)))
+            .unwrap();
+        let before = files(&storage);
+        format_error(Cascade::open(storage.clone(), CascadeOptions::default()));
+        assert_eq!(files(&storage), before);
+    }
+}
+
+#[test]
+fn sets_made_without_a_hash_draw_a_seed() {
+    assert_ne!(open(Memory::new()).hash_spec(), open(Memory::new()).hash_spec());
+}
+
+#[test]
+fn will_sync_says_when_earlier_keys_become_durable() {
+    let storage = Memory::new();
+    let options = CascadeOptions { memory: CascadeOptions::MIN_MEMORY, ..Default::default() };
+    let mut set = Cascade::open(storage.clone(), options).unwrap();
+    let mut generation = 0;
+    for start in 0..60u64 {
+        let batch: Vec<u64> =
+            (start * 7000..start * 7000 + 7000).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+        let will_sync = set.will_sync(batch.len());
+        insert(&mut set, &batch);
+        assert_eq!(will_sync, set.manifest().generation() != generation, "at batch {start}");
+        generation = set.manifest().generation();
+    }
+    assert!(generation > 2);
 }
 
 #[test]

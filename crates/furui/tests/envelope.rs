@@ -267,7 +267,7 @@ fn align() -> impl Strategy<Value = Align> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
     #[test]
     fn what_is_written_is_read(sections in vec((align(), vec(any::<u8>(), 0..300)), 0..8)) {

@@ -38,6 +38,9 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("StableBloom, no counters", || StableBloom::with_rate(0, 2, RATE).err()),
     ("StableBloomLight, rate -1", || StableBloomLight::with_rate(1000, -1.0).err()),
     ("StableBloomLight, P above m", || StableBloomLight::from_parts(1000, 4, 1001).err()),
+    ("CountingBloom, more than any memory", || CountingBloom::from_parts(1 << 40, 3, 8).err()),
+    ("StableBloomLight, too many counters", || StableBloomLight::with_rate(1 << 50, RATE).err()),
+    ("Recent, more than any memory", || Recent::<u64>::new(1 << 40).err()),
     ("Recent, one set", || Recent::<u16>::new(4).err()),
 ];
 

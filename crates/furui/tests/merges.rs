@@ -56,7 +56,7 @@ fn union(sources: &[BTreeSet<u64>]) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::default())]
 
     #[test]
     fn a_merge_is_the_sorted_union(sources in vec((source(), 1..200usize), 0..10)) {

@@ -48,7 +48,7 @@ fn page_size(keys: &[u64], bits: RemainderBits) -> u128 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 2))]
 
     #[test]
     fn a_page_holds_its_keys_and_no_others(keys in keys(), bits in widths(), others in vec(any::<u64>(), 50)) {

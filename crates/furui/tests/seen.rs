@@ -52,7 +52,7 @@ fn cache() -> impl Strategy<Value = Cache> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 5))]
 
     #[test]
     fn verdicts_are_those_of_a_plain_set(cache in cache(), steps in vec(step(), 1..40)) {
@@ -207,8 +207,8 @@ fn the_stable_tiers_drop_new_keys_at_their_rate_and_no_protected_ones() {
 fn the_stable_filter_catches_repeats_that_the_lru_has_forgotten() {
     let options = SeenOptions { cache: Cache::LruStable { rate: 1e-4 }, memory: 1 << 20, ..SMALL };
     let mut seen = Seen::open(Memory::new(), options).unwrap();
-    // The LRU has 1/8 of the memory at 20 bytes a key.
-    let lru = (1 << 20) / 8 / 20;
+    // The LRU has 1/8 of the memory at 21 bytes a key.
+    let lru = (1 << 20) / 8 / 21;
     new_keys(&mut seen, &keys(0..3 * lru)).unwrap();
     new_keys(&mut seen, &keys(lru..2 * lru)).unwrap();
     let counters = seen.counters();

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use furui::store::{Directory, Memory, Overlay, ReadAt, Scratch, Storage};
+use furui::store::{Directory, MANIFEST, Memory, Overlay, ReadAt, Scratch, Storage};
 use furui::{Error, Result};
 
 /// A new empty directory for one test.
@@ -118,9 +118,9 @@ fn every_storage_keeps_the_laws() {
 #[test]
 fn a_directory_is_created_with_its_parents_and_keeps_its_files() {
     let path = directory("kept").join("a/b/store");
-    publish(&Directory::open(&path).unwrap(), "file", b"kept");
-    assert_eq!(read(&Directory::open(&path).unwrap(), "file"), b"kept");
-    assert_eq!(read(&Directory::open_read_only(&path).unwrap(), "file"), b"kept");
+    publish(&Directory::open(&path).unwrap(), MANIFEST, b"kept");
+    assert_eq!(read(&Directory::open(&path).unwrap(), MANIFEST), b"kept");
+    assert_eq!(read(&Directory::open_read_only(&path).unwrap(), MANIFEST), b"kept");
 }
 
 #[test]
@@ -147,26 +147,25 @@ fn reading_changes_nothing() {
     assert_not_found(Directory::open_read_only(&missing));
     assert!(!missing.exists());
 
-    fs::write(path.join("file"), b"from a copy without LOCK").unwrap();
+    fs::write(path.join(MANIFEST), b"from a copy without LOCK").unwrap();
     fs::write(path.join("file.furui-tmp"), b"half").unwrap();
     let reader = Directory::open_read_only(&path).unwrap();
-    assert_eq!(read(&reader, "file"), b"from a copy without LOCK");
-    assert_eq!(reader.list().unwrap(), ["file"]);
+    assert_eq!(read(&reader, MANIFEST), b"from a copy without LOCK");
+    assert_eq!(reader.list().unwrap(), [MANIFEST]);
     assert!(matches!(reader.publish("new", |_| Ok(())), Err(Error::Config(_))));
-    assert!(matches!(reader.remove("file"), Err(Error::Config(_))));
+    assert!(matches!(reader.remove(MANIFEST), Err(Error::Config(_))));
     assert_eq!(fs::read_dir(&path).unwrap().count(), 2);
 }
 
 #[test]
 fn a_writer_removes_what_a_crash_left_half_written_and_nothing_else() {
     let path = directory("left-over");
-    drop(Directory::open(&path).unwrap());
-    for name in ["file.furui-tmp", "foreign.tmp", "foreign"] {
+    for name in [MANIFEST, "file.furui-tmp", "foreign.tmp", "foreign"] {
         fs::write(path.join(name), b"bytes").unwrap();
     }
     fs::create_dir(path.join("folder.furui-tmp")).unwrap();
     let store = Directory::open(&path).unwrap();
-    assert_eq!(store.list().unwrap(), ["foreign", "foreign.tmp"]);
+    assert_eq!(store.list().unwrap(), [MANIFEST, "foreign", "foreign.tmp"]);
     assert!(!path.join("file.furui-tmp").exists());
     assert!(path.join("folder.furui-tmp").exists());
 }
@@ -174,10 +173,15 @@ fn a_writer_removes_what_a_crash_left_half_written_and_nothing_else() {
 #[test]
 fn a_directory_of_other_things_is_refused_and_left_alone() {
     let path = directory("foreign");
-    fs::write(path.join("letter.txt"), b"dear").unwrap();
-    let message = Directory::open(&path).unwrap_err().to_string();
-    assert!(message.contains("foreign: holds other files and is no store"), "{message}");
-    assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
+    // Many programs have a file of the name LOCK.
+    for (files, name) in [(1, "letter.txt"), (2, "LOCK")] {
+        fs::write(path.join(name), b"dear").unwrap();
+        for outcome in [Directory::open(&path), Directory::open_read_only(&path)] {
+            let message = outcome.unwrap_err().to_string();
+            assert!(message.contains("foreign: holds other files and is no store"), "{message}");
+        }
+        assert_eq!(fs::read_dir(&path).unwrap().count(), files);
+    }
 }
 
 #[test]

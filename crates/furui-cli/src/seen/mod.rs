@@ -3,8 +3,6 @@
 mod output;
 mod stats;
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::process::ExitCode;
 
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
@@ -44,7 +42,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     let settings = SeenOptions {
         cache: cache(options)?,
         memory: options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE),
-        hash: hash(&storage, options)?,
+        hash: Some(hash(&storage, options)?),
     };
     let mut seen = Seen::open(storage, settings)?;
     let records = options.store.is_some() && !options.dry_run;
@@ -67,9 +65,14 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     let mut blocks = Blocks::new(&options.files, separator, &interrupt);
     let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
     let mut bytes = 0;
+    let mut closed = false;
     while let Some(mut block) = blocks.next()? {
         bytes += block.bytes.len() as u64;
         keys.hash_all(&block, &mut hashes);
+        if records && seen.will_sync(block.len()) {
+            // On the disk before their keys are: then a crash of the machine loses no line either.
+            output.sync()?;
+        }
         match &options.protect {
             None => seen.observe_all(&hashes, &mut verdicts)?,
             Some(regex) => seen.observe_protected(&hashes, |i| regex.is_match(block.line(i)), &mut verdicts)?,
@@ -77,13 +80,14 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         // Written before the next call, which may make these keys durable: a crash then repeats lines, and loses none.
         if output.write(&mut block, &verdicts, wanted)? == Sink::Closed {
             // Nobody knows which of the last lines were read. What is not durable yet comes again in the next run.
-            return Ok(ExitCode::SUCCESS);
+            closed = true;
+            break;
         }
         if !seen.set().runs().is_empty() {
             blocks.enlarge();
         }
     }
-    if records {
+    if records && !closed {
         output.sync()?;
         seen.sync()?;
     }
@@ -109,20 +113,17 @@ fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
     })
 }
 
-/// The hash for a new set, or `None` for a store that has one, which the options must not contradict.
-fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<Option<HashSpec>, Error> {
-    let algorithm = options.hash.map(|name| match name {
-        HashName::Xxh3 => HashAlgorithm::Xxh3,
-        HashName::Siphash => HashAlgorithm::SipHash13,
-    });
-    let Some(manifest) = Manifest::load(storage)? else {
-        let algorithm = algorithm.unwrap_or(HashAlgorithm::Xxh3);
-        // The order of hashes is the order of the table: with a seed that nobody knows nobody can choose lines that
-        // crowd one place of it.
-        let seed = options.hash_seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
-        return Ok(Some(HashSpec { algorithm, seed }));
-    };
-    let has = manifest.hash;
-    let wants = HashSpec { algorithm: algorithm.unwrap_or(has.algorithm), seed: options.hash_seed.unwrap_or(has.seed) };
-    Ok(Some(wants))
+/// The hash of the set: that of the store if there is one, or a new one; with what the options say of it.
+fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
+    let mut hash = Manifest::load(storage)?.map_or_else(HashSpec::random, |manifest| manifest.hash);
+    if let Some(name) = options.hash {
+        hash.algorithm = match name {
+            HashName::Xxh3 => HashAlgorithm::Xxh3,
+            HashName::Siphash => HashAlgorithm::SipHash13,
+        };
+    }
+    if let Some(seed) = options.hash_seed {
+        hash.seed = seed;
+    }
+    Ok(hash)
 }

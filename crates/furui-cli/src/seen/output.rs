@@ -1,7 +1,7 @@
 //! The lines that are printed.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{self, ErrorKind, Write};
 
 use furui::Error;
 use furui::seen::Verdict;
@@ -41,17 +41,7 @@ impl Output {
     /// stand by itself. Where the file cannot be read, nothing is done.
     pub fn mend(&mut self, separator: u8) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let torn = || -> io::Result<bool> {
-            let mut written = File::open("/dev/fd/1")?;
-            if !written.metadata()?.is_file() || written.seek(SeekFrom::End(0))? == 0 {
-                return Ok(false);
-            }
-            written.seek(SeekFrom::End(-1))?;
-            let mut last = [0];
-            written.read_exact(&mut last)?;
-            Ok(last != [separator])
-        };
-        if torn().unwrap_or(false) {
+        if appended_last_byte(file).is_some_and(|last| last != separator) {
             file.write_all(&[separator]).map_err(failed)?;
         }
         Ok(())
@@ -64,6 +54,28 @@ impl Output {
             _ => Ok(()),
         }
     }
+}
+
+/// The last byte of the file that `file` appends to; none if it is no file, is empty, or is written elsewhere than at
+/// its end.
+#[cfg(unix)]
+fn appended_last_byte(file: &File) -> Option<u8> {
+    use rustix::fs::{OFlags, fcntl_getfl};
+    use std::os::unix::fs::FileExt;
+    let length = file.metadata().ok().filter(|data| data.is_file())?.len();
+    if length == 0 || !fcntl_getfl(file).ok()?.contains(OFlags::APPEND) {
+        return None;
+    }
+    let mut last = [0];
+    // Standard output is rarely open for reading, too, but its file may be.
+    let written = File::open("/dev/fd/1").ok()?;
+    written.read_exact_at(&mut last, length - 1).ok()?;
+    Some(last[0])
+}
+
+#[cfg(not(unix))]
+fn appended_last_byte(_: &File) -> Option<u8> {
+    None
 }
 
 fn failed(error: io::Error) -> Error {

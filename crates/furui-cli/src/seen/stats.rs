@@ -1,5 +1,7 @@
 //! The summary that `--stats` prints on standard error.
 
+use std::io::Write;
+
 use furui::seen::{Cache, Seen};
 use furui::store::Storage;
 
@@ -9,13 +11,12 @@ use crate::size;
 
 /// Prints what happened.
 pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: StatsFormat) {
-    eprint!(
-        "{}",
-        match format {
-            StatsFormat::Text => text(seen, bytes),
-            StatsFormat::Json => json(seen, bytes),
-        }
-    );
+    let report = match format {
+        StatsFormat::Text => text(seen, bytes),
+        StatsFormat::Json => json(seen, bytes),
+    };
+    // The lines are printed and recorded; a report that nobody can take changes nothing about that.
+    let _ = std::io::stderr().write_all(report.as_bytes());
 }
 
 fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
@@ -42,7 +43,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
             grouped(c.stable_forgotten)
         ));
         lines.push(format!(
-            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), at most {:.0} expected at a rate of {rate}",
+            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), about {:.0} expected at a rate of {rate}",
             c.dropped_measured(),
             grouped(c.audited_false),
             grouped(c.audited),
@@ -54,7 +55,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         grouped(c.set_repeats + c.new),
         grouped(c.set_repeats),
         grouped(set.len()),
-        size::display(set.memory())
+        size::display(set.resident_bytes())
     ));
     if !set.runs().is_empty() {
         lines.push(format!(
@@ -80,7 +81,7 @@ fn json<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         .number("stable_hits", c.stable_hits)
         .number("set_repeats", c.set_repeats)
         .number("set_keys", set.len())
-        .number("memory", set.memory())
+        .number("memory", set.resident_bytes())
         .number("runs", set.runs().len())
         .number("stored", stored(seen))
         .number("written", set.written());

@@ -1,3 +1,5 @@
+use std::collections::TryReserveError;
+
 use super::arch;
 
 /// An array of saturating counters of 1, 2, 4 or 8 bits, packed into words: 64, 32, 16 or 8 to a word.
@@ -22,11 +24,17 @@ pub struct Cells {
 impl Cells {
     /// `len` counters of `bits` bits, all 0.
     ///
+    /// # Errors
+    /// If there is not so much memory.
+    ///
     /// # Panics
     /// If `bits` is not 1, 2, 4 or 8.
-    pub fn new(len: usize, bits: u32) -> Self {
+    pub fn new(len: usize, bits: u32) -> Result<Self, TryReserveError> {
         assert!(matches!(bits, 1 | 2 | 4 | 8), "cells have 1, 2, 4 or 8 bits, not {bits}");
-        Self { words: vec![0; len.div_ceil((64 / bits) as usize)], len, bits }
+        let words = len.div_ceil((64 / bits) as usize);
+        // Only to ask: fresh zeros from the system are not touched before they are used, as filling would.
+        Vec::<u64>::new().try_reserve_exact(words)?;
+        Ok(Self { words: vec![0; words], len, bits })
     }
 
     /// How many counters there are.
@@ -184,7 +192,7 @@ mod tests {
             len in 1usize..200,
             operations in prop::collection::vec((0u8..5, any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..200),
         ) {
-            let mut cells = Cells::new(len, bits);
+            let mut cells = Cells::new(len, bits).unwrap();
             let mut model = vec![0u8; len];
             let max = cells.max();
             for (operation, index, other, value) in operations {
@@ -208,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_long_range_of_2_bit_cells_loses_one_each() {
-        let mut cells = Cells::new(5000, 2);
+        let mut cells = Cells::new(5000, 2).unwrap();
         (0..5000).for_each(|i| cells.set(i, (i * 7 % 4) as u8));
         let before: Vec<u8> = (0..5000).map(|i| cells.get(i)).collect();
         cells.decrement_range(3, 4990);

@@ -12,3 +12,4 @@ pub use cells::Cells;
 pub use packed::{append_packed, pack};
 pub use scan::byte_positions;
 pub use unary::{unary_numbers, unary_position};
+pub(crate) use word::scale;

@@ -6,6 +6,12 @@ pub(crate) const fn low_bits(n: u32) -> u64 {
     if n < 64 { (1 << n) - 1 } else { u64::MAX }
 }
 
+/// Maps 64 uniform bits to 0..n, in order: ⌊random · n / 2⁶⁴⌋. With a hash this is its quotient among n.
+#[inline(always)]
+pub(crate) const fn scale(random: u64, n: usize) -> usize {
+    ((random as u128 * n as u128) >> 64) as usize
+}
+
 /// A word cut into equal lanes, each of which is compared with a value in the same few instructions (SWAR).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {

@@ -1,4 +1,4 @@
-use super::probes::{check_parts, check_rate, positions};
+use super::probes::{cells, check_parts, check_rate, positions};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Cells;
 use crate::hash::KeyHash;
@@ -67,7 +67,7 @@ impl CountingBloom {
         if !matches!(bits, 2 | 4 | 8) {
             return Err(ConfigError(format!("counters of {bits} bits: a counting filter's have 2, 4 or 8")));
         }
-        Ok(Self { cells: Cells::new(counters, bits), probes })
+        Ok(Self { cells: cells(counters, bits)?, probes })
     }
 
     /// Takes `key` out once, as often as it was put in. False, and nothing is done, if it is visibly not there.

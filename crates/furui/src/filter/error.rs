@@ -11,3 +11,8 @@ impl fmt::Display for ConfigError {
 }
 
 impl std::error::Error for ConfigError {}
+
+/// There is not enough memory for so many of something.
+pub(super) fn no_memory(count: usize, what: &str) -> ConfigError {
+    ConfigError(format!("{count} {what}: more than there is memory for; ask for less than that"))
+}

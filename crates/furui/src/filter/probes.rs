@@ -1,13 +1,15 @@
 //! Which counters a key owns, and which numbers of counters and probes can be.
 
 use super::ConfigError;
+use super::error::no_memory;
+use crate::bits::{Cells, scale};
 use crate::hash::KeyHash;
 
 /// The most probes a filter makes for a key. At 64 a Bloom filter would be at a rate of 2⁻⁶⁴, which is as far as a
 /// 64-bit hash can tell keys apart.
 pub const MAX_PROBES: u32 = 64;
 
-/// The most counters a filter has: 256 GiB of them at 2 bits each.
+/// The most counters a filter has: 256 GiB of them at 2 bits each, 1 TiB at 8.
 pub const MAX_COUNTERS: usize = 1 << 40;
 
 /// The positions of a key among `counters` counters, `probes` of them, all cut from its 64-bit hash.
@@ -28,10 +30,9 @@ pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iter
     })
 }
 
-/// Maps 64 uniform bits to 0..n, in order.
-#[inline]
-pub(super) fn scale(random: u64, n: usize) -> usize {
-    ((u128::from(random) * n as u128) >> 64) as usize
+/// The counters of a filter, all 0.
+pub(super) fn cells(counters: usize, bits: u32) -> Result<Cells, ConfigError> {
+    Cells::new(counters, bits).map_err(|_| no_memory(counters, "counters"))
 }
 
 /// Refuses numbers of counters and probes that no filter can have.

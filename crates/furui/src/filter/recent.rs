@@ -1,6 +1,7 @@
-use super::probes::scale;
+use super::error::no_memory;
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::arch::prefetch_for_write;
+use crate::bits::scale;
 use crate::hash::KeyHash;
 
 /// How many keys ahead sets are fetched.
@@ -89,21 +90,26 @@ impl Tag for u64 {
     }
 }
 
+/// The most keys a recent cache has room for.
+const MAX_ENTRIES: usize = 1 << 40;
+
 impl<T: Tag, const WAYS: usize> Recent<T, WAYS> {
     /// Room for `entries` keys, rounded up to whole sets.
     ///
     /// # Errors
-    /// If that is less than two sets, or more than 2⁴⁰ entries.
+    /// If that is less than two sets, more than 2⁴⁰ keys, or more than there is memory for.
     pub fn new(entries: usize) -> Result<Self, ConfigError> {
         const { assert!(WAYS > 0, "a set has at least one way") };
-        const MAX_ENTRIES: usize = 1 << 40;
         if !(WAYS + 1..=MAX_ENTRIES).contains(&entries) {
             return Err(ConfigError(format!(
                 "room for {entries} recent keys: from {} (two sets of {WAYS}) to {MAX_ENTRIES} can be",
                 WAYS + 1
             )));
         }
-        Ok(Self { sets: (0..entries.div_ceil(WAYS)).map(|set| [T::vacant(set); WAYS]).collect() })
+        let mut sets = Vec::new();
+        sets.try_reserve_exact(entries.div_ceil(WAYS)).map_err(|_| no_memory(entries, "recent keys"))?;
+        sets.extend((0..entries.div_ceil(WAYS)).map(|set| [T::vacant(set); WAYS]));
+        Ok(Self { sets })
     }
 
     /// How many keys there is room for.

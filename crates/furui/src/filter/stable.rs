@@ -1,7 +1,7 @@
-use super::probes::{check_rate, positions, scale};
+use super::probes::{cells, check_rate, positions};
 use super::steady::{check_stable, lasting_probes, random_zeros};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
-use crate::bits::Cells;
+use crate::bits::{Cells, scale};
 use crate::hash::KeyHash;
 
 /// A Bloom filter for a stream without end: "was it here lately?", in fixed memory at a fixed error rate.
@@ -56,7 +56,7 @@ impl StableBloom {
     pub fn from_parts(counters: usize, bits: u32, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
         max_of(bits)?;
-        Ok(Self { cells: Cells::new(counters, bits), probes, decrements, random: SplitMix64::new() })
+        Ok(Self { cells: cells(counters, bits)?, probes, decrements, random: SplitMix64::new() })
     }
 
     /// Takes 1 from `count` counters chosen at random, as [`insert`](FilterMut::insert) does P times.

@@ -1,4 +1,4 @@
-use super::probes::{check_rate, positions};
+use super::probes::{cells, check_rate, positions};
 use super::steady::{check_stable, lasting_probes, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Cells;
@@ -72,7 +72,7 @@ impl StableBloomLight {
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(counters: usize, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
-        Ok(Self { cells: Cells::new(counters, BITS), probes, decrements, cursor: 0 })
+        Ok(Self { cells: cells(counters, BITS)?, probes, decrements, cursor: 0 })
     }
 
     /// [`insert`](FilterMut::insert)s `keys` in order and appends to `new` the indices in `keys` of those that were not

@@ -16,7 +16,8 @@ pub struct Counters {
     pub stable_hits: u64,
     /// Keys that came as far as the exact set and were in it.
     pub set_repeats: u64,
-    /// Of those, keys the stable filter had forgotten: its false negatives.
+    /// Of those, keys the stable filter did not know: its false negatives, and keys of earlier runs of a store, which it
+    /// never met.
     pub stable_forgotten: u64,
     /// The stable filter's claims that were not believed but checked against the exact set: one in
     /// [`AUDIT`](Self::AUDIT).

@@ -1,3 +1,4 @@
+use crate::bits::scale;
 use crate::error::{Error, Result};
 use crate::hash::KeyHash;
 
@@ -43,6 +44,9 @@ struct Entry {
     older: u32,
 }
 
+/// The most keys an LRU holds.
+const MAX_CAPACITY: usize = 1 << 30;
+
 /// No entry.
 const NONE: u32 = u32::MAX;
 
@@ -52,18 +56,17 @@ impl Lru {
     /// # Errors
     /// [`Error::Config`] for another capacity.
     pub fn new(capacity: usize) -> Result<Self> {
-        const MAX_CAPACITY: usize = 1 << 30;
         if !(1..=MAX_CAPACITY).contains(&capacity) {
             return Err(Error::Config(format!("an LRU cache of {capacity} keys: it holds from 1 to {MAX_CAPACITY}")));
         }
-        Ok(Self {
-            entries: Vec::with_capacity(capacity),
-            capacity: capacity as u32,
-            newest: NONE,
-            oldest: NONE,
-            // Always an empty slot, so that every search ends.
-            table: vec![0; capacity + capacity / 4 + 1],
-        })
+        let no_memory = |_| Error::Config(format!("an LRU cache of {capacity} keys: there is no memory for so many"));
+        let (mut entries, mut table) = (Vec::new(), Vec::new());
+        entries.try_reserve_exact(capacity).map_err(no_memory)?;
+        // Always an empty slot, so that every search ends.
+        let slots = capacity + capacity / 4 + 1;
+        table.try_reserve_exact(slots).map_err(no_memory)?;
+        table.resize(slots, 0);
+        Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, table })
     }
 
     /// How many keys there is room for.
@@ -116,7 +119,7 @@ impl Lru {
 
     /// Where the search for a key begins.
     fn home(&self, key: KeyHash) -> usize {
-        ((u128::from(key.get()) * self.table.len() as u128) >> 64) as usize
+        scale(key.get(), self.table.len())
     }
 
     fn next(&self, slot: usize) -> usize {

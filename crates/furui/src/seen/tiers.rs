@@ -24,7 +24,7 @@ pub enum Cache {
 /// An LRU takes up to this many keys, as in the paper's experiments (2²⁰).
 const LRU_KEYS: u64 = 1 << 20;
 /// And this many bytes of memory each.
-const LRU_KEY_BYTES: u64 = 20;
+const LRU_KEY_BYTES: u64 = 21;
 /// A stable filter takes up to this many counters of two bits, the paper's largest (2³⁰, 256 MiB).
 const STABLE_COUNTERS: u64 = 1 << 30;
 
@@ -105,7 +105,7 @@ impl Tiers {
         misses: &mut Vec<u32>,
         asked: &mut Vec<Asked>,
         counters: &mut Counters,
-    ) -> Result<()> {
+    ) {
         match self {
             Self::Recent(recent) => {
                 recent.observe_all(keys, misses);
@@ -138,7 +138,6 @@ impl Tiers {
             }
             Self::None => misses.extend(0..keys.len() as u32),
         }
-        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{DiskFile, MANIFEST, Storage};
+use super::{DiskFile, MANIFEST, RunEntry, Storage};
 use crate::error::{Error, Result};
 
 /// The file whose lock says that a process uses the directory. Its bytes, none, do not matter.
@@ -68,6 +68,7 @@ impl Directory {
         if !fs::metadata(&path).map_err(error_at("cannot open", &path))?.is_dir() {
             return Err(not_a_directory(&path));
         }
+        refuse_foreign(&path)?;
         let lock_path = path.join(LOCK);
         let lock = match File::open(&lock_path) {
             Ok(lock) => {
@@ -188,18 +189,25 @@ fn create_durably(path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses a directory that holds anything and was never a store: a slip of the pen must not mix the two.
+/// Refuses a directory that holds other things than a store's: a slip of the pen must not mix the two.
 fn refuse_foreign(path: &Path) -> Result<()> {
-    if path.join(LOCK).exists() || path.join(MANIFEST).exists() {
+    if path.join(MANIFEST).exists() {
         return Ok(());
     }
-    match fs::read_dir(path).map_err(error_at("cannot list", path))?.next() {
-        None => Ok(()),
-        Some(_) => Err(Error::Config(format!(
-            "{}: holds other files and is no store; name an empty or a new directory",
-            path.display()
-        ))),
+    for entry in fs::read_dir(path).map_err(error_at("cannot list", path))? {
+        let name = entry.map_err(error_at("cannot list", path))?.file_name();
+        // Other programs have a LOCK, too, but never alone.
+        let ours = name
+            .to_str()
+            .is_some_and(|name| name == LOCK || name.ends_with(TEMPORARY) || RunEntry::number_of(name).is_some());
+        if !ours {
+            return Err(Error::Config(format!(
+                "{}: holds other files and is no store; name an empty or a new directory",
+                path.display()
+            )));
+        }
     }
+    Ok(())
 }
 
 /// Forces a directory's names to the device.

@@ -1,5 +1,6 @@
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use memmap2::Mmap;
 
@@ -24,6 +25,14 @@ pub struct DiskFile {
 }
 
 impl DiskFile {
+    /// Opens a file by itself, outside a [`Directory`](super::Directory), without a map.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::new(File::open(path)?, false)
+    }
+
     /// Takes over an open file, of which nobody will change a byte any more.
     pub(super) fn new(file: File, mapped: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();

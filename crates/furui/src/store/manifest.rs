@@ -174,12 +174,25 @@ impl Manifest {
         Ok(number)
     }
 
-    /// Those of `names` that are files of a store like this, but that this manifest does not name: what a crash left.
-    /// Names of any other form are not touched.
-    pub fn orphans(&self, names: &[String]) -> Vec<String> {
+    /// The run files in `storage` that this manifest does not name: what a crash left. Files of other names do not
+    /// count.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if a file has a number that was not to be given out yet: then this manifest is an older one,
+    /// and what it does not name may be the store's keys. [`Error::Io`].
+    pub fn orphans<S: Storage>(&self, storage: &S) -> Result<Vec<String>> {
         let named: BTreeSet<u64> = self.runs.iter().map(|run| run.number).collect();
-        let is_orphan = |name: &&String| RunEntry::number_of(name).is_some_and(|number| !named.contains(&number));
-        names.iter().filter(is_orphan).cloned().collect()
+        let mut orphans = Vec::new();
+        for name in storage.list()? {
+            let Some(number) = RunEntry::number_of(&name).filter(|number| !named.contains(number)) else { continue };
+            // A crash leaves at most the run that was being added.
+            if number > self.next_file {
+                let problem = Problem::Invalid("older than the runs beside it");
+                return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
+            }
+            orphans.push(name);
+        }
+        Ok(orphans)
     }
 
     /// Writes the manifest's file.

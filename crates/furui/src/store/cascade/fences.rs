@@ -1,3 +1,5 @@
+use crate::bits::scale;
+
 /// How far a guess may be off before steps give way to a binary search. The rank of a hash among n uniform ones
 /// strays from its expectation by √n / 2 at most (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
 const STEPS: usize = 32;
@@ -29,7 +31,7 @@ impl Fences {
     #[inline]
     pub(super) fn page_of(&self, hash: u64) -> usize {
         let fences = &self.0[..];
-        let guess = ((u128::from(hash) * fences.len() as u128) >> 64) as usize;
+        let guess = scale(hash, fences.len());
         if fences.get(guess).is_some_and(|&fence| fence <= hash) {
             let near = &fences[guess + 1..fences.len().min(guess + 1 + STEPS)];
             match near.iter().position(|&fence| fence > hash) {

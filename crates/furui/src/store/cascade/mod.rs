@@ -1,5 +1,6 @@
 //! The cascade filter: an exact set of 64-bit hashes, in RAM and in runs on storage.
 
+mod batch;
 mod drain;
 mod fences;
 mod merge;
@@ -52,7 +53,7 @@ pub struct Cascade<S: Storage> {
     manifest: Manifest,
     /// Whether storage has a manifest yet.
     saved: bool,
-    /// An earlier write failed, and what storage has now is for a new opening to find out.
+    /// Something failed, and what storage has now is for a new opening to find out.
     broken: bool,
     /// Oldest first, as in the manifest.
     runs: Vec<Run<S::File>>,
@@ -61,6 +62,7 @@ pub struct Cascade<S: Storage> {
     /// The batch at hand: its hashes; those that are not in RAM, with their indices, sorted; those that are in no run so far.
     hashes: Vec<u64>,
     absent: Vec<(u64, u32)>,
+    scratch: Vec<(u64, u32)>,
     wanted: Vec<u64>,
     found: Vec<bool>,
 }
@@ -68,10 +70,11 @@ pub struct Cascade<S: Storage> {
 /// How a [`Cascade`] works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CascadeOptions {
-    /// Bytes of RAM for the set. At least [`MIN_MEMORY`](Self::MIN_MEMORY) are taken.
+    /// Bytes of RAM for the set. At least [`MIN_MEMORY`](Self::MIN_MEMORY) are taken; and what runs keep in RAM, 0.01
+    /// bytes a key, comes on top where it is more than half of it.
     pub memory: u64,
-    /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is, or the
-    /// default.
+    /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is, or
+    /// XXH3 with a random seed.
     pub hash: Option<HashSpec>,
 }
 
@@ -98,18 +101,19 @@ impl<S: Storage> Cascade<S> {
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
         let (manifest, saved) = match Manifest::load(&storage)? {
             Some(manifest) => (manifest, true),
-            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_default()), false),
+            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), false),
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
             let file = storage.path(crate::store::MANIFEST);
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file, offset: 0, problem }.into());
         }
-        for orphan in manifest.orphans(&storage.list()?) {
-            // What a crash left. Where it may not be removed, on a storage that is only read, it harms nobody.
+        let runs = manifest.runs.iter().map(|entry| open_run(&storage, entry, manifest.hash)).collect::<Result<_>>()?;
+        // Only now that all is there that should be: what a crash left. Where it may not be removed, on a storage that
+        // is only read, it harms nobody.
+        for orphan in manifest.orphans(&storage)? {
             let _ = storage.remove(&orphan);
         }
-        let runs = manifest.runs.iter().map(|entry| open_run(&storage, entry, manifest.hash)).collect::<Result<_>>()?;
         Ok(Self {
             storage,
             memory: options.memory.max(CascadeOptions::MIN_MEMORY),
@@ -121,6 +125,7 @@ impl<S: Storage> Cascade<S> {
             written: 0,
             hashes: vec![],
             absent: vec![],
+            scratch: vec![],
             wanted: vec![],
             found: vec![],
         })
@@ -152,8 +157,8 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// Bytes of RAM it takes now.
-    pub fn memory(&self) -> u64 {
-        self.table.bytes() as u64 + self.fences()
+    pub fn resident_bytes(&self) -> u64 {
+        self.table.bytes() as u64 + self.run_bytes()
     }
 
     /// Bytes written to runs since it was opened.
@@ -168,14 +173,21 @@ impl<S: Storage> Cascade<S> {
     ///
     /// # Errors
     /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged. What is on storage stays as it was, or has the
-    /// keys of earlier calls; this value is of no more use.
+    /// keys of earlier calls; this value is of no more use, and says so when it is used.
+    ///
+    /// # Panics
+    /// If there are 2³² keys or more.
     pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
+        assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
+        // An error in what follows is the end: a caller that went on could not know which keys were taken in.
+        self.broken = true;
         self.hashes.clear();
         self.hashes.extend(keys.iter().copied().map(nonzero));
         self.make_room(keys.len())?;
         if self.runs.is_empty() {
             self.table.insert_all(&self.hashes, |i| new.push(i as u32));
+            self.broken = false;
             return Ok(());
         }
         self.seek_absent()?;
@@ -188,6 +200,7 @@ impl<S: Storage> Cascade<S> {
                 wanted.next();
             }
         }
+        self.broken = false;
         Ok(())
     }
 
@@ -236,6 +249,10 @@ impl<S: Storage> Cascade<S> {
     /// As [`insert_all`](Self::insert_all).
     pub fn sync(&mut self) -> Result<()> {
         self.check_usable()?;
+        self.sync_table()
+    }
+
+    fn sync_table(&mut self) -> Result<()> {
         if self.table.len() == 0 {
             return Ok(());
         }
@@ -279,15 +296,21 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
+    /// Whether taking in so many keys will first make those of earlier calls durable: the moment before which a caller
+    /// makes durable what it did with them.
+    pub fn will_sync(&self, keys: usize) -> bool {
+        self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
+    }
+
     fn check_usable(&self) -> Result<()> {
         if self.broken {
-            return Err(Error::Config("an earlier write to the store failed: open it again".into()));
+            return Err(Error::Config("the store failed before: open it again".into()));
         }
         Ok(())
     }
 
     /// Bytes of RAM that do not belong to the table.
-    fn fences(&self) -> u64 {
+    fn run_bytes(&self) -> u64 {
         self.runs.iter().map(Run::resident_bytes).sum()
     }
 
@@ -297,16 +320,16 @@ impl<S: Storage> Cascade<S> {
         if self.table.reserve(batch, self.table_budget()) {
             return Ok(());
         }
-        self.sync()?;
+        self.sync_table()?;
         if !self.table.reserve(batch, self.table_budget()) {
             self.table.reserve(batch, usize::MAX);
         }
         Ok(())
     }
 
-    /// Bytes the table may grow to. A little is left for the fences of the runs to come.
+    /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.
     fn table_budget(&self) -> usize {
-        let room = (self.memory - self.memory / FENCES_SHARE).saturating_sub(self.fences());
+        let room = self.memory.saturating_sub(self.run_bytes()).max(self.memory / 2);
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
@@ -316,7 +339,7 @@ impl<S: Storage> Cascade<S> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
         absent.clear();
         self.table.absent(hashes, |i| absent.push((hashes[i], i as u32)));
-        absent.sort_unstable();
+        batch::sort_by_hash(absent, &mut self.scratch);
         self.wanted.clear();
         self.wanted.extend(absent.iter().map(|&(hash, _)| hash));
         self.wanted.dedup();
@@ -368,7 +391,7 @@ impl<S: Storage> Cascade<S> {
         self.runs.truncate(kept);
         self.runs.push(run);
         self.table.clear();
-        if self.memory() > self.memory {
+        if self.table.bytes() > self.table_budget() {
             self.table = Table::new();
         }
         self.broken = false;
@@ -379,9 +402,6 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 }
-
-/// One part in so many of the memory is kept for fences that new runs bring; one page in 500 of a run is fences.
-const FENCES_SHARE: u64 = 64;
 
 /// The table has no place for hash 0, which therefore is taken for hash 1: one more collision in 2⁶⁴.
 fn nonzero(key: KeyHash) -> u64 {

@@ -1,4 +1,4 @@
-use crate::bits;
+use crate::bits::{prefetch, scale};
 
 /// The cascade's level in RAM: a flat table of whole hashes in hash order.
 ///
@@ -74,6 +74,12 @@ impl Table {
         true
     }
 
+    /// Whether [`reserve`](Self::reserve) would make room.
+    pub(crate) fn has_room(&self, additional: usize, max_bytes: usize) -> bool {
+        let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
+        (self.len + additional) as u128 * 100 <= self.homes.max(limit) as u128 * FULL_LOAD as u128
+    }
+
     /// How many hashes it holds at a load of so many hundredths.
     fn capacity(&self, load: usize) -> usize {
         self.homes * load / 100
@@ -85,7 +91,7 @@ impl Table {
     pub(crate) fn insert_all(&mut self, hashes: &[u64], mut on_new: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
             if let Some(&ahead) = hashes.get(i + PREFETCH_AHEAD) {
-                bits::prefetch(&self.slots[home(ahead, self.homes)]);
+                prefetch(&self.slots[scale(ahead, self.homes)]);
             }
             if self.insert(hash) {
                 on_new(i);
@@ -98,7 +104,7 @@ impl Table {
     pub(crate) fn absent(&self, hashes: &[u64], mut on_absent: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
             if let Some(&ahead) = hashes.get(i + PREFETCH_AHEAD) {
-                bits::prefetch(&self.slots[home(ahead, self.homes)]);
+                prefetch(&self.slots[scale(ahead, self.homes)]);
             }
             if self.slots[self.position(hash)] != hash {
                 on_absent(i);
@@ -125,7 +131,7 @@ impl Table {
     /// The first slot from the home of `hash` on that is empty or holds no smaller hash.
     #[inline]
     fn position(&self, hash: u64) -> usize {
-        let mut i = home(hash, self.homes);
+        let mut i = scale(hash, self.homes);
         // Empty wraps to the largest value, so one comparison ends at empty slots and at hashes that are not smaller.
         // The last slot is always empty, so this ends.
         while self.slots[i].wrapping_sub(1) < hash - 1 {
@@ -167,18 +173,12 @@ impl Table {
         let mut next = 0;
         for read in shift..self.slots.len() {
             let hash = std::mem::take(&mut self.slots[read]);
-            next = next.max(home(hash, homes));
+            next = next.max(scale(hash, homes));
             self.slots[next] = hash;
             next += usize::from(hash != 0);
         }
         self.homes = homes;
     }
-}
-
-/// The quotient of a hash among `homes` slots: ⌊hash · homes / 2⁶⁴⌋.
-#[inline]
-fn home(hash: u64, homes: usize) -> usize {
-    ((u128::from(hash) * homes as u128) >> 64) as usize
 }
 
 #[cfg(test)]
@@ -194,7 +194,7 @@ mod tests {
         assert!(table.slots.iter().filter(|&&slot| slot != 0).eq(model), "ascending, complete, nothing twice");
         assert_eq!(table.slots.last(), Some(&0));
         for (i, &hash) in table.slots.iter().enumerate().filter(|&(_, &hash)| hash != 0) {
-            assert!(table.slots[home(hash, table.homes)..i].iter().all(|&slot| slot != 0), "no gap before its home");
+            assert!(table.slots[scale(hash, table.homes)..i].iter().all(|&slot| slot != 0), "no gap before its home");
         }
     }
 
