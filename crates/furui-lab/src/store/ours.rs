@@ -1,0 +1,43 @@
+//! The cascade in a directory, used as the command line uses it.
+
+use std::path::Path;
+
+use furui::KeyHash;
+use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::store::{Directory, Storage};
+
+use super::Result;
+
+/// Lines in a block of 512 KiB, which is what the command line reads while the set is in RAM: 60 bytes each.
+const BATCH: u64 = 8 << 10;
+/// The most lines in a batch once there are runs.
+const LARGE_BATCH: u64 = 128 << 10;
+
+/// What the command line adds for mapped files, which it does not use.
+const RESIDENT: u64 = 8 << 20;
+
+/// A cascade over files that are read, not mapped.
+pub(super) fn open(directory: &Path, memory: u64) -> Result<Cascade<Directory>> {
+    let options = CascadeOptions { memory, resident: RESIDENT, hash: None };
+    Ok(Cascade::open(Directory::open(directory)?.mapped(false), options)?)
+}
+
+/// Puts in the first `count` keys of a sequence and makes them durable. Returns the most runs there were at any time: so many a
+/// miss has to ask.
+pub(super) fn insert<S: Storage>(set: &mut Cascade<S>, count: u64, key: impl Fn(u64) -> u64) -> Result<usize> {
+    let (mut batch, mut new) = (vec![], vec![]);
+    let (mut next, mut most_runs) = (0, 0);
+    while next < count {
+        let limit = if set.runs().is_empty() { BATCH } else { LARGE_BATCH };
+        let end = count.min(next + limit);
+        batch.clear();
+        batch.extend((next..end).map(|i| KeyHash::new(key(i))));
+        new.clear();
+        set.insert_all(&batch, &mut new)?;
+        assert_eq!(new.len(), batch.len(), "every key is new");
+        most_runs = most_runs.max(set.runs().len());
+        next = end;
+    }
+    set.sync()?;
+    Ok(most_runs.max(set.runs().len()))
+}
