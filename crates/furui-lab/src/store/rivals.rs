@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use heed::byteorder::BigEndian;
+use heed::byteorder::{BigEndian, ByteOrder, NativeEndian};
 use heed::types::{U64, Unit};
-use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, PutFlags};
+use heed::{
+    Comparator, Database, DefaultComparator, Env, EnvFlags, EnvOpenOptions, IntegerComparator, MdbError, PutFlags,
+};
 use redb::{Durability, ReadableDatabase, TableDefinition};
 
 use super::Result;
@@ -12,22 +14,36 @@ use super::Result;
 /// How many keys are put in by a transaction.
 pub(super) const TRANSACTION: u64 = 100_000;
 
-/// LMDB as it is fastest: nothing is forced to the device but at the end.
-pub(super) struct Lmdb {
+/// LMDB with keys in one byte order and compared in one way; nothing is forced to the device but at the end.
+pub(super) struct Lmdb<O, C> {
     env: Env,
-    keys: Database<U64<BigEndian>, Unit>,
+    keys: Database<U64<O>, Unit, C>,
 }
 
-impl Lmdb {
-    #[expect(unsafe_code, reason = "LMDB maps its file and does not sync it, both of which may lose it")]
+impl Lmdb<BigEndian, DefaultComparator> {
+    /// As it is without further knowledge: keys are strings of bytes.
     pub(super) fn create(directory: &Path) -> Result<Self> {
+        Self::with(directory, EnvFlags::NO_SYNC)
+    }
+}
+
+impl Lmdb<NativeEndian, IntegerComparator> {
+    /// As it is fastest: keys are numbers, and pages are written through the map.
+    pub(super) fn create_tuned(directory: &Path) -> Result<Self> {
+        Self::with(directory, EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP)
+    }
+}
+
+impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
+    #[expect(unsafe_code, reason = "LMDB maps its file and does not sync it, both of which may lose it")]
+    fn with(directory: &Path, flags: EnvFlags) -> Result<Self> {
         const MAP: usize = 4 << 30;
         let mut options = EnvOpenOptions::new();
         // SAFETY: the directory was just made by this process, and nobody else opens its files; if the machine dies, so
         // does the experiment.
-        let env = unsafe { options.map_size(MAP).flags(EnvFlags::NO_SYNC).open(directory)? };
+        let env = unsafe { options.map_size(MAP).flags(flags).open(directory)? };
         let mut transaction = env.write_txn()?;
-        let keys = env.create_database(&mut transaction, None)?;
+        let keys = env.database_options().types().key_comparator().create(&mut transaction)?;
         transaction.commit()?;
         Ok(Self { env, keys })
     }
