@@ -10,7 +10,7 @@ use crate::interrupt::{Interrupt, Wait};
 
 /// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
-/// The same where each block costs a pass over storage, which more keys share.
+/// The most where each block costs a pass over storage, which more keys share.
 const LARGE_BLOCK: usize = 8 << 20;
 /// The most lines in a block, so that what is kept for each takes little memory however short they are.
 const MAX_LINES: usize = 128 << 10;
@@ -105,10 +105,13 @@ impl<'a> Blocks<'a> {
         self.interrupted
     }
 
-    /// From now on reads larger blocks, if so much has arrived.
+    /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has arrived.
     pub fn enlarge(&mut self) {
-        if self.buffer.len() < LARGE_BLOCK {
-            self.buffer.resize(LARGE_BLOCK, 0);
+        if let Some(&last) = self.ends.last() {
+            let wanted = (last as usize / self.ends.len() + 1) * MAX_LINES;
+            if self.buffer.len() < wanted.min(LARGE_BLOCK) {
+                self.buffer.resize(wanted.min(LARGE_BLOCK), 0);
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 //! Quotient pages against sorted sets: exact, as full as can be, and total on any bytes.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 use std::collections::BTreeSet;
 
 use furui::format::Problem;

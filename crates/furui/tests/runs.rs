@@ -1,5 +1,7 @@
 //! Runs against sorted sets, over mapped files and others; and what damage does to them.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -36,7 +38,7 @@ impl File {
 
 impl ReadAt for File {
     fn len(&self) -> u64 {
-        self.bytes.len() as u64
+        ReadAt::len(&*self.bytes)
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
@@ -266,6 +268,15 @@ fn a_well_sealed_file_that_contradicts_itself_is_refused() {
         assert!(matches!(run.verify(), Err(Error::Format(_))), "{what}");
         assert!(matches!(read_all(&run), Err(Error::Format(_))), "{what}");
     }
+
+    // Padding that is not zero, under a checksum that is right.
+    let mut padded = pages;
+    padded[1][PAGE_BYTES - 1] = 1;
+    let checksum = HashSpec::default().hash(&padded[1][4..]).get() as u32;
+    padded[1][..4].copy_from_slice(&checksum.to_le_bytes());
+    let run = open(&sealed(&padded, &[10, 40], 6, 60, bits.get()), true).unwrap();
+    assert!(run.contains(50).unwrap() && run.verify().is_err());
+
     assert!(open(&sealed(&swapped, &[10, 40], 6, 60, bits.get()), true).unwrap().contains(50).is_err());
 }
 
@@ -330,4 +341,35 @@ fn an_error_of_the_sink_names_the_file() {
     }
     let error = RunWriter::new(Full, "0123.run", HashSpec::default(), 3).err().expect("the header is written at once");
     assert!(error.to_string().starts_with("cannot write 0123.run: "), "{error}");
+}
+
+/// The keys of the example in docs/format.md, cut behind their first byte: quotients 1, 1, 3, 3 and 7.
+const GOLDEN_KEYS: [u64; 5] =
+    [0x0100_0000_0000_0001, 0x0123_4567_89AB_CDEF, 0x0300_0000_0000_0000, 0x03FF_FFFF_FFFF_FFFF, 0x0700_0000_0000_ABCD];
+
+const GOLDEN: &[u8] = include_bytes!("golden/v1/0000000000000001.run");
+
+#[test]
+fn the_golden_run_is_read_and_written_byte_for_byte() {
+    let run = open(GOLDEN, true).unwrap();
+    run.verify().unwrap();
+    assert_eq!(read_all(&run).unwrap(), GOLDEN_KEYS);
+    assert!(run.contains(GOLDEN_KEYS[2]).unwrap() && !run.contains(GOLDEN_KEYS[2] + 1).unwrap());
+    assert_eq!(write(&GOLDEN_KEYS, 5, 5), GOLDEN);
+}
+
+#[test]
+fn the_dump_in_the_format_description_is_the_golden_file() {
+    let page = include_str!("../../../docs/format.md");
+    let mut dumped = vec![0; GOLDEN.len()];
+    let section = page.lines().skip_while(|line| *line != "## Run").skip(1).take_while(|line| !line.starts_with("## "));
+    for line in section {
+        let Some((offset, rest)) = line.trim_start().split_once("  ") else { continue };
+        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
+        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
+        for (i, byte) in bytes.split(' ').enumerate() {
+            dumped[offset + i] = u8::from_str_radix(byte, 16).unwrap();
+        }
+    }
+    assert_eq!(dumped, GOLDEN);
 }

@@ -63,7 +63,11 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     };
     let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
     let mut output = Output::new(options.quiet)?;
-    let mut blocks = Blocks::new(&options.files, if options.null { 0 } else { b'\n' }, &interrupt);
+    let separator = if options.null { 0 } else { b'\n' };
+    if records {
+        output.mend(separator)?;
+    }
+    let mut blocks = Blocks::new(&options.files, separator, &interrupt);
     let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
     let mut bytes = 0;
     while let Some(mut block) = blocks.next()? {

@@ -1,7 +1,7 @@
 //! The lines that are printed.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use furui::Error;
 use furui::seen::Verdict;
@@ -35,6 +35,26 @@ impl Output {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Sink::Closed),
             Err(error) => Err(failed(error)),
         }
+    }
+
+    /// Ends a line that a killed run left without its end, if the output is appended to a file: the first line to come must
+    /// stand by itself. Where the file cannot be read, nothing is done.
+    pub fn mend(&mut self, separator: u8) -> Result<(), Error> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let torn = || -> io::Result<bool> {
+            let mut written = File::open("/dev/fd/1")?;
+            if !written.metadata()?.is_file() || written.seek(SeekFrom::End(0))? == 0 {
+                return Ok(false);
+            }
+            written.seek(SeekFrom::End(-1))?;
+            let mut last = [0];
+            written.read_exact(&mut last)?;
+            Ok(last != [separator])
+        };
+        if torn().unwrap_or(false) {
+            file.write_all(&[separator]).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Waits until what was printed is on the disk, if it goes to one.

@@ -42,7 +42,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
             grouped(c.stable_forgotten)
         ));
         lines.push(format!(
-            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), {:.0} expected at a rate of {rate}",
+            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), at most {:.0} expected at a rate of {rate}",
             c.dropped_measured(),
             grouped(c.audited_false),
             grouped(c.audited),

@@ -2,11 +2,13 @@
 
 pub(crate) mod arch;
 mod cells;
+mod packed;
 mod scan;
 mod unary;
 pub(crate) mod word;
 
 pub(crate) use arch::prefetch;
 pub use cells::Cells;
+pub use packed::{append_packed, pack};
 pub use scan::byte_positions;
-pub use unary::unary_position;
+pub use unary::{unary_numbers, unary_position};

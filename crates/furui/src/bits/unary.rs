@@ -12,3 +12,9 @@ pub fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
         None => Some(0),
     }
 }
+
+/// The numbers of a string of unary numbers: the i-th one-bit, at position p, stands for `base` + p − i. False if the
+/// string has more of them than `numbers`, or fewer; what `numbers` holds is unspecified then.
+pub fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+    arch::unary_numbers(words, base, numbers)
+}

@@ -44,7 +44,8 @@ impl Counters {
     }
 
     /// How many new keys a filter with this false-positive rate should have dropped: it claims to know that share of the new
-    /// keys, and all its claims but the audited ones are believed. So the new keys that came through are the rest.
+    /// keys, and all its claims but the audited ones are believed. So the new keys that came through are the rest. A filter
+    /// begins empty and comes to its rate after some rounds; until then it drops fewer.
     pub fn dropped_expected(&self, rate: f64) -> f64 {
         let believed = rate * (1.0 - 1.0 / Self::AUDIT as f64);
         self.new as f64 * believed / (1.0 - believed)

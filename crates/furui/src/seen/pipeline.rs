@@ -79,9 +79,12 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// [`Error`](crate::Error): the store is damaged, of a newer version, or hashed otherwise; or the options cannot be.
     pub fn open(storage: S, options: SeenOptions) -> Result<Self> {
-        let tiers = Tiers::new(options.cache, options.memory)?;
-        let memory = options.memory.saturating_sub(tiers.bytes());
+        let mut tiers = Tiers::new(options.cache, options.memory)?;
+        let memory = options.memory.saturating_sub(tiers.bytes(options.memory));
         let set = Cascade::open(storage, CascadeOptions { memory, resident: options.resident, hash: options.hash })?;
+        if !set.runs().is_empty() {
+            tiers.enlarge(options.memory)?;
+        }
         Ok(Self {
             tiers,
             options,
@@ -129,7 +132,11 @@ impl<S: Storage> Seen<S> {
         self.keys.clear();
         self.keys.extend(self.misses.iter().map(|&i| keys[i as usize]));
         self.new.clear();
+        let on_storage = !self.set.runs().is_empty();
         self.set.insert_all(&self.keys, &mut self.new)?;
+        if !on_storage && !self.set.runs().is_empty() {
+            self.tiers.enlarge(self.options.memory)?;
+        }
         for &i in &self.new {
             verdicts[self.misses[i as usize] as usize] = Verdict::New;
         }

@@ -1,7 +1,7 @@
 use super::counters::Counters;
 use super::lru::{Lru, LruOutcome};
 use crate::error::Result;
-use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
+use crate::filter::{Filter, Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// What stands before the exact set and spares it the keys that come again soon.
@@ -28,8 +28,15 @@ const LRU_KEY_BYTES: u64 = 20;
 /// A stable filter takes up to this many counters of two bits, the paper's largest (2³⁰, 256 MiB).
 const STABLE_COUNTERS: u64 = 1 << 30;
 
-/// So many keys the recent cache holds: 8 KiB, which stay in the first-level cache.
-const RECENT_KEYS: usize = 1 << 10;
+/// A recent cache before a set in RAM: 256 KiB, which stay in the second-level cache. More hits would not pay for the
+/// slower probes.
+const RECENT_KEYS: u64 = 1 << 15;
+/// A recent cache before a set on storage, where a hit spares more: 2 MiB.
+const RECENT_KEYS_STORAGE: u64 = 1 << 18;
+/// But no recent cache takes more than this share of the memory.
+const RECENT_SHARE: u64 = 32;
+/// And each has at least so many keys.
+const RECENT_LEAST: u64 = 1 << 10;
 
 /// A key that the stable filter was asked about and that went on to the exact set all the same.
 pub(super) struct Asked {
@@ -43,32 +50,48 @@ pub(super) struct Asked {
 pub(super) enum Tiers {
     Recent(Recent<u64, 1>),
     Lru(Lru),
-    LruStable { lru: Lru, stable: StableBloomLight },
+    LruStable { lru: Lru, stable: StableBloomLight, round: Round },
     None,
 }
 
 impl Tiers {
-    /// Tiers within a share of `memory` bytes: an eighth for the LRU, a quarter for the stable filter.
+    /// Tiers within a share of `memory` bytes: a thirty-second for the recent cache, an eighth for the LRU, a quarter for
+    /// the stable filter.
     pub(super) fn new(cache: Cache, memory: u64) -> Result<Self> {
-        let lru = || Lru::new((memory / 8 / LRU_KEY_BYTES).clamp(1, LRU_KEYS) as usize);
+        let lru = || Lru::new((memory / 8 / LRU_KEY_BYTES).clamp(ROUND as u64, LRU_KEYS) as usize);
         Ok(match cache {
-            Cache::Recent => Self::Recent(Recent::new(RECENT_KEYS)?),
+            Cache::Recent => Self::Recent(recent(RECENT_KEYS, memory)?),
             Cache::Lru => Self::Lru(lru()?),
             Cache::LruStable { rate } => {
                 // Four counters a byte, of a quarter of the memory.
                 let counters = memory.min(STABLE_COUNTERS) as usize;
-                Self::LruStable { lru: lru()?, stable: StableBloomLight::with_rate(counters, rate)? }
+                Self::LruStable {
+                    lru: lru()?,
+                    stable: StableBloomLight::with_rate(counters, rate)?,
+                    round: Round::default(),
+                }
             }
             Cache::None => Self::None,
         })
     }
 
-    /// Bytes of RAM they may take.
-    pub(super) fn bytes(&self) -> u64 {
+    /// Fits the tiers to a set that has gone to storage.
+    pub(super) fn enlarge(&mut self, memory: u64) -> Result<()> {
+        if let Self::Recent(small) = self {
+            let large = recent(RECENT_KEYS_STORAGE, memory)?;
+            if large.capacity() > small.capacity() {
+                *small = large;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of RAM they may come to take, of `memory`.
+    pub(super) fn bytes(&self, memory: u64) -> u64 {
         match self {
-            Self::Recent(recent) => (recent.capacity() * size_of::<u64>()) as u64,
+            Self::Recent(_) => recent_keys(RECENT_KEYS_STORAGE, memory) * size_of::<u64>() as u64,
             Self::Lru(lru) => lru.capacity() as u64 * LRU_KEY_BYTES,
-            Self::LruStable { lru, stable } => lru.capacity() as u64 * LRU_KEY_BYTES + stable.counters() as u64 / 4,
+            Self::LruStable { lru, stable, .. } => lru.capacity() as u64 * LRU_KEY_BYTES + stable.counters() as u64 / 4,
             Self::None => 0,
         }
     }
@@ -92,31 +115,78 @@ impl Tiers {
                 misses.extend((0..).zip(keys).filter(|&(_, &key)| lru.observe(key) != LruOutcome::Hit).map(|(i, _)| i));
                 counters.lru_hits += (keys.len() - misses.len()) as u64;
             }
-            Self::LruStable { lru, stable } => {
-                for (i, &key) in (0u32..).zip(keys) {
-                    let LruOutcome::Miss { evicted } = lru.observe(key) else {
-                        counters.lru_hits += 1;
-                        continue;
-                    };
-                    if is_protected(i as usize) {
-                        misses.push(i);
-                    } else {
-                        let claimed = stable.contains(key);
-                        if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(Counters::AUDIT) {
-                            counters.stable_hits += 1;
-                        } else {
-                            counters.audited += u64::from(claimed);
-                            misses.push(i);
-                            asked.push(Asked { index: i, claimed });
+            Self::LruStable { lru, stable, round } => {
+                for (start, keys) in (0..).step_by(ROUND).zip(keys.chunks(ROUND)) {
+                    round.missed.clear();
+                    round.evicted.clear();
+                    for (i, &key) in (start..).zip(keys) {
+                        match lru.observe(key) {
+                            LruOutcome::Hit => counters.lru_hits += 1,
+                            LruOutcome::Miss { evicted } => {
+                                round.evicted.extend(evicted);
+                                if is_protected(i as usize) {
+                                    misses.push(i);
+                                } else {
+                                    round.missed.push((i, key));
+                                }
+                            }
                         }
                     }
-                    if let Some(old) = evicted {
-                        stable.insert(old)?;
-                    }
+                    round.ask(stable, misses, asked, counters);
+                    stable.insert_all(&round.evicted, &mut round.forgotten);
                 }
             }
             Self::None => misses.extend(0..keys.len() as u32),
         }
         Ok(())
     }
+}
+
+/// Some keys on their way through LRU and stable filter: the lookups of a round go together, and so do its insertions, for
+/// each waits for memory. An eviction reaches the filter at the end of its round.
+#[derive(Default)]
+pub(super) struct Round {
+    /// What missed the LRU and may be claimed, with its index in the batch.
+    missed: Vec<(u32, KeyHash)>,
+    evicted: Vec<KeyHash>,
+    keys: Vec<KeyHash>,
+    claims: Vec<bool>,
+    /// Of no interest: what the filter did not remember of the evicted keys.
+    forgotten: Vec<u32>,
+}
+
+/// Keys in a round: less than any LRU holds.
+const ROUND: usize = 256;
+
+impl Round {
+    fn ask(
+        &mut self,
+        stable: &StableBloomLight,
+        misses: &mut Vec<u32>,
+        asked: &mut Vec<Asked>,
+        counters: &mut Counters,
+    ) {
+        self.forgotten.clear();
+        self.keys.clear();
+        self.keys.extend(self.missed.iter().map(|&(_, key)| key));
+        stable.contains_all(&self.keys, &mut self.claims);
+        for (&(index, _), &claimed) in self.missed.iter().zip(&self.claims) {
+            if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(Counters::AUDIT) {
+                counters.stable_hits += 1;
+            } else {
+                counters.audited += u64::from(claimed);
+                misses.push(index);
+                asked.push(Asked { index, claimed });
+            }
+        }
+    }
+}
+
+/// How many keys a recent cache of at most `most` keys has.
+fn recent_keys(most: u64, memory: u64) -> u64 {
+    (memory / RECENT_SHARE / size_of::<u64>() as u64).clamp(RECENT_LEAST, most)
+}
+
+fn recent(most: u64, memory: u64) -> Result<Recent<u64, 1>> {
+    Ok(Recent::new(recent_keys(most, memory) as usize)?)
 }

@@ -69,3 +69,47 @@ pub(super) fn select(word: u64, n: u32) -> u32 {
     }
     shift + byte.trailing_zeros()
 }
+
+/// See [`super::unary_numbers`].
+pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+    let mut i = 0;
+    for (w, word) in words.iter().enumerate() {
+        let mut word = u64::from_le_bytes(*word);
+        let start = base.wrapping_add(w as u64 * 64);
+        while word != 0 {
+            let Some(number) = numbers.get_mut(i) else { return false };
+            *number = start.wrapping_add(u64::from(word.trailing_zeros())).wrapping_sub(i as u64);
+            word &= word - 1;
+            i += 1;
+        }
+    }
+    i == numbers.len()
+}
+
+/// See [`super::append_packed`].
+pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
+    let mut rest = packed;
+    for group in values.chunks_mut(8) {
+        if let Some(room) = rest.first_chunk() {
+            append_group(room, bits, group);
+        } else {
+            let mut room = [0; 64];
+            let len = rest.len().min(64);
+            room[..len].copy_from_slice(&rest[..len]);
+            append_group(&room, bits, group);
+        }
+        rest = rest.get(bits as usize..).unwrap_or(&[]);
+    }
+}
+
+/// Loads eight bytes for every value of a group, which fits the room at no more than 56 bits.
+#[inline(always)]
+fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
+    assert!(bits <= 56 && group.len() <= 8, "lets the compiler see that every load is inside the room");
+    let bits = bits as usize;
+    for (j, value) in group.iter_mut().enumerate() {
+        let bit = j * bits;
+        let word = room[bit / 8..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        *value = *value << bits | word >> (bit % 8) & ((1 << bits) - 1);
+    }
+}

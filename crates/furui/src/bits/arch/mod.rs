@@ -30,6 +30,27 @@ pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     generic::select_zero(words, rank)
 }
 
+/// The numbers of a string of unary numbers: the i-th one-bit, at position p, stands for `base` + p - i. False if there
+/// are more or fewer of them than `numbers` has room for.
+#[inline]
+pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(complete) = x86_64::unary_numbers(words, base, numbers) {
+        return complete;
+    }
+    generic::unary_numbers(words, base, numbers)
+}
+
+/// Appends to every value the number of `bits` bits, at most 56, that has its index in `packed`.
+#[inline]
+pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
+    #[cfg(target_arch = "x86_64")]
+    let groups = x86_64::append_packed(packed, bits, values);
+    #[cfg(not(target_arch = "x86_64"))]
+    let groups = 0;
+    generic::append_packed(&packed[groups * bits as usize..], bits, &mut values[groups * 8..]);
+}
+
 /// Asks for the cache line of `item`, which will be read soon. Changes nothing but time.
 #[inline(always)]
 pub(crate) fn prefetch<T>(item: &T) {
@@ -53,13 +74,13 @@ pub(crate) fn decrement_2bit(words: &mut [u64]) {
     generic::decrement_2bit(words);
 }
 
-/// Asks for the cache line of `words[index]`, soon to be changed; does nothing if there is no such word.
+/// Asks for the cache line of `items[index]`, soon to be changed; does nothing if there is no such item.
 #[inline]
-pub(crate) fn prefetch_for_write(words: &[u64], index: usize) {
+pub(crate) fn prefetch_for_write<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    x86_64::prefetch_for_write(words, index);
+    x86_64::prefetch_for_write(items, index);
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (words, index);
+    let _ = (items, index);
 }
 
 #[cfg(test)]
@@ -120,6 +141,47 @@ mod tests {
                 let expected = naive.get(rank as usize).copied();
                 assert_eq!(select_zero(&words, rank), expected);
                 assert_eq!(generic::select_zero(&words, rank), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn unary_numbers_equal_the_portable_ones_at_every_length() {
+        for density in 0..4u32 {
+            let words: Vec<[u8; 8]> = (1..12u64)
+                .map(|i| {
+                    let word = i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(i as u32);
+                    [word, word & word >> 7, word | word >> 7, if i % 3 == 0 { 0 } else { u64::MAX }][density as usize]
+                })
+                .map(u64::to_le_bytes)
+                .collect();
+            for words in (0..words.len()).map(|len| &words[..len]) {
+                let ones = words.iter().flatten().map(|byte| byte.count_ones() as usize).sum::<usize>();
+                for base in [0, 5, u64::MAX - 3] {
+                    let (mut vector, mut portable) = (vec![0; ones], vec![0; ones]);
+                    assert!(unary_numbers(words, base, &mut vector));
+                    assert!(generic::unary_numbers(words, base, &mut portable));
+                    assert_eq!(vector, portable);
+                }
+                for wrong in [ones + 1, ones + 20].into_iter().chain(ones.checked_sub(1)) {
+                    assert!(!unary_numbers(words, 0, &mut vec![0; wrong]));
+                    assert!(!generic::unary_numbers(words, 0, &mut vec![0; wrong]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn packed_numbers_equal_the_portable_ones_at_every_width_and_length() {
+        let bytes: Vec<u8> = (0..500u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+        for bits in 1..=56u32 {
+            for len in 0..70 {
+                let packed = &bytes[..(len * bits as usize).div_ceil(8)];
+                let values: Vec<u64> = (0..len as u64).map(|i| i * 0x0101).collect();
+                let (mut vector, mut portable) = (values.clone(), values);
+                append_packed(packed, bits, &mut vector);
+                generic::append_packed(packed, bits, &mut portable);
+                assert_eq!(vector, portable);
             }
         }
     }

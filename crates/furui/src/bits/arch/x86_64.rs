@@ -28,6 +28,89 @@ fn select_zero_bmi2(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     generic::select_zero_by(words, rank, |word, rank| select(word, rank))
 }
 
+/// See [`super::unary_numbers`]. The outer `None` says that the instructions are missing.
+#[inline]
+pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> Option<bool> {
+    if is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("popcnt") {
+        // SAFETY: AVX-512 with VBMI2, which includes BW, and POPCNT were found just above.
+        Some(unsafe { unary_numbers_avx512(words, base, numbers) })
+    } else {
+        None
+    }
+}
+
+/// The positions of a word's ones, as bytes, by one compression of the bytes 0 to 63; then eight numbers at a time.
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+fn unary_numbers_avx512(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+    let every_position: [u8; 64] = std::array::from_fn(|i| i as u8);
+    // SAFETY: 64 readable bytes, and the load needs no alignment.
+    let every_position = unsafe { _mm512_loadu_si512(every_position.as_ptr().cast()) };
+    let indices = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    let mut done = 0;
+    for (w, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let count = word.count_ones() as usize;
+        if count > numbers.len() - done {
+            return false;
+        }
+        let mut positions = [0; 64];
+        let compressed = _mm512_maskz_compress_epi8(word, every_position);
+        // SAFETY: 64 writable bytes, and the store needs no alignment.
+        unsafe { _mm512_storeu_si512(positions.as_mut_ptr().cast(), compressed) };
+        for (eight, first) in positions.as_chunks::<8>().0.iter().zip((done..done + count).step_by(8)) {
+            let start = base.wrapping_add(w as u64 * 64).wrapping_sub(first as u64);
+            let offsets = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(i64::from_le_bytes(*eight)));
+            let offsets = _mm512_sub_epi64(offsets, indices);
+            let result = _mm512_add_epi64(_mm512_set1_epi64(start as i64), offsets);
+            // What is stored beyond the word's ones is overwritten by the next word's, or is the end.
+            let room = numbers[first..].len().min(8);
+            let lanes = if room == 8 { 0xFF } else { (1 << room) - 1 };
+            // SAFETY: as many lanes are stored as there are numbers from `first` on.
+            unsafe { _mm512_mask_storeu_epi64(numbers[first..].as_mut_ptr().cast(), lanes, result) };
+        }
+        done += count;
+    }
+    done == numbers.len()
+}
+
+/// See [`super::append_packed`]. Does the first groups of eight, and says how many.
+#[inline]
+pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) -> usize {
+    if is_x86_feature_detected!("avx512vbmi") {
+        // SAFETY: AVX-512 with VBMI was found just above.
+        unsafe { append_packed_avx512(packed, bits, values) }
+    } else {
+        0
+    }
+}
+
+/// One permutation brings to every lane the eight bytes in which its number is. Groups behind which there are not 64
+/// bytes to load are left to others.
+#[target_feature(enable = "avx512f,avx512vbmi")]
+fn append_packed_avx512(packed: &[u8], bits: u32, values: &mut [u64]) -> usize {
+    let bit = |lane: usize| lane * bits as usize;
+    let bytes: [u8; 64] = std::array::from_fn(|i| (bit(i / 8) / 8 + i % 8) as u8);
+    let shifts: [u64; 8] = std::array::from_fn(|lane| (bit(lane) % 8) as u64);
+    // SAFETY: 64 readable bytes each, and the loads need no alignment.
+    let (bytes, shifts) =
+        unsafe { (_mm512_loadu_si512(bytes.as_ptr().cast()), _mm512_loadu_si512(shifts.as_ptr().cast())) };
+    let mask = _mm512_set1_epi64((1 << bits) - 1);
+    let width = _mm_cvtsi64_si128(i64::from(bits));
+    let mut rest = packed;
+    for (g, group) in values.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let Some(room) = rest.first_chunk::<64>() else { return g };
+        // SAFETY: `room` is 64 readable bytes and `group` 64 readable and writable ones; nothing needs alignment.
+        unsafe {
+            let words = _mm512_permutexvar_epi8(bytes, _mm512_loadu_si512(room.as_ptr().cast()));
+            let numbers = _mm512_and_si512(_mm512_srlv_epi64(words, shifts), mask);
+            let above = _mm512_sll_epi64(_mm512_loadu_si512(group.as_ptr().cast()), width);
+            _mm512_storeu_si512(group.as_mut_ptr().cast(), _mm512_or_si512(above, numbers));
+        }
+        rest = &rest[bits as usize..];
+    }
+    values.len() / 8
+}
+
 /// See [`super::byte_positions`].
 pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) -> bool {
     if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi1") {
@@ -158,10 +241,10 @@ fn decrement_2bit_avx2(words: &mut [u64]) {
 
 /// See [`super::prefetch_for_write`].
 #[inline]
-pub(super) fn prefetch_for_write(words: &[u64], index: usize) {
-    if let Some(word) = words.get(index) {
+pub(super) fn prefetch_for_write<T>(items: &[T], index: usize) {
+    if let Some(item) = items.get(index) {
         // SAFETY: a prefetch changes nothing, and every x86-64 processor at least ignores this one.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(word).cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(item).cast()) };
     }
 }
 

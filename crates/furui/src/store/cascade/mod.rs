@@ -83,6 +83,13 @@ impl CascadeOptions {
     pub const MIN_MEMORY: u64 = 1 << 20;
 }
 
+impl Default for CascadeOptions {
+    /// 256 MiB, mapped files without limit, and whatever hash there is.
+    fn default() -> Self {
+        Self { memory: 256 << 20, resident: u64::MAX, hash: None }
+    }
+}
+
 impl<S: Storage> Cascade<S> {
     /// Opens the set that `storage` holds, or an empty one. Nothing is written before the first keys are.
     ///
@@ -305,8 +312,10 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
+    /// Bytes the table may grow to. A little is left for the fences of the runs to come.
     fn table_budget(&self) -> usize {
-        usize::try_from(self.memory.saturating_sub(self.fences())).unwrap_or(usize::MAX)
+        let room = (self.memory - self.memory / FENCES_SHARE).saturating_sub(self.fences());
+        usize::try_from(room).unwrap_or(usize::MAX)
     }
 
     /// Leaves in `absent` those of `hashes` that are not in RAM, with their indices, sorted, and in `wanted` those of them that
@@ -367,6 +376,9 @@ impl<S: Storage> Cascade<S> {
         self.runs.truncate(kept);
         self.runs.push(run);
         self.table.clear();
+        if self.memory() > self.memory {
+            self.table = Table::new();
+        }
         self.broken = false;
         for old in replaced {
             // Where this fails, the file is an orphan, and the next opening removes it.
@@ -375,6 +387,9 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 }
+
+/// One part in so many of the memory is kept for fences that new runs bring; one page in 500 of a run is fences.
+const FENCES_SHARE: u64 = 64;
 
 /// The table has no place for hash 0, which therefore is taken for hash 1: one more collision in 2⁶⁴.
 fn nonzero(key: KeyHash) -> u64 {

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::bits::unary_position;
+use crate::bits::{append_packed, pack, unary_numbers, unary_position};
 use crate::format::{Problem, field};
 
 /// The size of a page, and its alignment in a file.
@@ -13,12 +13,6 @@ const HEADER_BYTES: usize = 16;
 
 /// What the header leaves for the unary part and the remainders.
 const BODY_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
-
-/// Eight remainders of l bits fill l bytes exactly: every group of eight starts on a byte.
-const GROUP: usize = 8;
-
-/// Room for one group while it is packed or unpacked eight bytes at a time, at any remainder width.
-const GROUP_ROOM: usize = 64;
 
 /// Where the hashes of a run are cut: the low `l` bits are the remainder, the rest is the quotient.
 ///
@@ -109,7 +103,7 @@ impl<'a> Page<'a> {
         field::put(page, 8, base.to_le_bytes());
         let (unary, remainders) = page[HEADER_BYTES..].split_at_mut(words * 8);
         encode_unary(keys, bits, base, unary.as_chunks_mut().0);
-        encode_remainders(keys, bits, remainders);
+        pack(keys, bits.get(), remainders);
         let checksum = xxh3_64(&page[4..]) as u32;
         field::put(page, 0, checksum.to_le_bytes());
         keys.len()
@@ -193,10 +187,10 @@ impl<'a> Page<'a> {
     }
 
     fn decode_into(&self, keys: &mut [u64]) -> Result<(), Problem> {
-        if !decode_unary(self.unary, self.base, keys) {
+        if !unary_numbers(self.unary, self.base, keys) {
             return Err(Problem::Invalid("a page's unary part holds another number of keys than its header says"));
         }
-        decode_remainders(self.remainders, self.bits, keys);
+        append_packed(self.remainders, self.bits.get(), keys);
         // A fold without an early exit, which the compiler turns into vector compares.
         let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
         if ascending { Ok(()) } else { Err(Problem::Invalid("the keys of a page do not ascend")) }
@@ -246,98 +240,5 @@ fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [[u8; 
         current = position / 64;
         word = kept | 1 << (position % 64);
         unary[current] = word.to_le_bytes();
-    }
-}
-
-/// `remainders` is zero and goes on to the end of the page.
-fn encode_remainders(keys: &[u64], bits: RemainderBits, remainders: &mut [u8]) {
-    let (groups, last) = keys.as_chunks::<GROUP>();
-    let mut start = 0;
-    for group in groups {
-        pack_group(group, bits, &mut remainders[start..]);
-        start += bits.bytes();
-    }
-    if !last.is_empty() {
-        let mut group = [0; GROUP];
-        group[..last.len()].copy_from_slice(last);
-        pack_group(&group, bits, &mut remainders[start..]);
-    }
-}
-
-/// Packs eight remainders into the first l bytes of `out`; what follows them is zero after it, as it was before.
-#[inline]
-fn pack_group(group: &[u64; GROUP], bits: RemainderBits, out: &mut [u8]) {
-    if let Some(room) = out.first_chunk_mut::<GROUP_ROOM>() {
-        pack(group, bits, room);
-    } else {
-        let mut room = [0; GROUP_ROOM];
-        pack(group, bits, &mut room);
-        let len = out.len().min(GROUP_ROOM);
-        out.copy_from_slice(&room[..len]);
-    }
-}
-
-/// Eight bytes are stored for every key, one upon the other: stores only, and no carry from group to group.
-#[inline(always)]
-fn pack(group: &[u64; GROUP], bits: RemainderBits, room: &mut [u8; GROUP_ROOM]) {
-    assert!(bits.0 <= RemainderBits::MAX, "lets the compiler see that every store is inside the room");
-    let mut carried = 0;
-    for (j, key) in group.iter().enumerate() {
-        let bit = j * bits.bytes();
-        carried |= (key & bits.mask()) << (bit % 8);
-        field::put(room, bit / 8, carried.to_le_bytes());
-        carried >>= ((bit + bits.bytes()) / 8 - bit / 8) * 8;
-    }
-}
-
-/// Writes the quotient of every key. False if there are more or fewer than `quotients` has room for.
-fn decode_unary(unary: &[[u8; 8]], base: u64, quotients: &mut [u64]) -> bool {
-    let mut i = 0;
-    for (w, word) in unary.iter().enumerate() {
-        let mut word = u64::from_le_bytes(*word);
-        let start = base.wrapping_add(w as u64 * 64);
-        while word != 0 {
-            let Some(quotient) = quotients.get_mut(i) else { return false };
-            *quotient = (start + u64::from(word.trailing_zeros())).wrapping_sub(i as u64);
-            word &= word - 1;
-            i += 1;
-        }
-    }
-    i == quotients.len()
-}
-
-/// Puts the remainder under the quotient of every key.
-fn decode_remainders(remainders: &[u8], bits: RemainderBits, keys: &mut [u64]) {
-    let mut rest = remainders;
-    let (groups, last) = keys.as_chunks_mut::<GROUP>();
-    for group in groups {
-        unpack_group(rest, bits, group);
-        rest = &rest[bits.bytes()..];
-    }
-    if !last.is_empty() {
-        let mut group = [0; GROUP];
-        group[..last.len()].copy_from_slice(last);
-        unpack_group(rest, bits, &mut group);
-        last.copy_from_slice(&group[..last.len()]);
-    }
-}
-
-#[inline]
-fn unpack_group(remainders: &[u8], bits: RemainderBits, keys: &mut [u64; GROUP]) {
-    if let Some(room) = remainders.first_chunk::<GROUP_ROOM>() {
-        unpack(room, bits, keys);
-    } else {
-        let mut room = [0; GROUP_ROOM];
-        room[..remainders.len()].copy_from_slice(remainders);
-        unpack(&room, bits, keys);
-    }
-}
-
-#[inline(always)]
-fn unpack(room: &[u8; GROUP_ROOM], bits: RemainderBits, keys: &mut [u64; GROUP]) {
-    assert!(bits.0 <= RemainderBits::MAX, "lets the compiler see that every load is inside the room");
-    for (j, key) in keys.iter_mut().enumerate() {
-        let bit = j * bits.bytes();
-        *key = *key << bits.get() | field::u64_at(room, bit / 8) >> (bit % 8) & bits.mask();
     }
 }

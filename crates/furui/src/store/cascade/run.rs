@@ -310,7 +310,7 @@ impl<F: ReadAt> Run<F> {
 
     /// Asks for the lines that a lookup of `hash` will read: the header and the unary part, up to where its quotient
     /// is, and its remainder, if the keys of the page lie as evenly as hashes do. One line more on either side of the
-    /// guess is where it is in two cases of three: 800 uniform keys stray by 14, which is a line of remainders.
+    /// guess is where it is in nine cases of ten: 800 uniform keys stray by 14, which is a line of remainders.
     #[inline]
     fn prefetch(&self, hash: u64, index: usize, page: &[u8; PAGE_BYTES]) {
         let fence = self.fences.get(index).unwrap_or(0);

@@ -1,5 +1,5 @@
 use super::merge::{MERGE_WINDOW, SortedKeys};
-use super::page::PAGE_BYTES;
+use super::page::{PAGE_BYTES, Page};
 use super::run::Run;
 use crate::error::Result;
 use crate::format::{Problem, ReadAt};
@@ -35,11 +35,18 @@ impl<'a, F: ReadAt> RunReader<'a, F> {
         }
     }
 
-    /// Decodes every page that is left, and keeps nothing.
+    /// Decodes every page that is left and keeps nothing. Encodes it again, too: what a writer would not have written,
+    /// such as padding that is not zero, is damage.
     pub(super) fn check_all(mut self) -> Result<()> {
+        let mut written = [0; PAGE_BYTES];
         while self.next < self.run.pages() {
+            let index = self.next;
             self.keys.clear();
             self.decode_next()?;
+            Page::encode(&self.keys, self.run.remainder_bits(), &mut written);
+            if written != self.pages[index % READ_PAGES] {
+                return Err(self.run.page_error(index, Problem::Invalid("a page is not as its keys are written")));
+            }
         }
         Ok(())
     }
