@@ -33,12 +33,19 @@ pub(super) fn run(directory: &Path) -> Result<()> {
         let directory = directory.join(round.to_string());
         fs::create_dir(&directory)?;
         sort_merge(&directory, &mut insertions)?;
-        furui(&directory.join("furui"), &queries, &mut insertions, &mut lookups)?;
+        let set = directory.join("furui");
+        insert(&set, &mut insertions)?;
+        find(&set, &queries, &mut lookups)?;
+        if round == 0 {
+            pages_read(&set, &queries)?;
+        }
+        ours::open(&set, MEMORY)?.compact()?;
+        find(&set, &queries, &mut lookups)?;
+        if round == 0 {
+            pages_read(&set, &queries)?;
+        }
         #[cfg(feature = "rivals")]
         against::run(&directory, &queries, &mut insertions, &mut lookups)?;
-        if round + 1 == ROUNDS {
-            pages_read(&directory.join("furui"), &queries)?;
-        }
         fs::remove_dir_all(&directory)?;
     }
     insertions.print(&format!("insert-if-absent of {KEYS} uniform keys, all new, with {} MiB", MEMORY >> 20));
@@ -57,7 +64,7 @@ fn sort_merge(directory: &Path, insertions: &mut Table) -> Result<()> {
     Ok(())
 }
 
-fn furui(directory: &Path, queries: &[u64], insertions: &mut Table, lookups: &mut Table) -> Result<()> {
+fn insert(directory: &Path, insertions: &mut Table) -> Result<()> {
     let mut set = ours::open(directory, MEMORY)?;
     let (ns, most_runs) = timed(KEYS, || ours::insert(&mut set, KEYS, mix))?;
     insertions.add("furui, the command line's batches", ns);
@@ -68,27 +75,25 @@ fn furui(directory: &Path, queries: &[u64], insertions: &mut Table, lookups: &mu
         set.written() as f64 / KEYS as f64,
         stored(directory)? as f64 / KEYS as f64
     );
-    drop(set);
-    for compact in [false, true] {
-        if compact {
-            ours::open(directory, MEMORY)?.compact()?;
-        }
-        for (how, mapped, resident) in
-            [("mapped", true, u64::MAX), ("mapped, 8 MiB resident", true, 8 << 20), ("read", false, u64::MAX)]
-        {
-            let mut set = reopen(Directory::open(directory)?.mapped(mapped), resident)?;
-            let name = format!("furui, {} run(s), {how}", set.runs().len());
-            // The rivals come from their insertions with everything at hand: here each page is mapped and checked first.
-            find_sorted(&mut set, queries, LOOKUPS)?;
-            for batch in BATCHES {
-                let (ns, found) = timed(LOOKUPS as u64, || find_sorted(&mut set, queries, batch))?;
-                assert_eq!(found, LOOKUPS / 2);
-                lookups.add(&format!("{name}, batches of {batch}"), ns);
-            }
-            let (ns, found) = timed(LOOKUPS as u64, || find_each(&set, queries))?;
+    Ok(())
+}
+
+fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
+    for (how, mapped, resident) in
+        [("mapped", true, u64::MAX), ("mapped, 8 MiB resident", true, 8 << 20), ("read", false, u64::MAX)]
+    {
+        let mut set = reopen(Directory::open(directory)?.mapped(mapped), resident)?;
+        let name = format!("furui, {} run(s), {how}", set.runs().len());
+        // The rivals come from their insertions with everything at hand: here each page is mapped and checked first.
+        find_sorted(&mut set, queries, LOOKUPS)?;
+        for batch in BATCHES {
+            let (ns, found) = timed(LOOKUPS as u64, || find_sorted(&mut set, queries, batch))?;
             assert_eq!(found, LOOKUPS / 2);
-            lookups.add(&format!("{name}, single"), ns);
+            lookups.add(&format!("{name}, batches of {batch}"), ns);
         }
+        let (ns, found) = timed(LOOKUPS as u64, || find_each(&set, queries))?;
+        assert_eq!(found, LOOKUPS / 2);
+        lookups.add(&format!("{name}, single"), ns);
     }
     Ok(())
 }
@@ -124,7 +129,7 @@ fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
     let storage = Counted { storage: Directory::open(directory)?.mapped(false), reads: Arc::clone(&reads) };
     let mut set = reopen(storage, u64::MAX)?;
     let runs = set.runs().len() as u64;
-    println!("\n## pages read a lookup and run, {runs} run(s)");
+    println!("pages read a lookup and run, {runs} run(s):");
     let per_lookup = |count: u64| count as f64 / (LOOKUPS as u64 * runs) as f64;
     reads.take();
     for batch in BATCHES {
@@ -143,7 +148,7 @@ fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
         most = most.max(pages);
         sum += pages;
     }
-    println!("single:           {:.3}; at most {most} in all runs", per_lookup(sum));
+    println!("  single:           {:.3}; at most {most} a lookup, in all runs", per_lookup(sum));
     Ok(())
 }
 
