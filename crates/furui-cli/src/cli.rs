@@ -83,7 +83,7 @@ pub struct SeenOptions {
     /// The key is the N-th field, counted from 1 (a line without it has the empty key)
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub field: Option<u32>,
-    /// What separates fields: one byte
+    /// What separates fields: one byte [default: tab]
     #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
     pub delimiter: u8,
     /// The key is the canonical form of the URL (scheme and host in lower case, dots resolved, no default port, no

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::format::Envelope;
-use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::format::{Envelope, Kind};
+use furui::store::cascade::{Cascade, CascadeOptions, Run};
 use furui::store::{Directory, MANIFEST, Manifest, Storage};
 use furui::{Error, KeyHash};
 
@@ -29,7 +29,12 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
     } else {
         let (storage, name) = parent(path)?;
         let file = storage.open(&name)?;
-        Envelope::open(&file, &storage.path(&name))?.verify(&file)?;
+        let envelope = Envelope::open(&file, &storage.path(&name))?;
+        match envelope.kind() {
+            Kind::Run => Run::open(file, envelope.name(), envelope.hash())?.verify()?,
+            Kind::Manifest => drop(Manifest::decode(&file, envelope.name())?),
+            _ => envelope.verify(&file)?,
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -58,7 +63,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .number("runs", runs.len())
             .number("bytes", stored)
             .number("generation", set.manifest().generation())
-            .number("expected_collisions", lost);
+            .number("expected_collisions", format!("{lost:e}"));
         return Ok(report.json());
     }
     let mut lines = vec![
@@ -67,9 +72,9 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         format!("hash        {}", set.hash_spec()),
         format!("collisions  {lost:.2e} keys are expected to have been taken for another (n²/2⁶⁵)"),
         format!(
-            "storage     {} in {} runs, {:.2} bytes a key",
+            "storage     {} in {}, {:.2} bytes a key",
             size::display(stored),
-            runs.len(),
+            runs_of(runs.len()),
             stored as f64 / keys.max(1) as f64
         ),
         format!("generation  {}", set.manifest().generation()),
@@ -95,14 +100,14 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     if json {
         let mut report = Report::default();
         report
-            .text("kind", &envelope.kind().to_string())
+            .text("kind", if envelope.kind() == Kind::Run { "run" } else { "manifest" })
             .text("hash", envelope.hash().algorithm.name())
             .text("seed", &format!("{:#018x}", envelope.hash().seed))
             .number("bytes", seal.length);
         return Ok(report.json());
     }
     let mut lines = vec![
-        format!("{}: a {} of a furui store", path.display(), envelope.kind()),
+        format!("{}: {}", path.display(), envelope.kind()),
         format!("hash      {}", envelope.hash()),
         format!("size      {} ({} bytes)", size::display(seal.length), seal.length),
     ];
@@ -113,7 +118,12 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
 }
 
 fn open<S: Storage>(storage: S) -> Result<Cascade<S>, Error> {
-    Cascade::open(storage, CascadeOptions { memory: MEMORY, resident: u64::MAX, hash: None })
+    Cascade::open(storage, CascadeOptions { memory: MEMORY, hash: None })
+}
+
+/// "1 run", "2 runs".
+fn runs_of(count: usize) -> String {
+    format!("{count} run{}", if count == 1 { "" } else { "s" })
 }
 
 /// A directory that is no store is not made one by looking at it.

@@ -1,5 +1,7 @@
 //! `furui seen` through its binary: what comes in, what comes out.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,5 +1,7 @@
 //! `furui seen --store DIR` through its binary: what is kept, and what becomes of it when things go wrong.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
 mod support;
 
 use std::collections::HashSet;

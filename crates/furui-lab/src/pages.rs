@@ -146,7 +146,7 @@ impl Inputs {
             let mut writer = RunWriter::new(&mut file, "memory", HashSpec::default(), keys.len() as u64)?;
             writer.push(keys)?;
             writer.finish()?;
-            Run::open(file.into(), "memory", HashSpec::default(), u64::MAX)
+            Run::open(file.into(), "memory", HashSpec::default())
         });
         Ok(Self { runs: runs.collect::<Result<_>>()?, slices })
     }
@@ -260,8 +260,8 @@ fn lookups(count: usize) -> Result<()> {
         bits / floor
     );
 
-    let mapped = Run::open(storage.open("run")?, "run", HashSpec::default(), u64::MAX)?;
-    let read = Run::open(Read(storage.open("run")?), "run", HashSpec::default(), u64::MAX)?;
+    let mapped = Run::open(storage.open("run")?, "run", HashSpec::default())?;
+    let read = Run::open(Read(storage.open("run")?), "run", HashSpec::default())?;
     // Every page is touched and checked once before the clock starts.
     mapped.verify()?;
     let mut found = vec![false; count];

@@ -21,18 +21,11 @@ struct File {
     mapped: bool,
     reads: Arc<AtomicUsize>,
     bytes_read: Arc<AtomicUsize>,
-    releases: Arc<AtomicUsize>,
 }
 
 impl File {
     fn new(bytes: &[u8], mapped: bool) -> Self {
-        Self {
-            bytes: bytes.into(),
-            mapped,
-            reads: Arc::default(),
-            bytes_read: Arc::default(),
-            releases: Arc::default(),
-        }
+        Self { bytes: bytes.into(), mapped, reads: Arc::default(), bytes_read: Arc::default() }
     }
 }
 
@@ -50,10 +43,6 @@ impl ReadAt for File {
     fn mapped(&self) -> Option<&[u8]> {
         self.mapped.then_some(&self.bytes)
     }
-
-    fn release(&self) {
-        self.releases.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 fn write(keys: &[u64], piece: usize, expected: u64) -> Vec<u8> {
@@ -69,7 +58,7 @@ fn write(keys: &[u64], piece: usize, expected: u64) -> Vec<u8> {
 }
 
 fn open(bytes: &[u8], mapped: bool) -> Result<Run<File>> {
-    Run::open(File::new(bytes, mapped), "run", HashSpec::default(), u64::MAX)
+    Run::open(File::new(bytes, mapped), "run", HashSpec::default())
 }
 
 fn uniform(count: u64) -> Vec<u64> {
@@ -204,7 +193,7 @@ fn damage_is_named_with_the_offset_of_its_page() {
 fn a_run_of_another_hash_or_kind_does_not_open() {
     let bytes = write(&[1, 2, 3], 3, 3);
     let other = HashSpec { seed: 1, ..HashSpec::default() };
-    let error = Run::open(File::new(&bytes, true), "run", other, u64::MAX).unwrap_err();
+    let error = Run::open(File::new(&bytes, true), "run", other).unwrap_err();
     assert!(error.to_string().contains("cannot be combined"), "{error}");
 
     let mut manifest = vec![];
@@ -286,7 +275,7 @@ fn a_lookup_reads_one_page_and_a_sorted_batch_no_page_twice() {
     let run = open(&write(&keys, 5000, 50_000), false).unwrap();
     let file = File::new(&write(&keys, 5000, 50_000), false);
     let (reads, bytes_read) = (file.reads.clone(), file.bytes_read.clone());
-    let counted = Run::open(file, "run", HashSpec::default(), u64::MAX).unwrap();
+    let counted = Run::open(file, "run", HashSpec::default()).unwrap();
 
     let before = (reads.load(Ordering::Relaxed), bytes_read.load(Ordering::Relaxed));
     assert!(counted.contains(keys[777]).unwrap());
@@ -303,21 +292,6 @@ fn a_lookup_reads_one_page_and_a_sorted_batch_no_page_twice() {
     let before = reads.load(Ordering::Relaxed);
     counted.contains_sorted(&keys, &mut found).unwrap();
     assert_eq!(reads.load(Ordering::Relaxed), before, "what is found already is not looked up");
-}
-
-#[test]
-fn a_mapped_file_is_released_when_too_much_of_it_was_touched() {
-    let keys = uniform(200_000);
-    let file = File::new(&write(&keys, 5000, 200_000), true);
-    let releases = file.releases.clone();
-    let run = Run::open(file, "run", HashSpec::default(), 256 << 10).unwrap();
-    let mut found = vec![false; keys.len()];
-    run.contains_sorted(&keys, &mut found).unwrap();
-    assert!(found.iter().all(|found| *found));
-    // Before every fifth cluster of 64 KiB, the four before it are released.
-    let clusters = run.pages().div_ceil(16);
-    assert_eq!(releases.load(Ordering::Relaxed), (clusters - 1) / 4);
-    assert!(clusters > 10, "the run is large enough to show it");
 }
 
 #[test]

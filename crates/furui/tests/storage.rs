@@ -70,7 +70,6 @@ fn keeps_the_laws(storage: &impl Storage) {
     let mut three = [0; 3];
     b.read_at(500_001, &mut three).unwrap();
     assert_eq!(three, long[500_001..500_004]);
-    b.release();
     assert_eq!(b.mapped().unwrap_or(&long), long);
     b.read_at(b.len(), &mut []).unwrap();
     for beyond in [b.len() - 2, b.len(), u64::MAX / 2] {

@@ -22,8 +22,6 @@ use output::{Output, Sink};
 const DEFAULT_RATE: f64 = 1e-5;
 /// The share of the machine's memory that the set may take, if none is given.
 const DEFAULT_MEMORY_SHARE: u64 = 4;
-/// How much of the store's files may be mapped and resident at a time; it comes on top of the set's memory.
-const RESIDENT: u64 = 8 << 20;
 /// What a shell reports of a process that ^C ended.
 const INTERRUPTED: u8 = 130;
 
@@ -46,7 +44,6 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     let settings = SeenOptions {
         cache: cache(options)?,
         memory: options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE),
-        resident: RESIDENT,
         hash: hash(&storage, options)?,
     };
     let mut seen = Seen::open(storage, settings)?;

@@ -25,10 +25,6 @@ pub trait ReadAt: Send + Sync {
     fn mapped(&self) -> Option<&[u8]> {
         None
     }
-
-    /// Says that the pages of [`mapped`](Self::mapped) need not stay resident: the next access reads them again. This
-    /// is how a process that walks through large files keeps within its memory.
-    fn release(&self) {}
 }
 
 impl ReadAt for [u8] {
@@ -61,9 +57,5 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn mapped(&self) -> Option<&[u8]> {
         (**self).mapped()
-    }
-
-    fn release(&self) {
-        (**self).release();
     }
 }

@@ -59,17 +59,15 @@ pub struct SeenOptions {
     pub cache: Cache,
     /// Bytes of RAM for the set and the cache. What does not fit goes to storage.
     pub memory: u64,
-    /// Bytes of mapped files that may be resident at a time, where the storage maps files.
-    pub resident: u64,
     /// How keys are hashed. A store that exists keeps what it was made with, and refuses another; `None` takes what it has,
     /// or the default for a new one.
     pub hash: Option<HashSpec>,
 }
 
 impl Default for SeenOptions {
-    /// The recent cache, 256 MiB, mapped files without limit, and whatever hash the store has.
+    /// The recent cache, 256 MiB, and whatever hash the store has.
     fn default() -> Self {
-        Self { cache: Cache::Recent, memory: 256 << 20, resident: u64::MAX, hash: None }
+        Self { cache: Cache::Recent, memory: 256 << 20, hash: None }
     }
 }
 
@@ -81,7 +79,7 @@ impl<S: Storage> Seen<S> {
     pub fn open(storage: S, options: SeenOptions) -> Result<Self> {
         let mut tiers = Tiers::new(options.cache, options.memory)?;
         let memory = options.memory.saturating_sub(tiers.bytes(options.memory));
-        let set = Cascade::open(storage, CascadeOptions { memory, resident: options.resident, hash: options.hash })?;
+        let set = Cascade::open(storage, CascadeOptions { memory, hash: options.hash })?;
         if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }

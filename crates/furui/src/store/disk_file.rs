@@ -15,7 +15,7 @@ const CAN_MAP: bool = cfg!(all(target_pointer_width = "64", any(unix, windows)))
 /// A look-up in a map that is resident costs a tenth of one through a system call. But an error of the device then
 /// is no error value: it is a signal (SIGBUS) that ends the process, as it also does if something else cuts the file
 /// off. Nothing is lost thereby that was durable. [`read_at`](ReadAt::read_at) always goes through the system call,
-/// mapped or not, so its errors are values.
+/// mapped or not, so its errors are values. And mapped pages count as the process's memory once they were touched.
 #[derive(Debug)]
 pub struct DiskFile {
     file: File,
@@ -82,15 +82,5 @@ impl ReadAt for DiskFile {
 
     fn mapped(&self) -> Option<&[u8]> {
         self.map.as_deref()
-    }
-
-    #[cfg(unix)]
-    #[expect(unsafe_code, reason = "memmap2 cannot know that the map is read-only and of a file")]
-    fn release(&self) {
-        if let Some(map) = &self.map {
-            // SAFETY: the map is shared and read-only, so what is dropped is only a copy of the file's bytes: the next
-            // access finds the same ones. A failure leaves the pages resident, which is harmless.
-            let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
-        }
     }
 }

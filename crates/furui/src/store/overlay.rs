@@ -122,11 +122,4 @@ impl<B: ReadAt, T: ReadAt> ReadAt for OverlayFile<B, T> {
             Self::Top(file) => file.mapped(),
         }
     }
-
-    fn release(&self) {
-        match self {
-            Self::Base(file) => file.release(),
-            Self::Top(file) => file.release(),
-        }
-    }
 }

@@ -49,7 +49,6 @@ use table::Table;
 pub struct Cascade<S: Storage> {
     storage: S,
     memory: u64,
-    resident: u64,
     manifest: Manifest,
     /// Whether storage has a manifest yet.
     saved: bool,
@@ -71,8 +70,6 @@ pub struct Cascade<S: Storage> {
 pub struct CascadeOptions {
     /// Bytes of RAM for the set. At least [`MIN_MEMORY`](Self::MIN_MEMORY) are taken.
     pub memory: u64,
-    /// Bytes of mapped files that may be resident at a time, where the storage maps files.
-    pub resident: u64,
     /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is, or the
     /// default.
     pub hash: Option<HashSpec>,
@@ -84,9 +81,9 @@ impl CascadeOptions {
 }
 
 impl Default for CascadeOptions {
-    /// 256 MiB, mapped files without limit, and whatever hash there is.
+    /// 256 MiB, and whatever hash there is.
     fn default() -> Self {
-        Self { memory: 256 << 20, resident: u64::MAX, hash: None }
+        Self { memory: 256 << 20, hash: None }
     }
 }
 
@@ -112,15 +109,10 @@ impl<S: Storage> Cascade<S> {
             // What a crash left. Where it may not be removed, on a storage that is only read, it harms nobody.
             let _ = storage.remove(&orphan);
         }
-        let runs = manifest
-            .runs
-            .iter()
-            .map(|entry| open_run(&storage, entry, manifest.hash, options.resident))
-            .collect::<Result<_>>()?;
+        let runs = manifest.runs.iter().map(|entry| open_run(&storage, entry, manifest.hash)).collect::<Result<_>>()?;
         Ok(Self {
             storage,
             memory: options.memory.max(CascadeOptions::MIN_MEMORY),
-            resident: options.resident,
             manifest,
             saved,
             broken: false,
@@ -369,7 +361,7 @@ impl<S: Storage> Cascade<S> {
         })?;
         let entry = RunEntry { number, keys, seal };
         self.written += entry.seal.length;
-        let run = open_run(&self.storage, &entry, self.manifest.hash, self.resident)?;
+        let run = open_run(&self.storage, &entry, self.manifest.hash)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
         self.manifest.save(&self.storage)?;
@@ -396,9 +388,9 @@ fn nonzero(key: KeyHash) -> u64 {
     key.get().max(1)
 }
 
-fn open_run<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec, limit: u64) -> Result<Run<S::File>> {
+fn open_run<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec) -> Result<Run<S::File>> {
     let path = storage.path(&RunEntry::file_name(entry.number));
-    let run = Run::open(entry.open(storage)?, &path, hash, limit)?;
+    let run = Run::open(entry.open(storage)?, &path, hash)?;
     if run.seal() != entry.seal || run.len() != entry.keys {
         return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());
     }

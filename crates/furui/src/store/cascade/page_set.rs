@@ -17,13 +17,7 @@ impl PageSet {
         self.0[page / 64].load(Ordering::Relaxed) >> (page % 64) & 1 == 1
     }
 
-    /// Adds a page. True if it was not there.
-    pub(super) fn insert(&self, page: usize) -> bool {
-        let bit = 1 << (page % 64);
-        self.0[page / 64].fetch_or(bit, Ordering::Relaxed) & bit == 0
-    }
-
-    pub(super) fn clear(&self) {
-        self.0.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    pub(super) fn insert(&self, page: usize) {
+        self.0[page / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
     }
 }

@@ -1,7 +1,5 @@
 //! A run: one level of the cascade, a file of quotient pages.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::fences::Fences;
 use super::page::{PAGE_BYTES, Page, RemainderBits};
 use super::page_set::PageSet;
@@ -18,9 +16,6 @@ const AHEAD: usize = 16;
 
 /// How many adjacent pages a sorted batch over a file that is not mapped reads at once.
 const COALESCED: usize = 8;
-
-/// A mapped page that is touched brings its neighbours: the kernel maps 64 KiB, 16 pages, around it.
-const CLUSTER: usize = 16;
 
 /// A sorted, immutable set of hashes in a file: the answer to "is it on this level?", exact, with one page read at most.
 ///
@@ -49,21 +44,14 @@ pub struct Run<F> {
     pages_start: u64,
     unary_bytes: f32,
     checked: PageSet,
-    /// The clusters that were touched since the last release, and how many they are.
-    touched: PageSet,
-    touched_count: AtomicU64,
-    resident_limit: u64,
 }
 
 impl<F: ReadAt> Run<F> {
     /// Opens the run in `file`, which errors call `name`: reads and checks all but the pages.
     ///
-    /// If the file is mapped, it is [released](ReadAt::release) whenever more than about `resident_limit` bytes of it
-    /// may have become resident; `u64::MAX` means never.
-    ///
     /// # Errors
     /// [`Error::Format`] if the file is no run, damaged, or made with another `hash`; [`Error::Io`].
-    pub fn open(file: F, name: &str, hash: HashSpec, resident_limit: u64) -> Result<Self> {
+    pub fn open(file: F, name: &str, hash: HashSpec) -> Result<Self> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;
         envelope.expect_hash(hash)?;
@@ -105,9 +93,6 @@ impl<F: ReadAt> Run<F> {
             pages_start,
             unary_bytes: PAGE_BYTES as f32 - (keys as f32 / pages as f32) * bits.get() as f32 / 8.0,
             checked: PageSet::new(pages),
-            touched: PageSet::new(pages / CLUSTER + 1),
-            touched_count: AtomicU64::new(0),
-            resident_limit,
             envelope,
         })
     }
@@ -152,7 +137,6 @@ impl<F: ReadAt> Run<F> {
         }
         let index = self.fences.page_of(hash);
         if let Some(pages) = self.mapped_pages() {
-            self.touch(index);
             self.prefetch(hash, index, &pages[index]);
             return Ok(self.page(index, &pages[index])?.contains(hash));
         }
@@ -188,7 +172,6 @@ impl<F: ReadAt> Run<F> {
                 && self.spans(hashes[done])
             {
                 let index = places[done % AHEAD];
-                self.touch(index);
                 found[done] = self.page(index, &pages[index])?.contains(hashes[done]);
             }
             if i < hashes.len() && !found[i] && self.spans(hashes[i]) {
@@ -323,20 +306,6 @@ impl<F: ReadAt> Run<F> {
         let remainder = (self.unary_bytes + behind * (PAGE_BYTES as f32 - self.unary_bytes)) as usize;
         for at in [remainder.saturating_sub(64), remainder, remainder + 64] {
             prefetch(&page[at.min(PAGE_BYTES - 1)]);
-        }
-    }
-
-    /// Notes that page `index` of a mapped file is about to be read, and releases the file if it is one too many.
-    #[inline]
-    fn touch(&self, index: usize) {
-        if self.resident_limit != u64::MAX && self.touched.insert(index / CLUSTER) {
-            let clusters = self.touched_count.fetch_add(1, Ordering::Relaxed) + 1;
-            if clusters * (CLUSTER * PAGE_BYTES) as u64 > self.resident_limit {
-                self.file.release();
-                self.touched.clear();
-                self.touched.insert(index / CLUSTER);
-                self.touched_count.store(1, Ordering::Relaxed);
-            }
         }
     }
 }

@@ -30,7 +30,7 @@ const TAKEN: usize = 8192;
 /// writer.push(&[1 << 60])?;
 /// assert_eq!(writer.finish()?.keys, 3);
 ///
-/// let run = Run::open(std::sync::Arc::<[u8]>::from(file), "example", HashSpec::default(), u64::MAX)?;
+/// let run = Run::open(std::sync::Arc::<[u8]>::from(file), "example", HashSpec::default())?;
 /// assert!(run.contains(6)? && !run.contains(7)?);
 /// # Ok::<(), furui::Error>(())
 /// ```
