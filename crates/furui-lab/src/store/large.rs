@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use furui::store::Directory;
+
 use super::{Result, ours, stored, timed};
 use crate::keys::mix;
 
@@ -12,7 +14,7 @@ const MEMORY: u64 = 64 << 20;
 pub(super) fn run(directory: &Path) -> Result<()> {
     let directory = directory.join("set");
     println!("{KEYS} uniform keys, all new, with {} MiB", MEMORY >> 20);
-    let mut set = ours::open(&directory, MEMORY)?;
+    let mut set = ours::open(Directory::open(&directory)?.mapped(false), MEMORY)?;
     let (ns, most_runs) = timed(KEYS, || ours::insert(&mut set, KEYS, mix))?;
     let floor = 64.0 - (KEYS as f64).log2() + std::f64::consts::LOG2_E;
     println!("insert-if-absent      {ns:8.1} ns of CPU a key");

@@ -1,10 +1,8 @@
-//! The cascade in a directory, used as the command line uses it.
-
-use std::path::Path;
+//! The cascade, used as the command line uses it.
 
 use furui::KeyHash;
+use furui::store::Storage;
 use furui::store::cascade::{Cascade, CascadeOptions};
-use furui::store::{Directory, Storage};
 
 use super::Result;
 
@@ -13,13 +11,9 @@ const BATCH: u64 = 8 << 10;
 /// The most lines in a batch once there are runs.
 const LARGE_BATCH: u64 = 128 << 10;
 
-/// What the command line adds for mapped files, which it does not use.
-const RESIDENT: u64 = 8 << 20;
-
-/// A cascade over files that are read, not mapped.
-pub(super) fn open(directory: &Path, memory: u64) -> Result<Cascade<Directory>> {
-    let options = CascadeOptions { memory, resident: RESIDENT, hash: None };
-    Ok(Cascade::open(Directory::open(directory)?.mapped(false), options)?)
+/// The set that a storage holds, or an empty one.
+pub(super) fn open<S: Storage>(storage: S, memory: u64) -> Result<Cascade<S>> {
+    Ok(Cascade::open(storage, CascadeOptions { memory, hash: None })?)
 }
 
 /// Puts in the first `count` keys of a sequence and makes them durable. Returns the most runs there were at any time: so many a

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use furui::KeyHash;
-use furui::store::cascade::{Cascade, CascadeOptions, PAGE_BYTES};
+use furui::store::cascade::{Cascade, PAGE_BYTES};
 use furui::store::{Directory, Storage};
 
 use super::counted::{Counted, Reads};
@@ -39,7 +39,7 @@ pub(super) fn run(directory: &Path) -> Result<()> {
         if round == 0 {
             pages_read(&set, &queries)?;
         }
-        ours::open(&set, MEMORY)?.compact()?;
+        ours::open(Directory::open(&set)?, MEMORY)?.compact()?;
         find(&set, &queries, &mut lookups)?;
         if round == 0 {
             pages_read(&set, &queries)?;
@@ -65,7 +65,7 @@ fn sort_merge(directory: &Path, insertions: &mut Table) -> Result<()> {
 }
 
 fn insert(directory: &Path, insertions: &mut Table) -> Result<()> {
-    let mut set = ours::open(directory, MEMORY)?;
+    let mut set = ours::open(Directory::open(directory)?.mapped(false), MEMORY)?;
     let (ns, most_runs) = timed(KEYS, || ours::insert(&mut set, KEYS, mix))?;
     insertions.add("furui, the command line's batches", ns);
     assert_eq!(set.len(), KEYS);
@@ -79,10 +79,8 @@ fn insert(directory: &Path, insertions: &mut Table) -> Result<()> {
 }
 
 fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
-    for (how, mapped, resident) in
-        [("mapped", true, u64::MAX), ("mapped, 8 MiB resident", true, 8 << 20), ("read", false, u64::MAX)]
-    {
-        let mut set = reopen(Directory::open(directory)?.mapped(mapped), resident)?;
+    for (how, mapped) in [("mapped", true), ("read", false)] {
+        let mut set = ours::open(Directory::open(directory)?.mapped(mapped), MEMORY)?;
         let name = format!("furui, {} run(s), {how}", set.runs().len());
         // The rivals come from their insertions with everything at hand: here each page is mapped and checked first.
         find_sorted(&mut set, queries, LOOKUPS)?;
@@ -96,10 +94,6 @@ fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
         lookups.add(&format!("{name}, single"), ns);
     }
     Ok(())
-}
-
-fn reopen<S: Storage>(storage: S, resident: u64) -> Result<Cascade<S>> {
-    Ok(Cascade::open(storage, CascadeOptions { memory: MEMORY, resident, hash: None })?)
 }
 
 /// How many of the keys are there, asked in batches, which the set sorts.
@@ -127,7 +121,7 @@ fn find_each<S: Storage>(set: &Cascade<S>, queries: &[u64]) -> Result<usize> {
 fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
     let reads = Arc::new(Reads::default());
     let storage = Counted { storage: Directory::open(directory)?.mapped(false), reads: Arc::clone(&reads) };
-    let mut set = reopen(storage, u64::MAX)?;
+    let mut set = ours::open(storage, MEMORY)?;
     let runs = set.runs().len() as u64;
     println!("pages read a lookup and run, {runs} run(s):");
     let per_lookup = |count: u64| count as f64 / (LOOKUPS as u64 * runs) as f64;
