@@ -142,7 +142,7 @@ fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
         most = most.max(pages);
         sum += pages;
     }
-    println!("  single:           {:.3}; at most {most} a lookup, in all runs", per_lookup(sum));
+    println!("single:           {:.3}; at most {most} a lookup, in all runs", per_lookup(sum));
     Ok(())
 }
 
