@@ -145,7 +145,7 @@ fn measure<T: Table + Clone>(slots: u64, remainder_bits: u32, new: impl Fn() -> 
         };
         let (hit, miss) = (lookup(&hits), lookup(&misses));
 
-        let gone = &hits[..(last as usize).min(hits.len())];
+        let gone = &hits[..(4 * last as usize).min(hits.len())];
         let share = gone.len() / ROUNDS;
         let part = |round: usize| &gone[round * share..(round + 1) * share];
         let remove = duel(

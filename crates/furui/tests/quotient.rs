@@ -40,7 +40,7 @@ fn table_sizes() -> impl Strategy<Value = u64> {
 /// A hash of the given fingerprint: the least that scales to it or beyond.
 fn hash_of(filter: &QuotientFilter, fingerprint: u64) -> KeyHash {
     let domain = u128::from(filter.last_fingerprint()) + 1;
-    let hash = KeyHash::new(u64::try_from((u128::from(fingerprint) << 64).div_ceil(domain)).unwrap());
+    let hash = KeyHash::new(u64::try_from((u128::from(fingerprint) << 64).div_ceil(domain)).expect("a fingerprint"));
     assert_eq!(filter.fingerprint(hash), fingerprint);
     hash
 }

@@ -11,15 +11,18 @@ pub(crate) const fn low_bits(n: u32) -> u64 {
 pub(crate) struct Lanes {
     width: u32,
     count: u32,
-    /// The lowest bit of every lane.
+    /// The lowest bit of every lane, and the highest.
     ones: u64,
+    tops: u64,
 }
 
 impl Lanes {
-    /// As many lanes of `width` bits as the `bits` lowest bits of a word hold.
+    /// As many lanes of `width` bits as the `bits` lowest bits of a word hold; not all 64.
     pub(crate) fn new(width: u32, bits: u32) -> Self {
         let count = bits / width;
-        Self { width, count, ones: (0..count).fold(0, |ones, lane| ones | 1 << (lane * width)) }
+        debug_assert!(bits < 64);
+        let ones = (0..count).fold(0, |ones, lane| ones | 1 << (lane * width));
+        Self { width, count, ones, tops: ones << (width - 1) }
     }
 
     /// How many lanes there are.
@@ -34,8 +37,8 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn any_equal(&self, word: u64, value: u64, lanes: u32) -> bool {
         let x = word ^ value.wrapping_mul(self.ones);
-        let zeros = x.wrapping_sub(self.ones) & !x & (self.ones << (self.width - 1));
-        zeros & low_bits(lanes * self.width) != 0
+        let zeros = x.wrapping_sub(self.ones) & !x & self.tops;
+        zeros & !(u64::MAX << (lanes * self.width)) != 0
     }
 }
 

@@ -1,121 +1,128 @@
 use crate::filter::Full;
 
 use super::QuotientFilter;
+use super::iter::CHUNK;
 
-/// Fills an empty filter from ascending fingerprints: every one goes behind the one before, nothing is searched or
-/// moved, and each word of the table is written once.
+/// No quotient: there are fewer slots.
+const NONE: u64 = u64::MAX;
+
+/// Fills an empty filter from ascending fingerprints: every one goes behind the one before, nothing is searched, moved
+/// or read back.
 ///
 /// What does not fit that scheme is inserted as any other fingerprint: those that wrap around from the table's end,
 /// and, as a matter of course, any that comes out of order.
 #[derive(Debug)]
 pub(super) struct Builder<'a> {
     filter: &'a mut QuotientFilter,
-    /// The slot behind the last one filled, counted through all blocks.
-    next: u64,
-    /// The fingerprint before and its quotient; none at first.
-    previous: Option<(u64, u64)>,
     /// True while fingerprints are appended.
     appending: bool,
+    /// The slot behind the last one filled, counted through all blocks.
+    next: u64,
+    /// The fingerprint before and its quotient; [`NONE`] at first.
+    previous: u64,
+    previous_quotient: u64,
+    /// Occupied bits of `quotient_block` and the other planes of `slot_block`, the blocks of `previous`.
     quotient_block: u64,
     occupied: u64,
     slot_block: u64,
-    continuation: u64,
+    starts: u64,
     shifted: u64,
-    /// The word of remainders that is being filled.
-    word: u64,
-    word_index: u32,
+    /// The eight bytes that were written last, and at which byte of the block's remainders.
+    tail: u64,
+    tail_at: u32,
 }
 
 impl<'a> Builder<'a> {
     /// Goes on from what `filter` holds; appends only if that is nothing.
     pub(super) fn new(filter: &'a mut QuotientFilter) -> Self {
-        let appending = filter.is_empty();
         Self {
+            appending: filter.is_empty(),
             filter,
             next: 0,
-            previous: None,
-            appending,
+            previous: 0,
+            previous_quotient: NONE,
             quotient_block: 0,
             occupied: 0,
             slot_block: 0,
-            continuation: 0,
+            starts: 0,
             shifted: 0,
-            word: 0,
-            word_index: 0,
+            tail: 0,
+            tail_at: 0,
         }
     }
 
-    #[inline]
-    pub(super) fn push(&mut self, fingerprint: u64) -> Result<(), Full> {
-        if !self.appending {
+    /// Appends a sequence of any length.
+    pub(super) fn extend(&mut self, fingerprints: impl IntoIterator<Item = u64>) -> Result<(), Full> {
+        let mut fingerprints = fingerprints.into_iter();
+        let mut chunk = [0; CHUNK];
+        loop {
+            let mut count = 0;
+            for (slot, fingerprint) in chunk.iter_mut().zip(&mut fingerprints) {
+                *slot = fingerprint;
+                count += 1;
+            }
+            if count == 0 {
+                return Ok(());
+            }
+            self.extend_from_slice(&chunk[..count])?;
+        }
+    }
+
+    pub(super) fn extend_from_slice(&mut self, fingerprints: &[u64]) -> Result<(), Full> {
+        self.filter.words.run(
+            #[inline(always)]
+            move |_| {
+                fingerprints.iter().try_for_each(
+                    #[inline(always)]
+                    |&fingerprint| self.push(fingerprint),
+                )
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn push(&mut self, fingerprint: u64) -> Result<(), Full> {
+        let (quotient, remainder) = self.filter.shape.split(fingerprint);
+        let continuation = quotient == self.previous_quotient;
+        let copy = continuation & (fingerprint == self.previous);
+        let position = quotient.max(self.next);
+        // Offsets so near to 2¹⁶ that only `insert` has the exact answer are left to it.
+        let regular = self.appending
+            & (fingerprint >= self.previous)
+            & (position < self.filter.shape.slots)
+            & (position - quotient < u64::from(u16::MAX))
+            & (self.filter.len < self.filter.shape.capacity);
+        if !regular {
+            self.finish();
             return self.filter.insert_fingerprint(fingerprint).map(drop);
         }
-        let (quotient, remainder) = self.filter.shape.split(fingerprint);
-        let mut continuation = false;
-        if let Some((previous, previous_quotient)) = self.previous {
-            if fingerprint <= previous {
-                if fingerprint == previous && !self.filter.counting {
-                    return Ok(());
-                }
-                if fingerprint < previous {
-                    return self.insert(fingerprint);
-                }
-            }
-            continuation = quotient == previous_quotient;
+        if copy && !self.filter.counting {
+            return Ok(());
         }
-        if self.filter.len == self.filter.capacity() {
-            return Err(self.filter.full());
-        }
-        let position = quotient.max(self.next);
-        // The greatest offset this position could need stays below 2¹⁶; beyond, `insert` has the exact answer.
-        if position >= self.filter.shape.slots || position - quotient >= u64::from(u16::MAX) {
-            return self.insert(fingerprint);
-        }
-
         if quotient / 64 != self.quotient_block {
             self.finish_quotients(quotient / 64);
         }
-        self.occupied |= 1 << (quotient % 64);
         if position / 64 != self.slot_block {
             self.finish_slots(position / 64);
         }
         let index = (position % 64) as u32;
-        self.continuation |= u64::from(continuation) << index;
+        self.occupied |= 1 << (quotient % 64);
+        self.starts |= u64::from(!continuation) << index;
         self.shifted |= u64::from(position != quotient) << index;
-        self.append_remainder(index, remainder);
+
+        // Eight bytes are written at the byte in which the remainder begins, together with what the slots before have
+        // in that byte. The bytes behind the remainder get their values later: the next slots', or, of the next block,
+        // its offset and occupied bits.
+        let (at, shift) = (index * self.filter.shape.remainder_bits / 8, index * self.filter.shape.remainder_bits % 8);
+        let before = self.tail.checked_shr(8 * (at - self.tail_at)).unwrap_or(0);
+        (self.tail, self.tail_at) = (before | remainder << shift, at);
+        self.filter.table.store_remainders(self.slot_block as usize, at as usize, self.tail);
+
         self.filter.len += 1;
-        self.filter.distinct += u64::from(self.previous.is_none_or(|(previous, _)| fingerprint != previous));
+        self.filter.distinct += u64::from(!copy);
         self.next = position + 1;
-        self.previous = Some((fingerprint, quotient));
+        (self.previous, self.previous_quotient) = (fingerprint, quotient);
         Ok(())
-    }
-
-    /// Gives up appending and inserts.
-    #[cold]
-    fn insert(&mut self, fingerprint: u64) -> Result<(), Full> {
-        self.finish();
-        self.filter.insert_fingerprint(fingerprint).map(drop)
-    }
-
-    #[inline(always)]
-    fn append_remainder(&mut self, index: u32, remainder: u64) {
-        let r = self.filter.shape.remainder_bits;
-        let bit = index * r;
-        if bit / 64 != self.word_index {
-            self.store_word();
-            (self.word, self.word_index) = (0, bit / 64);
-        }
-        self.word |= remainder << (bit % 64);
-        if bit % 64 + r > 64 {
-            self.store_word();
-            (self.word, self.word_index) = (remainder >> (64 - bit % 64), bit / 64 + 1);
-        }
-    }
-
-    #[inline(always)]
-    fn store_word(&mut self) {
-        let words = self.filter.table.words_mut(self.slot_block as usize);
-        words[self.word_index as usize] = self.word.to_le_bytes();
     }
 
     /// Writes the occupied bits so far and the offsets up to `block`, the next with a quotient.
@@ -134,18 +141,18 @@ impl<'a> Builder<'a> {
         self.quotient_block = block;
     }
 
-    /// Writes the slots of the block so far and goes on to `block`.
+    /// Writes the planes of the slots so far and goes on to `block`.
     #[inline(always)]
     fn finish_slots(&mut self, block: u64) {
-        self.store_word();
-        self.filter.table.set_continuation(self.slot_block as usize, self.continuation);
+        self.filter.table.set_starts(self.slot_block as usize, self.starts);
         self.filter.table.set_shifted(self.slot_block as usize, self.shifted);
-        (self.continuation, self.shifted, self.word, self.word_index) = (0, 0, 0, 0);
+        (self.starts, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);
         self.slot_block = block;
     }
 
     /// Writes what is still held back. The filter is whole only after this.
-    pub(super) fn finish(&mut self) {
+    #[cold]
+    fn finish(&mut self) {
         if self.appending {
             self.appending = false;
             self.finish_quotients(self.filter.table.blocks() as u64 - 1);

@@ -27,6 +27,7 @@ impl Table {
                 return Inserted::NoRoom;
             }
             self.set_occupied(home.block, head.occupied | home_bit);
+            self.set_starts(home.block, head.starts | home_bit);
             self.set_remainder(home, remainder);
             return Inserted::New;
         }
@@ -69,9 +70,9 @@ impl Table {
             self.set_occupied(home.block, head.occupied | home_bit);
         } else if first {
             // The run's first slot so far moves up and becomes its second.
-            self.set_continuation(at.block, self.head(at.block).continuation | 1 << at.index);
+            self.set_starts(at.block, self.head(at.block).starts & !(1 << at.index));
         }
-        self.open(at, empty, remainder, !first, at != home);
+        self.open(at, empty, remainder, first, at != home);
         if again { Inserted::Again } else { Inserted::New }
     }
 
@@ -91,7 +92,7 @@ impl Table {
         let mut block = start.block;
         let mut index = start.index + 1;
         loop {
-            let ones = if index < 64 { (self.head(block).continuation >> index).trailing_ones() } else { 0 };
+            let ones = if index < 64 { (self.head(block).continuation() >> index).trailing_ones() } else { 0 };
             index += ones;
             if index < self.width(block) {
                 return Slot { block, index };
@@ -142,27 +143,27 @@ impl Table {
         }
     }
 
-    /// Moves the slots `at .. empty` one up and puts `remainder` with its two flags at `at`.
+    /// Moves the slots `at .. empty` one up and puts `remainder` at `at`, as the start of a run or not, shifted or not.
     #[inline(always)]
-    fn open(&mut self, at: Slot, empty: Slot, remainder: u64, continuation: bool, shifted: bool) {
+    fn open(&mut self, at: Slot, empty: Slot, remainder: u64, start: bool, shifted: bool) {
         let mut high = empty;
         for _ in 0..self.boundaries(at, empty) {
             let below = self.previous_block(high.block);
             let top = Slot { block: below, index: self.width(below) - 1 };
-            self.open_block(0, high, self.remainder(top), self.continues(top), true);
+            self.open_block(0, high, self.remainder(top), self.starts(top), true);
             high = top;
         }
-        self.open_block(at.index, high, remainder, continuation, shifted);
+        self.open_block(at.index, high, remainder, start, shifted);
     }
 
     /// [`open`](Self::open) for the slots `low .. high` of one block.
     #[inline(always)]
-    fn open_block(&mut self, low: u32, high: Slot, remainder: u64, continuation: bool, shifted: bool) {
+    fn open_block(&mut self, low: u32, high: Slot, remainder: u64, start: bool, shifted: bool) {
         let block = high.block;
         let range = low_bits(high.index + 1) & (u64::MAX << low);
         let head = self.head(block);
-        let moved = (head.continuation & range) << 1 & range;
-        self.set_continuation(block, head.continuation & !range | moved | u64::from(continuation) << low);
+        let moved = (head.starts & range) << 1 & range;
+        self.set_starts(block, head.starts & !range | moved | u64::from(start) << low);
         self.set_shifted(block, head.shifted | range ^ u64::from(!shifted) << low);
         self.shift_up(block, low, high.index, remainder);
     }

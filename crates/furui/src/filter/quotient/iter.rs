@@ -91,7 +91,7 @@ impl<'a> Decoder<'a> {
             let index = used.trailing_zeros();
             used &= used - 1;
             // A run's first slot takes the next quotient; the others keep theirs. Masks, as a branch would be a guess.
-            let starts = (head.continuation >> index & 1).wrapping_sub(1);
+            let starts = (head.starts >> index & 1).wrapping_neg();
             let quotient = self.quotient_block as u64 * 64 + u64::from(occupied.trailing_zeros());
             base ^= (base ^ self.shape.base(quotient)) & starts;
             occupied &= occupied.wrapping_sub(1) | !starts;

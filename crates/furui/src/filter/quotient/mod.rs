@@ -27,8 +27,8 @@ use table::{Slot, Table};
 /// How many lookups ahead [`QuotientFilter::contains_all`] asks for memory.
 const PREFETCH_DISTANCE: usize = 16;
 
-/// Tables of fewer bytes lie in a processor's second cache, where asking ahead costs more than it saves.
-const PREFETCH_BITS: u64 = 8 << 20;
+/// Tables of fewer bits (16 MiB) lie in a processor's caches, where asking ahead costs more than it saves.
+const PREFETCH_BITS: u64 = 128 << 20;
 
 /// A batch of more than one key per this many in the filter is merged in one pass over the table.
 const REBUILD_RATIO: u64 = 16;
@@ -249,10 +249,7 @@ impl QuotientFilter {
             merged.build(vec![Stream::Table(self.decoder()), batch])?;
             *self = merged;
         } else {
-            let mut builder = Builder::new(self);
-            for &fingerprint in &fingerprints {
-                builder.push(fingerprint)?;
-            }
+            Builder::new(self).extend_from_slice(&fingerprints)?;
         }
         Ok(self.distinct - before)
     }
@@ -265,11 +262,7 @@ impl QuotientFilter {
     /// [`Full`] at the first key that has no room; those before it are in.
     pub fn insert_sorted(&mut self, keys: impl IntoIterator<Item = KeyHash>) -> Result<u64, Full> {
         let (before, shape) = (self.distinct, self.shape);
-        let mut builder = Builder::new(self);
-        for key in keys {
-            builder.push(shape.fingerprint(key))?;
-        }
-        drop(builder);
+        Builder::new(self).extend(keys.into_iter().map(|key| shape.fingerprint(key)))?;
         Ok(self.distinct - before)
     }
 
@@ -287,7 +280,7 @@ impl QuotientFilter {
         let head = self.table.head(block);
         Some(QuotientSlot {
             is_occupied: head.occupied >> index & 1 == 1,
-            is_continuation: head.continuation >> index & 1 == 1,
+            is_continuation: head.continuation() >> index & 1 == 1,
             is_shifted: head.shifted >> index & 1 == 1,
             remainder: self.table.remainder(Slot { block, index }),
         })
@@ -342,9 +335,7 @@ impl QuotientFilter {
                 if count == 0 {
                     break;
                 }
-                for &fingerprint in &chunk[..count] {
-                    builder.push(fingerprint)?;
-                }
+                builder.extend_from_slice(&chunk[..count])?;
             }
         }
         Ok(())
@@ -402,7 +393,7 @@ impl Filter for QuotientFilter {
         )
     }
 
-    /// Asks for the memory of keys ahead if the table is larger than a processor's second cache.
+    /// Asks for the memory of keys ahead if the table is larger than a processor's caches.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         let distance = if self.table.bits() < PREFETCH_BITS { keys.len() } else { PREFETCH_DISTANCE };
@@ -414,7 +405,7 @@ impl Filter for QuotientFilter {
                     |(i, &key)| {
                         if let Some(&ahead) = keys.get(i + distance) {
                             let (quotient, _) = self.shape.locate(ahead);
-                            self.table.prefetch((quotient / 64) as usize);
+                            self.table.prefetch_head((quotient / 64) as usize);
                         }
                         let (quotient, remainder) = self.shape.locate(key);
                         self.table.contains(words, &self.lanes, quotient, remainder)

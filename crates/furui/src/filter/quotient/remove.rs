@@ -46,7 +46,7 @@ impl Table {
         // The run's second slot moves down and becomes its first.
         let new_first = first && more_behind;
         if new_first {
-            self.set_continuation(behind.block, self.head(behind.block).continuation & !(1 << behind.index));
+            self.set_starts(behind.block, self.head(behind.block).starts | 1 << behind.index);
         }
         // The quotients whose runs begin from `at` on, in order: this one only if its run still does.
         let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
@@ -85,19 +85,19 @@ impl Table {
         for left in (0..=self.boundaries(at, end)).rev() {
             let block = low.block;
             let above = Slot { block: self.next_block(block), index: 0 };
-            let (high, remainder, continuation) = if left == 0 {
+            let (high, remainder, start) = if left == 0 {
                 (end.index, 0, false)
             } else {
-                (self.width(block) - 1, self.remainder(above), self.continues(above))
+                (self.width(block) - 1, self.remainder(above), self.starts(above))
             };
             self.shift_down(block, low.index, high, remainder);
 
             let range = low_bits(high + 1) & (u64::MAX << low.index);
             let head = self.head(block);
-            let moved = (head.continuation & range) >> 1 & range | u64::from(continuation) << high;
-            self.set_continuation(block, head.continuation & !range | moved);
+            let moved = (head.starts & range) >> 1 & range | u64::from(start) << high;
+            self.set_starts(block, head.starts & !range | moved);
             let used = if left == 0 { range & !(1 << high) } else { range };
-            let home = self.home_starts(used & !moved, block, &mut quotient_block, &mut quotients);
+            let home = self.home_starts(moved, block, &mut quotient_block, &mut quotients);
             self.set_shifted(block, head.shifted & !range | used & !home);
             low = above;
         }

@@ -1,3 +1,4 @@
+use crate::bits::word::low_bits;
 use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
@@ -141,6 +142,9 @@ impl Shape {
     /// of the reciprocal.
     #[inline(always)]
     pub(super) fn split(&self, fingerprint: u64) -> (u64, u64) {
+        if self.exact {
+            return (fingerprint >> self.remainder_bits, fingerprint & low_bits(self.remainder_bits));
+        }
         let quotient = ((u128::from(fingerprint) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = fingerprint - quotient * self.divisor;
         let short = u64::from(remainder >= self.divisor);
@@ -178,7 +182,6 @@ fn check_rate(rate: f64) -> Result<(), ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bits::word::low_bits;
 
     #[test]
     fn quotient_and_remainder_are_exact_ordered_and_invertible() {

@@ -4,21 +4,23 @@ use crate::filter::ConfigError;
 
 use super::shape::Shape;
 
-/// Bytes before a block's remainders: three planes and the offset.
+/// Bytes before a block's remainders: the offset and three planes.
 const HEAD_BYTES: usize = 26;
 
-/// Bytes behind the last block, so that eight bytes can be read wherever a remainder begins.
-const PADDING: usize = 8;
+/// Bytes behind the last block, so that eight bytes can be read wherever one of its remainders begins, or the one after.
+const PADDING: usize = 16;
 
 /// The slots: blocks of 64, each laid out as
 ///
 /// ```text
-/// byte  0         8              16         24      26
-///       occupied  continuation   shifted    offset  64 remainders of r bits
-///       64 bits   64 bits        64 bits    16 bits r little-endian words
+/// byte  0        2         10      18       26
+///       offset   occupied  starts  shifted  64 remainders of r bits
+///       16 bits  64 bits   64 bits 64 bits  r little-endian words
 /// ```
 ///
-/// one after the other, little-endian on every machine. The last block may have fewer slots; bits beyond them are 0.
+/// one after the other, little-endian on every machine. Of is_continuation the plane holds the opposite, a one where a
+/// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head. The
+/// last block may have fewer slots; bits beyond them are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     bytes: Vec<u8>,
@@ -35,14 +37,17 @@ pub(super) struct Slot {
     pub(super) index: u32,
 }
 
-/// The three flags of 64 slots and where their first run may begin.
+/// The flags of 64 slots and where their first run may begin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
-    pub(super) occupied: u64,
-    pub(super) continuation: u64,
-    pub(super) shifted: u64,
     /// How many slots from the block's first on belong to runs of earlier blocks; may exceed 64.
     pub(super) offset: u16,
+    /// is_occupied.
+    pub(super) occupied: u64,
+    /// Slots where a run begins: used, and not is_continuation.
+    pub(super) starts: u64,
+    /// is_shifted.
+    pub(super) shifted: u64,
 }
 
 impl Head {
@@ -52,10 +57,10 @@ impl Head {
         self.occupied | self.shifted
     }
 
-    /// Slots where a run begins.
+    /// is_continuation.
     #[inline(always)]
-    pub(super) fn starts(&self) -> u64 {
-        self.used() & !self.continuation
+    pub(super) fn continuation(&self) -> u64 {
+        self.used() & !self.starts
     }
 }
 
@@ -122,34 +127,35 @@ impl Table {
     #[inline(always)]
     pub(super) fn head(&self, block: usize) -> Head {
         let head: &[u8; HEAD_BYTES] = self.bytes[block * self.block_bytes..].first_chunk().expect("blocks have heads");
-        let word = |i: usize| u64::from_le_bytes(*head[i * 8..].first_chunk().expect("heads have three words"));
-        Head {
-            occupied: word(0),
-            continuation: word(1),
-            shifted: word(2),
-            offset: u16::from_le_bytes([head[24], head[25]]),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn set_occupied(&mut self, block: usize, occupied: u64) {
-        self.store(block * self.block_bytes, occupied);
-    }
-
-    #[inline(always)]
-    pub(super) fn set_continuation(&mut self, block: usize, continuation: u64) {
-        self.store(block * self.block_bytes + 8, continuation);
-    }
-
-    #[inline(always)]
-    pub(super) fn set_shifted(&mut self, block: usize, shifted: u64) {
-        self.store(block * self.block_bytes + 16, shifted);
+        let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("heads have three words"));
+        Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
     }
 
     #[inline(always)]
     pub(super) fn set_offset(&mut self, block: usize, offset: u16) {
-        let at = block * self.block_bytes + 24;
+        let at = block * self.block_bytes;
         self.bytes[at..at + 2].copy_from_slice(&offset.to_le_bytes());
+    }
+
+    #[inline(always)]
+    pub(super) fn set_occupied(&mut self, block: usize, occupied: u64) {
+        self.store(block * self.block_bytes + 2, occupied);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_starts(&mut self, block: usize, starts: u64) {
+        self.store(block * self.block_bytes + 10, starts);
+    }
+
+    #[inline(always)]
+    pub(super) fn set_shifted(&mut self, block: usize, shifted: u64) {
+        self.store(block * self.block_bytes + 18, shifted);
+    }
+
+    /// Stores eight bytes from byte `at` of the block's remainders on, be it across the block's end.
+    #[inline(always)]
+    pub(super) fn store_remainders(&mut self, block: usize, at: usize, word: u64) {
+        self.store(block * self.block_bytes + HEAD_BYTES + at, word);
     }
 
     #[inline(always)]
@@ -157,10 +163,16 @@ impl Table {
         *self.bytes[at..].first_chunk_mut().expect("padding follows the last block") = word.to_le_bytes();
     }
 
-    /// Asks for the cache line that answers most lookups in `block`.
+    /// Asks for the cache line of a block's head.
     #[inline(always)]
-    pub(super) fn prefetch(&self, block: usize) {
+    pub(super) fn prefetch_head(&self, block: usize) {
         prefetch(&self.bytes[block * self.block_bytes]);
+    }
+
+    /// Asks for the cache line of the remainder in `slot`.
+    #[inline(always)]
+    pub(super) fn prefetch_remainder(&self, slot: Slot) {
+        prefetch(&self.bytes[self.place(slot).0]);
     }
 
     /// The remainder in `slot` and those above it in its block, from bit 0 of the result on: at least

@@ -1,0 +1,36 @@
+//! A manifest of any content is read as it was written, or refused on both ways; one that was changed is an error.
+#![no_main]
+
+use furui::HashSpec;
+use furui::format::Seal;
+use furui::store::{Manifest, RunEntry, StoreKind};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: (u64, Vec<(u64, u64, u64, u64)>, Vec<(u32, u8)>, &[u8])| {
+    let (seed, runs, changes, raw) = input;
+    let _ = Manifest::decode(raw, "fuzz");
+    let mut manifest = Manifest::new(StoreKind::Seen, HashSpec { seed, ..HashSpec::default() });
+    for (number, keys, length, checksum) in runs {
+        let _ = manifest.take_number();
+        manifest.runs.push(RunEntry { number: number % 16, keys, seal: Seal { length, checksum } });
+    }
+    let mut bytes = Vec::new();
+    manifest.encode(&mut bytes).expect("memory takes all bytes");
+    let good = bytes.clone();
+    for (at, value) in changes {
+        let at = at as usize % bytes.len();
+        bytes[at] = value;
+    }
+    match Manifest::decode(bytes.as_slice(), "fuzz") {
+        Ok(read) => assert!(read == manifest && bytes == good),
+        Err(_) if bytes == good => {
+            let mut numbers: Vec<u64> = manifest.runs.iter().map(|run| run.number).collect();
+            numbers.sort_unstable();
+            let repeated = numbers.windows(2).any(|pair| pair[0] == pair[1]);
+            let unknown = numbers.last().is_some_and(|&last| last >= manifest.runs.len() as u64);
+            let many = manifest.runs.iter().try_fold(0u64, |sum, run| sum.checked_add(run.keys)).is_none();
+            assert!(repeated || unknown || many, "a sound manifest was refused");
+        }
+        Err(_) => {}
+    }
+});
