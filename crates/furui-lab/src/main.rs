@@ -1,19 +1,25 @@
 //! The experiments behind the numbers, and the rivals they are measured against.
 
 mod clock;
+mod keys;
 mod pages;
 mod quotient;
 mod recent;
 mod stable;
+mod store;
 
-fn main() -> furui::Result<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
         Some("pages") => pages::run(args.next().as_deref())?,
         Some("quotient") => quotient::run(args.next().as_deref())?,
         Some("recent") => recent::run(args.next().as_deref()),
         Some("stable") => stable::run(),
-        _ => eprintln!("usage: furui-lab pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable"),
+        Some("store") => store::run(args.next().as_deref(), args.next())?,
+        _ => eprintln!(
+            "usage: furui-lab pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
+             | store (small | large) [DIR]"
+        ),
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use furui::store::{ReadAt, Scratch, Storage};
 use furui::{HashSpec, Result};
 
 use crate::clock::{median, ns_each};
+use crate::keys::mix;
 
 const ROUNDS: usize = 7;
 
@@ -42,13 +43,6 @@ fn sorted_keys(count: usize) -> Vec<u64> {
     let mut keys: Vec<u64> = (0..count as u64).map(mix).collect();
     keys.sort_unstable();
     keys
-}
-
-fn mix(i: u64) -> u64 {
-    let mut z = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 fn page(count: usize) {

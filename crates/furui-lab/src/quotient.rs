@@ -9,6 +9,7 @@ use furui::filter::{Filter, FilterMut, QuotientFilter};
 use furui::{KeyHash, Result};
 
 use crate::clock::{self, median};
+use crate::keys::mix as hash;
 
 /// What `work` costs, in nanoseconds for each of `items`.
 fn ns_each<R>(items: usize, work: impl FnOnce() -> R) -> f64 {
@@ -19,14 +20,6 @@ fn ns_each<R>(items: usize, work: impl FnOnce() -> R) -> f64 {
 
 const ROUNDS: usize = 9;
 const LOADS: [f64; 4] = [0.50, 0.75, 0.90, 0.95];
-
-/// The i-th of a sequence of distinct, uniform hashes (SplitMix64).
-fn hash(i: u64) -> u64 {
-    let mut x = i.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ x >> 31
-}
 
 /// What is measured: ours, and the rival's same operations.
 trait Table {

@@ -1,0 +1,69 @@
+//! Storage that counts what is read of it.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use furui::Result;
+use furui::store::{ReadAt, Storage};
+
+/// How often files were read, and how many bytes.
+#[derive(Default)]
+pub(super) struct Reads {
+    calls: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Reads {
+    /// The reads and bytes since the last call.
+    pub(super) fn take(&self) -> (u64, u64) {
+        (self.calls.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
+    }
+}
+
+/// Another storage, whose files are never mapped, so that nothing is read behind the counter's back.
+pub(super) struct Counted<S> {
+    pub(super) storage: S,
+    pub(super) reads: Arc<Reads>,
+}
+
+pub(super) struct CountedFile<F> {
+    file: F,
+    reads: Arc<Reads>,
+}
+
+impl<S: Storage> Storage for Counted<S> {
+    type File = CountedFile<S::File>;
+
+    fn open(&self, name: &str) -> Result<Self::File> {
+        Ok(CountedFile { file: self.storage.open(name)?, reads: Arc::clone(&self.reads) })
+    }
+
+    fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+        self.storage.publish(name, write)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        self.storage.remove(name)
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        self.storage.list()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.storage.path(name)
+    }
+}
+
+impl<F: ReadAt> ReadAt for CountedFile<F> {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.reads.calls.fetch_add(1, Ordering::Relaxed);
+        self.reads.bytes.fetch_add(buf.len() as u64, Ordering::Relaxed);
+        self.file.read_at(offset, buf)
+    }
+}

@@ -1,0 +1,37 @@
+//! The cascade, used as the command line uses it.
+
+use furui::KeyHash;
+use furui::store::Storage;
+use furui::store::cascade::{Cascade, CascadeOptions};
+
+use super::Result;
+
+/// Lines in a block of 512 KiB, which is what the command line reads while the set is in RAM: 60 bytes each.
+const BATCH: u64 = 8 << 10;
+/// The most lines in a batch once there are runs.
+const LARGE_BATCH: u64 = 128 << 10;
+
+/// The set that a storage holds, or an empty one.
+pub(super) fn open<S: Storage>(storage: S, memory: u64) -> Result<Cascade<S>> {
+    Ok(Cascade::open(storage, CascadeOptions { memory, hash: None })?)
+}
+
+/// Puts in the first `count` keys of a sequence and makes them durable. Returns the most runs there were at any time: so many a
+/// miss has to ask.
+pub(super) fn insert<S: Storage>(set: &mut Cascade<S>, count: u64, key: impl Fn(u64) -> u64) -> Result<usize> {
+    let (mut batch, mut new) = (vec![], vec![]);
+    let (mut next, mut most_runs) = (0, 0);
+    while next < count {
+        let limit = if set.runs().is_empty() { BATCH } else { LARGE_BATCH };
+        let end = count.min(next + limit);
+        batch.clear();
+        batch.extend((next..end).map(|i| KeyHash::new(key(i))));
+        new.clear();
+        set.insert_all(&batch, &mut new)?;
+        assert_eq!(new.len(), batch.len(), "every key is new");
+        most_runs = most_runs.max(set.runs().len());
+        next = end;
+    }
+    set.sync()?;
+    Ok(most_runs.max(set.runs().len()))
+}

@@ -1,0 +1,120 @@
+//! Embedded stores of others as sets of 64-bit keys: the same keys, no values.
+
+use std::path::Path;
+
+use heed::byteorder::{BigEndian, ByteOrder, NativeEndian};
+use heed::types::{U64, Unit};
+use heed::{
+    Comparator, Database, DefaultComparator, Env, EnvFlags, EnvOpenOptions, IntegerComparator, MdbError, PutFlags,
+};
+use redb::{Durability, ReadableDatabase, TableDefinition};
+
+use super::Result;
+
+/// How many keys are put in by a transaction.
+pub(super) const TRANSACTION: u64 = 100_000;
+
+/// LMDB with keys in one byte order and compared in one way; nothing is forced to the device but at the end.
+pub(super) struct Lmdb<O, C> {
+    env: Env,
+    keys: Database<U64<O>, Unit, C>,
+}
+
+impl Lmdb<BigEndian, DefaultComparator> {
+    /// As it is without further knowledge: keys are strings of bytes.
+    pub(super) fn create(directory: &Path) -> Result<Self> {
+        Self::with(directory, EnvFlags::NO_SYNC)
+    }
+}
+
+impl Lmdb<NativeEndian, IntegerComparator> {
+    /// As it is fastest: keys are numbers, and pages are written through the map.
+    pub(super) fn create_tuned(directory: &Path) -> Result<Self> {
+        Self::with(directory, EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP)
+    }
+}
+
+impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
+    #[expect(unsafe_code, reason = "LMDB maps its file and does not sync it, both of which may lose it")]
+    fn with(directory: &Path, flags: EnvFlags) -> Result<Self> {
+        const MAP: usize = 4 << 30;
+        let mut options = EnvOpenOptions::new();
+        // SAFETY: the directory was just made by this process, and nobody else opens its files; if the machine dies, so
+        // does the experiment.
+        let env = unsafe { options.map_size(MAP).flags(flags).open(directory)? };
+        let mut transaction = env.write_txn()?;
+        let keys = env.database_options().types().key_comparator().create(&mut transaction)?;
+        transaction.commit()?;
+        Ok(Self { env, keys })
+    }
+
+    /// Puts keys in, in one transaction; how many were not there.
+    pub(super) fn insert(&self, keys: &[u64]) -> Result<u64> {
+        let mut transaction = self.env.write_txn()?;
+        let mut new = 0;
+        for key in keys {
+            match self.keys.put_with_flags(&mut transaction, PutFlags::NO_OVERWRITE, key, &()) {
+                Ok(()) => new += 1,
+                Err(heed::Error::Mdb(MdbError::KeyExist)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        transaction.commit()?;
+        Ok(new)
+    }
+
+    pub(super) fn sync(&self) -> Result<()> {
+        Ok(self.env.force_sync()?)
+    }
+
+    /// How many of the keys it has.
+    pub(super) fn count(&self, keys: &[u64]) -> Result<usize> {
+        let transaction = self.env.read_txn()?;
+        let mut count = 0;
+        for key in keys {
+            count += usize::from(self.keys.get(&transaction, key)?.is_some());
+        }
+        Ok(count)
+    }
+}
+
+const KEYS: TableDefinition<'_, u64, ()> = TableDefinition::new("keys");
+
+/// redb with a cache of so many bytes.
+pub(super) struct Redb(redb::Database);
+
+impl Redb {
+    pub(super) fn create(directory: &Path, cache: usize) -> Result<Self> {
+        Ok(Self(redb::Builder::new().set_cache_size(cache).create(directory.join("redb"))?))
+    }
+
+    /// Puts keys in, in one transaction, durable only with a later one that is; how many were not there.
+    pub(super) fn insert(&self, keys: &[u64], durability: Durability) -> Result<u64> {
+        let mut transaction = self.0.begin_write()?;
+        transaction.set_durability(durability)?;
+        let mut new = 0;
+        {
+            let mut table = transaction.open_table(KEYS)?;
+            for key in keys {
+                new += u64::from(table.insert(key, ())?.is_none());
+            }
+        }
+        transaction.commit()?;
+        Ok(new)
+    }
+
+    pub(super) fn sync(&self) -> Result<()> {
+        self.insert(&[], Durability::Immediate).map(drop)
+    }
+
+    /// How many of the keys it has.
+    pub(super) fn count(&self, keys: &[u64]) -> Result<usize> {
+        let transaction = self.0.begin_read()?;
+        let table = transaction.open_table(KEYS)?;
+        let mut count = 0;
+        for key in keys {
+            count += usize::from(table.get(key)?.is_some());
+        }
+        Ok(count)
+    }
+}

@@ -1,0 +1,67 @@
+//! The least that an exact set on storage can do: a buffer, sorted when it is full and merged with one sorted file.
+//!
+//! It is the core of DRUM (Lee et al., "IRLbot: Scaling to 6 Billion Pages and Beyond", 2009) and of Mercator's seen
+//! test. Whether a key is new is known only at the merge, millions of keys later; for which key, it would have to keep as well.
+
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+const IO_BUFFER: usize = 1 << 20;
+
+pub(super) struct SortMerge {
+    file: PathBuf,
+    buffer: Vec<u64>,
+    limit: usize,
+    /// How many keys the file has.
+    pub(super) len: u64,
+}
+
+impl SortMerge {
+    /// A set in `directory` that buffers so many bytes of keys.
+    pub(super) fn create(directory: &Path, memory: u64) -> std::io::Result<Self> {
+        let file = directory.join("sorted");
+        File::create(&file)?;
+        let limit = memory as usize / size_of::<u64>();
+        Ok(Self { file, buffer: Vec::with_capacity(limit), limit, len: 0 })
+    }
+
+    pub(super) fn insert(&mut self, key: u64) -> std::io::Result<()> {
+        self.buffer.push(key);
+        if self.buffer.len() == self.limit { self.merge() } else { Ok(()) }
+    }
+
+    /// Merges what is buffered into a new file, durably.
+    pub(super) fn merge(&mut self) -> std::io::Result<()> {
+        self.buffer.sort_unstable();
+        self.buffer.dedup();
+        let merged = self.file.with_extension("new");
+        let mut out = BufWriter::with_capacity(IO_BUFFER, File::create(&merged)?);
+        let mut old = BufReader::with_capacity(IO_BUFFER, File::open(&self.file)?);
+        let mut new = self.buffer.drain(..).peekable();
+        self.len = 0;
+        let mut put = |key: u64| {
+            self.len += 1;
+            out.write_all(&key.to_le_bytes())
+        };
+        while let Some(key) = next_key(&mut old)? {
+            while let Some(less) = new.next_if(|&new| new < key) {
+                put(less)?;
+            }
+            new.next_if_eq(&key);
+            put(key)?;
+        }
+        new.try_for_each(put)?;
+        out.into_inner()?.sync_all()?;
+        fs::rename(merged, &self.file)
+    }
+}
+
+fn next_key(file: &mut impl Read) -> std::io::Result<Option<u64>> {
+    let mut bytes = [0; size_of::<u64>()];
+    match file.read_exact(&mut bytes) {
+        Ok(()) => Ok(Some(u64::from_le_bytes(bytes))),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+    }
+}
