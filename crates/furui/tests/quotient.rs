@@ -5,8 +5,8 @@ mod quotient_oracle;
 
 use std::collections::BTreeMap;
 
-use furui::KeyHash;
 use furui::filter::{ConfigError, Filter, FilterMut, Full, QuotientFilter};
+use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
 use quotient_oracle::Oracle;
 
@@ -355,6 +355,17 @@ fn impossible_parameters_are_errors() {
     }
     assert!(QuotientFilter::with_rate(u64::MAX, 0.01).is_err());
     assert!(QuotientFilter::with_rate(0, 0.01).is_ok());
+}
+
+#[test]
+fn filters_of_keys_hashed_differently_are_not_merged_and_both_are_named() {
+    let other = HashSpec { seed: 1, ..HashSpec::default() };
+    let a = QuotientFilter::new(100, 8).unwrap();
+    let b = QuotientFilter::new(100, 8).unwrap().hashed_by(other);
+    let ConfigError(message) = QuotientFilter::merge(&[&a, &b], 100).unwrap_err();
+    assert!(message.contains(&other.to_string()) && message.contains(&HashSpec::default().to_string()), "{message}");
+    assert_eq!(QuotientFilter::merge(&[&b, &b], 100).unwrap().hash_spec(), other);
+    assert_eq!(b.resized(150, 0.5).unwrap().hash_spec(), other);
 }
 
 #[test]

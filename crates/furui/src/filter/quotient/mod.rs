@@ -12,7 +12,7 @@ mod table;
 use crate::bits::arch::Words;
 use crate::bits::word::Lanes;
 use crate::filter::{ConfigError, Filter, FilterMut, Full};
-use crate::hash::KeyHash;
+use crate::hash::{HashSpec, KeyHash};
 
 pub use iter::Fingerprints;
 
@@ -91,6 +91,7 @@ pub struct QuotientFilter {
     len: u64,
     distinct: u64,
     counting: bool,
+    hash: HashSpec,
 }
 
 /// One slot as the paper draws it; see [`QuotientFilter::slot`].
@@ -147,7 +148,20 @@ impl QuotientFilter {
             len: 0,
             distinct: 0,
             counting: false,
+            hash: HashSpec::default(),
         })
+    }
+
+    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it must
+    /// have been hashed so. Filters of keys hashed differently cannot be [merged](Self::merge).
+    #[must_use]
+    pub fn hashed_by(self, hash: HashSpec) -> Self {
+        Self { hash, ..self }
+    }
+
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.hash
     }
 
     /// The same filter as a multiset: from now on, inserting a key again stores another copy, in a slot of its own,
@@ -233,7 +247,7 @@ impl QuotientFilter {
     /// pass, which needs memory for both tables meanwhile.
     ///
     /// # Errors
-    /// [`Full`] if not all keys have room. Some are in then, and the filter is otherwise as before.
+    /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
     pub fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         let mut fingerprints: Vec<u64> = keys.iter().map(|&key| self.shape.fingerprint(key)).collect();
         if !fingerprints.is_sorted() {
@@ -244,7 +258,7 @@ impl QuotientFilter {
             && fingerprints.len() as u64 > self.len / REBUILD_RATIO
             && let Ok(mut merged) = Self::with_shape(self.shape)
         {
-            merged.counting = self.counting;
+            (merged.counting, merged.hash) = (self.counting, self.hash);
             let batch = Stream::Batch(fingerprints.chunks(CHUNK));
             merged.build(vec![Stream::Table(self.decoder()), batch])?;
             *self = merged;
@@ -287,11 +301,11 @@ impl QuotientFilter {
     }
 
     /// The union of filters, in one pass over all: a new filter for `capacity` keys or more. The filters may differ in
-    /// slots, but must have the same fingerprints. Sets stay sets; if any filter is counting, so is the union, and
+    /// slots, but must have the same fingerprints of keys hashed the same way. Sets stay sets; if any filter is counting, so is the union, and
     /// copies add up.
     ///
     /// # Errors
-    /// No filter; filters of different fingerprints; a `capacity` below what the union holds.
+    /// No filter; filters of different fingerprints or hashes; a `capacity` below what the union holds.
     pub fn merge(filters: &[&Self], capacity: u64) -> Result<Self, ConfigError> {
         let Some(first) = filters.first() else {
             return Err(ConfigError("there is no filter to merge: name at least one".into()));
@@ -302,7 +316,13 @@ impl QuotientFilter {
                 first.shape.last, other.shape.last
             )));
         }
-        let mut merged = Self::with_shape(first.shape.resized(capacity)?)?;
+        if let Some(other) = filters.iter().find(|other| other.hash != first.hash) {
+            return Err(ConfigError(format!(
+                "filters of keys hashed differently cannot be merged: one by {}, another by {}",
+                first.hash, other.hash
+            )));
+        }
+        let mut merged = Self::with_shape(first.shape.resized(capacity)?)?.hashed_by(first.hash);
         merged.counting = filters.iter().any(|filter| filter.counting);
         merged
             .build(filters.iter().map(|filter| Stream::Table(filter.decoder())).collect())
@@ -368,7 +388,8 @@ impl QuotientFilter {
     }
 
     fn full(&self) -> Full {
-        Full { capacity: self.capacity() }
+        // Fewer than the capacity if the hashes crowd one place.
+        Full { capacity: self.len.min(self.capacity()) }
     }
 }
 
