@@ -1,4 +1,4 @@
-use super::probes::{cells, check_parts, check_rate, positions};
+use super::probes::{cells, check_parts, check_rate, positions, rate_at_fill};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Cells;
 use crate::hash::KeyHash;
@@ -104,7 +104,7 @@ impl Filter for CountingBloom {
 
     /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
-        (self.cells.count_nonzero() as f64 / self.cells.len() as f64).powi(self.probes as i32)
+        rate_at_fill(&self.cells, self.probes)
     }
 }
 

@@ -35,6 +35,12 @@ pub(super) fn cells(counters: usize, bits: u32) -> Result<Cells, ConfigError> {
     Cells::new(counters, bits).map_err(|_| no_memory(counters, "counters"))
 }
 
+/// (c/m)^k for c counters that are not 0: the chance that all probes of a key never inserted meet such a counter. Cost:
+/// one pass over the counters.
+pub(super) fn rate_at_fill(cells: &Cells, probes: u32) -> f64 {
+    (cells.count_nonzero() as f64 / cells.len() as f64).powi(probes as i32)
+}
+
 /// Refuses numbers of counters and probes that no filter can have.
 pub(super) fn check_parts(counters: usize, probes: u32) -> Result<(), ConfigError> {
     if !(1..=MAX_COUNTERS).contains(&counters) {

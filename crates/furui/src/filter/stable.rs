@@ -1,4 +1,4 @@
-use super::probes::{cells, check_rate, positions};
+use super::probes::{cells, check_rate, positions, rate_at_fill};
 use super::steady::{check_stable, lasting_probes, random_zeros};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
 use crate::bits::{Cells, scale};
@@ -44,7 +44,7 @@ impl StableBloom {
         let max = max_of(bits)?;
         let probes = lasting_probes(rate, max);
         check_stable(counters, probes, 1)?;
-        let decrements = stable_decrements(probes, rate, max, counters).ceil();
+        let decrements = stable_decrements(probes, rate, max, counters).ceil().max(1.0);
         Self::from_parts(counters, bits, probes, decrements as usize)
     }
 
@@ -100,7 +100,7 @@ impl Filter for StableBloom {
 
     /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
-        (self.cells.count_nonzero() as f64 / self.cells.len() as f64).powi(self.probes as i32)
+        rate_at_fill(&self.cells, self.probes)
     }
 }
 

@@ -1,4 +1,4 @@
-use super::probes::{cells, check_rate, positions};
+use super::probes::{cells, check_rate, positions, rate_at_fill};
 use super::steady::{check_stable, lasting_probes, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Cells;
@@ -168,7 +168,7 @@ impl Filter for StableBloomLight {
 
     /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
-        (self.cells.count_nonzero() as f64 / self.cells.len() as f64).powi(self.probes as i32)
+        rate_at_fill(&self.cells, self.probes)
     }
 }
 

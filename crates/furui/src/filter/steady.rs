@@ -26,7 +26,8 @@ use super::probes::{MAX_PROBES, check_parts};
 /// This is eq. 3 of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers"), after Deng and
 /// Rafiei (SIGMOD 2006), with the inner reciprocal that the printed formula has lost: so it gives the 84 of their
 /// text for k = 8, 10⁻⁵, Max = 3. The result is not rounded; they round down, the filters here round up, so that
-/// `rate` is kept.
+/// `rate` is kept. No filter has other values than `probes` ≥ 1, 0 < `rate` < 1 and `max` ≥ 1; for those the result
+/// says nothing.
 pub fn stable_decrements(probes: u32, rate: f64, max: u8, counters: usize) -> f64 {
     let (k, m) = (f64::from(probes), counters as f64);
     let zeros = zeros_for(rate, probes);
