@@ -235,7 +235,8 @@ impl<S: Storage> Cascade<S> {
         if self.table.contains(hash) {
             return Ok(true);
         }
-        for run in self.runs.iter().rev() {
+        // Oldest first, for it is the largest: most likely to end the search.
+        for run in &self.runs {
             if run.contains(hash)? {
                 return Ok(true);
             }
@@ -345,7 +346,7 @@ impl<S: Storage> Cascade<S> {
         self.wanted.dedup();
         self.found.clear();
         self.found.resize(self.wanted.len(), false);
-        for run in self.runs.iter().rev() {
+        for run in &self.runs {
             run.contains_sorted(&self.wanted, &mut self.found)?;
         }
         let mut found = self.found.iter();
