@@ -76,7 +76,6 @@ pub struct Blocks<'a> {
     lines_done: usize,
     /// The ends of the lines in the buffer.
     ends: Vec<u32>,
-    interrupted: bool,
     /// Blocks are large, and gathered with patience.
     large: bool,
 }
@@ -102,14 +101,8 @@ impl<'a> Blocks<'a> {
             done: 0,
             lines_done: 0,
             ends: Vec::new(),
-            interrupted: false,
             large: false,
         }
-    }
-
-    /// Whether the user ended the input.
-    pub fn interrupted(&self) -> bool {
-        self.interrupted
     }
 
     /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has arrived.
@@ -161,7 +154,6 @@ impl<'a> Blocks<'a> {
             let Some(input) = &mut self.current else { continue };
             let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt, self.large)?;
             if state == Fill::Interrupted {
-                self.interrupted = true;
                 return Ok(false);
             }
             if state == Fill::End {
@@ -254,6 +246,8 @@ impl Input {
                 }
                 Ok(count) => *filled += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Somebody has set standard input not to wait: the waiting is done above.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.waits = true,
                 Err(error) => return Err(Error::io("cannot read", &self.name, error)),
             }
         }

@@ -9,7 +9,7 @@ use crate::size;
 
 /// Have I seen this?
 #[derive(Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(name = "furui", version, about, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -24,12 +24,19 @@ pub enum Command {
     /// Read every byte of a store or file, and check every checksum and invariant
     ///
     /// Silent if all is well. Otherwise the first damage found is named, with file and offset, and the exit code is 2.
-    Verify(StorePath),
+    Verify(VerifyOptions),
 }
 
 #[derive(Args)]
 pub struct StorePath {
-    /// The store's directory; for verify also a single file of it
+    /// The store's directory
+    #[arg(value_name = "DIR")]
+    pub path: PathBuf,
+}
+
+#[derive(Args)]
+pub struct VerifyOptions {
+    /// The store's directory, or a single file of it
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
 }
@@ -52,8 +59,9 @@ pub struct InfoOptions {
 /// is kept on disk, and the next run goes on from there.
 ///
 /// A run that ends well has recorded every line it printed. One that was killed, or whose reader went away, may print lines
-/// again next time: none is ever lost. On ^C and SIGTERM a run with --store records what it printed, then ends with
-/// exit code 130.
+/// again next time: none is ever lost. What was printed counts once it is on the disk, or has been read out of a pipe. On ^C,
+/// SIGTERM and SIGHUP a run with --store records what it printed, then ends. A line torn by a kill is ended before
+/// more is appended to the same file.
 #[derive(Args)]
 pub struct SeenOptions {
     /// Files to read; none or "-" is standard input
@@ -88,7 +96,7 @@ pub struct SeenOptions {
     #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
     pub delimiter: u8,
     /// The key is the canonical form of the URL (scheme and host in lower case, dots resolved, no default port, no
-    /// fragment); a line that is no URL is its own key
+    /// fragment); a line that is no http, https, ftp, ws or wss URL is its own key
     #[arg(long)]
     pub url: bool,
     /// Print as usual, record nothing
@@ -103,7 +111,8 @@ pub struct SeenOptions {
     /// How lines are hashed; siphash is for lines that strangers choose. A store keeps what it was made with
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The hash's seed, for stores that are to be alike [default: random for a new store]
+    /// The hash's seed, for stores that are to be alike [default: random for a new store]; who knows it can choose lines
+    /// that make the set slow
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 #[cfg(unix)]
-use rustix::event::Timespec;
+use rustix::event::{PollFlags, Timespec};
 
 /// What came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Interrupt {
         }
     }
 
-    /// From now on ^C and SIGTERM are reported by the functions below. A second ^C ends the process at once.
+    /// From now on ^C, SIGTERM and SIGHUP are reported by the functions below. A second one ends the process at once.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
@@ -52,11 +52,16 @@ impl Interrupt {
         }
     }
 
+    /// The signal that interrupted, if one did.
+    pub fn signal(&self) -> Option<u8> {
+        self.listener.as_ref().and_then(unix::Listener::signal)
+    }
+
     /// Waits until `file` can be read or the user interrupts.
     pub fn wait(&self, file: &File) -> Wait {
         match &self.listener {
             Some(listener) => listener.poll(file, None),
-            None => Wait::Ready,
+            None => unix::poll_one(file, PollFlags::IN, None),
         }
     }
 
@@ -66,9 +71,46 @@ impl Interrupt {
         let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
         match &self.listener {
             Some(listener) => listener.poll(file, Some(&within)),
-            None => unix::poll_one(file, &within),
+            None => unix::poll_one(file, PollFlags::IN, Some(&within)),
         }
     }
+}
+
+/// Waits until `file` can be written to.
+#[cfg(unix)]
+pub fn wait_writable(file: &File) {
+    unix::poll_one(file, PollFlags::OUT, None);
+}
+
+#[cfg(not(unix))]
+pub fn wait_writable(_: &File) {
+    std::thread::yield_now();
+}
+
+/// Waits until the reader of a pipe has taken all that is in it. False if the reader went away before; true at once for
+/// whatever is no pipe.
+#[cfg(unix)]
+pub fn wait_drained(file: &File) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    if !file.metadata().is_ok_and(|data| data.file_type().is_fifo()) {
+        return true;
+    }
+    let mut pause = Duration::from_millis(1);
+    while rustix::io::ioctl_fionread(file).is_ok_and(|left| left > 0) {
+        // Nothing is asked for but an error, which is what a reader that goes away is.
+        let within = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
+        if unix::poll_one(file, PollFlags::empty(), Some(&within)) == Wait::Ready {
+            return false;
+        }
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+    true
+}
+
+/// How much of a pipe was read nobody tells here.
+#[cfg(not(unix))]
+pub fn wait_drained(_: &File) -> bool {
+    true
 }
 
 /// Without signals that can be waited for, a read brings what it brings and ^C ends the process at once.
@@ -76,6 +118,10 @@ impl Interrupt {
 impl Interrupt {
     pub fn check(&self) -> Wait {
         Wait::Ready
+    }
+
+    pub fn signal(&self) -> Option<u8> {
+        None
     }
 
     pub fn wait(&self, _: &File) -> Wait {
@@ -93,10 +139,10 @@ mod unix {
     use std::io;
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::{flag, low_level::pipe};
 
     use super::Wait;
@@ -104,24 +150,32 @@ mod unix {
     /// A flag for the moments between reads, and a pipe that ends a wait.
     pub(super) struct Listener {
         interrupted: Arc<AtomicBool>,
+        /// The signal's number, or 0.
+        signal: Arc<AtomicUsize>,
         wake: UnixStream,
     }
 
     impl Listener {
         pub(super) fn new() -> io::Result<Self> {
             let interrupted = Arc::new(AtomicBool::new(false));
+            let number = Arc::new(AtomicUsize::new(0));
             let (wake, write) = UnixStream::pair()?;
-            for signal in [SIGINT, SIGTERM] {
+            for signal in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal)) {
                 // First the second signal's meaning, then the first's: actions run in the order of registration.
                 flag::register_conditional_default(signal, Arc::clone(&interrupted))?;
+                flag::register_usize(signal, Arc::clone(&number), signal as usize)?;
                 flag::register(signal, Arc::clone(&interrupted))?;
                 pipe::register(signal, write.try_clone()?)?;
             }
-            Ok(Self { interrupted, wake })
+            Ok(Self { interrupted, signal: number, wake })
         }
 
         pub(super) fn interrupted(&self) -> bool {
             self.interrupted.load(Ordering::Relaxed)
+        }
+
+        pub(super) fn signal(&self) -> Option<u8> {
+            u8::try_from(self.signal.load(Ordering::Relaxed)).ok().filter(|&signal| signal != 0)
         }
 
         pub(super) fn poll(&self, file: &File, timeout: Option<&Timespec>) -> Wait {
@@ -139,10 +193,19 @@ mod unix {
         }
     }
 
-    pub(super) fn poll_one(file: &File, within: &Timespec) -> Wait {
-        let mut ends = [PollFd::new(file, PollFlags::IN)];
-        let result = poll(&mut ends, Some(within));
-        answer(result, ends[0].revents(), true)
+    pub(super) fn poll_one(file: &File, events: PollFlags, within: Option<&Timespec>) -> Wait {
+        let mut ends = [PollFd::new(file, events)];
+        let result = poll(&mut ends, within);
+        answer(result, ends[0].revents(), within.is_some())
+    }
+
+    /// Whether the signal was ignored when the process began, as ^C is in a script's background jobs and SIGHUP under
+    /// nohup: then it is meant for others. Only Linux tells.
+    fn is_ignored(signal: i32) -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     }
 
     /// An error of the poll itself, or of the file, is left for the read to report.

@@ -38,12 +38,16 @@ impl Keys {
     }
 }
 
+/// The schemes whose URLs are canonicalised. Of others it is not known what a fragment means; and many things look like
+/// URLs: `ERROR: ticket #12`, `localhost:8080/#/a`, `C:\\`.
+const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
+
 /// The URL in its canonical form, as the WHATWG standard serialises it, without the fragment: a fragment names a place in a
 /// page, not another page.
 fn canonical(text: &[u8]) -> Option<Url> {
     let mut url = Url::parse(std::str::from_utf8(text).ok()?).ok()?;
     url.set_fragment(None);
-    Some(url)
+    SCHEMES.contains(&url.scheme()).then_some(url)
 }
 
 #[cfg(test)]
@@ -61,7 +65,15 @@ mod tests {
         assert!(same(&keys, "https://example.com", "https://example.com/"));
         assert!(same(&keys, "http://例え.jp/", "http://xn--r8jz45g.jp/"));
         assert!(!same(&keys, "http://example.com/?a", "http://example.com/?b"));
-        assert!(!same(&keys, "no url", "No url"));
+        for (a, b) in [
+            ("no url", "No url"),
+            ("ERROR: ticket #12", "ERROR: ticket #13"),
+            ("localhost:8080/#/a", "localhost:8080/#/b"),
+            ("data:text/plain,a#1", "data:text/plain,a#2"),
+            ("C:\\Dir", "c:\\Dir"),
+        ] {
+            assert!(!same(&keys, a, b), "{a} {b}");
+        }
     }
 
     #[test]

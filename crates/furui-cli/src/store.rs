@@ -79,7 +79,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     ];
     for (entry, run) in runs.iter().zip(set.runs()) {
         lines.push(format!(
-            "run {:016x}  {} keys, {}, {} pages, remainders of {} bits",
+            "run {:016x}  keys {}, {}, pages {}, remainders of {} bits",
             entry.number,
             grouped(entry.keys),
             size::display(entry.seal.length),

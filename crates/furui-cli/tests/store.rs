@@ -132,7 +132,7 @@ fn a_line_that_a_kill_has_torn_does_not_swallow_the_next() {
 fn an_interrupted_run_records_what_it_printed() {
     let dir = TempDir::new();
     let store = dir.join("store");
-    for (signal, line, printed) in [("INT", "a\n", "a\n"), ("TERM", "b\n", "b\n")] {
+    for (signal, line, code) in [("INT", "a\n", 130), ("TERM", "b\n", 143), ("HUP", "c\n", 129)] {
         let mut child = furui()
             .args(["seen", "--store", &store])
             .stdin(Stdio::piped())
@@ -144,12 +144,58 @@ fn an_interrupted_run_records_what_it_printed() {
         input.write_all(line.as_bytes()).expect("it reads");
         let mut answer = String::new();
         output.read_line(&mut answer).expect("it answers");
-        assert_eq!(answer, printed);
+        assert_eq!(answer, line);
         let kill = std::process::Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
         assert!(kill.expect("kill is there").success());
-        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{signal}");
+        assert_eq!(child.wait().expect("it ends").code(), Some(code), "{signal}");
     }
-    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\n"), b"c\n");
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\nd\n"), b"d\n");
+}
+
+/// A pipe holds thousands of lines. If its reader dies with the run, as on ^C in a pipeline, they were not printed.
+#[cfg(unix)]
+#[test]
+fn what_is_left_in_a_pipe_when_the_reader_dies_is_not_recorded() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let input = text(&(0..2000).map(|i| format!("line {i}")).collect::<Vec<_>>());
+    let mut child = furui()
+        .args(["seen", "--store", &store])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary");
+    let mut stdin = child.stdin.take().expect("piped");
+    let mut reader = child.stdout.take().expect("piped");
+    stdin.write_all(&input).expect("it reads");
+    // The first bytes are there, so the batch was taken in; most of it stays in the pipe.
+    std::io::Read::read_exact(&mut reader, &mut [0; 100]).expect("it answers");
+    let kill = std::process::Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status();
+    assert!(kill.expect("kill is there").success());
+    drop(reader);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    drop(stdin);
+    assert!(stdout(&["seen", "--store", &store], &input) == input, "all lines come again");
+}
+
+#[test]
+fn a_bad_file_does_not_cost_the_record_of_the_good_ones() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let (good, missing) = (dir.file("good", b"a\nb\n"), dir.join("missing"));
+    let output = run(&["seen", "--store", &store, &good, &missing], b"");
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(2), &b"a\nb\n"[..]));
+    assert_eq!(stdout(&["seen", "--store", &store, &good], b""), b"");
+}
+
+#[test]
+fn a_run_without_lines_leaves_a_store_with_its_hash() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    assert_eq!(stdout(&["seen", "--store", &store, "--hash", "siphash"], b""), b"");
+    assert!(String::from_utf8(stdout(&["info", &store], b"")).expect("text").contains("siphash"));
+    assert_eq!(stdout(&["compact", &store], b""), b"");
+    assert_eq!(stdout(&["verify", &store], b""), b"");
 }
 
 #[test]

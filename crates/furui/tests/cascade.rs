@@ -284,12 +284,15 @@ fn will_sync_says_when_earlier_keys_become_durable() {
 }
 
 #[test]
-fn nothing_is_written_before_there_are_keys() {
+fn an_empty_set_is_a_set_once_it_is_synced() {
     let storage = Memory::new();
     let mut set = open(storage.clone());
+    set.verify().unwrap();
+    insert(&mut set, &[]);
+    assert_eq!(storage.list().unwrap(), [""; 0]);
     set.sync().unwrap();
     set.compact().unwrap();
-    set.verify().unwrap();
     assert!(set.is_empty());
-    assert_eq!(storage.list().unwrap(), [""; 0]);
+    assert_eq!(storage.list().unwrap(), [MANIFEST]);
+    assert_eq!(open(storage).hash_spec(), set.hash_spec());
 }

@@ -26,8 +26,7 @@ const RULE: &str = "a module sees only lower floors: hash < bits, format < filte
 
 /// The modules inside `filter` that every filter may use; they use no filter themselves.
 const SHARED_BY_FILTERS: [&str; 3] = ["error", "probes", "steady"];
-const FILTER_RULE: &str =
-    "filters do not see each other; what they share lies in filter/{mod,error,probes,steady}.rs";
+const FILTER_RULE: &str = "filters do not see each other; what they share lies in filter/{mod,error,probes,steady}.rs";
 
 #[test]
 fn arrows_between_floors_point_down() {

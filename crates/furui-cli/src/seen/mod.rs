@@ -20,8 +20,8 @@ use output::{Output, Sink};
 const DEFAULT_RATE: f64 = 1e-5;
 /// The share of the machine's memory that the set may take, if none is given.
 const DEFAULT_MEMORY_SHARE: u64 = 4;
-/// What a shell reports of a process that ^C ended.
-const INTERRUPTED: u8 = 130;
+/// A shell reports this and the signal's number for a process that a signal ended.
+const SIGNALLED: u8 = 128;
 
 /// Runs the command.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
@@ -66,18 +66,29 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
     let mut bytes = 0;
     let mut closed = false;
-    while let Some(mut block) = blocks.next()? {
+    let mut failure = None;
+    loop {
+        let mut block = match blocks.next() {
+            Ok(Some(block)) => block,
+            Ok(None) => break,
+            Err(error) => {
+                // What was printed before is recorded all the same.
+                failure = Some(error);
+                break;
+            }
+        };
         bytes += block.bytes.len() as u64;
         keys.hash_all(&block, &mut hashes);
-        if records && seen.will_sync(block.len()) {
-            // On the disk before their keys are: then a crash of the machine loses no line either.
-            output.sync()?;
+        if records && seen.will_sync(block.len()) && output.settle()? == Sink::Closed {
+            closed = true;
+            break;
         }
         match &options.protect {
             None => seen.observe_all(&hashes, &mut verdicts)?,
             Some(regex) => seen.observe_protected(&hashes, |i| regex.is_match(block.line(i)), &mut verdicts)?,
         }
-        // Written before the next call, which may make these keys durable: a crash then repeats lines, and loses none.
+        // Written before the next call, which may make these keys durable, and settled before it does: a crash then
+        // repeats lines, and loses none.
         if output.write(&mut block, &verdicts, wanted)? == Sink::Closed {
             // Nobody knows which of the last lines were read. What is not durable yet comes again in the next run.
             closed = true;
@@ -87,14 +98,16 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             blocks.enlarge();
         }
     }
-    if records && !closed {
-        output.sync()?;
+    if records && !closed && output.settle()? == Sink::Open {
         seen.sync()?;
     }
     if let Some(format) = options.stats {
         stats::report(&seen, bytes, format);
     }
-    Ok(if blocks.interrupted() { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),
+    }
 }
 
 /// The tiers before the set, if the options fit together.

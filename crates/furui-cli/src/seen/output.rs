@@ -7,6 +7,7 @@ use furui::Error;
 use furui::seen::Verdict;
 
 use crate::blocks::Block;
+use crate::interrupt;
 
 /// Standard output, or nothing.
 pub struct Output {
@@ -30,11 +31,19 @@ impl Output {
     /// Prints the lines of a block that have the wanted verdict, in one write. The block is used up.
     pub fn write(&mut self, block: &mut Block<'_>, verdicts: &[Verdict], wanted: Verdict) -> Result<Sink, Error> {
         let Some(file) = &mut self.file else { return Ok(Sink::Open) };
-        match file.write_all(keep(block, verdicts, wanted)) {
-            Ok(()) => Ok(Sink::Open),
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Sink::Closed),
-            Err(error) => Err(failed(error)),
+        let mut left = keep(block, verdicts, wanted);
+        while !left.is_empty() {
+            match file.write(left) {
+                Ok(0) => return Err(failed(ErrorKind::WriteZero.into())),
+                Ok(count) => left = &left[count..],
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Somebody has set standard output not to wait, so the waiting is done here.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => interrupt::wait_writable(file),
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Sink::Closed),
+                Err(error) => return Err(failed(error)),
+            }
         }
+        Ok(Sink::Open)
     }
 
     /// Ends a line that a killed run left without its end, if the output is appended to a file: the first line to come must
@@ -47,12 +56,14 @@ impl Output {
         Ok(())
     }
 
-    /// Waits until what was printed is on the disk, if it goes to one.
-    pub fn sync(&self) -> Result<(), Error> {
-        match &self.file {
-            Some(file) if file.metadata().is_ok_and(|data| data.is_file()) => file.sync_all().map_err(failed),
-            _ => Ok(()),
+    /// Waits until what was printed has arrived: on the disk if it goes to a file, in the reader's hands if it goes into a
+    /// pipe. The reader may also go away with lines still in the pipe.
+    pub fn settle(&self) -> Result<Sink, Error> {
+        let Some(file) = &self.file else { return Ok(Sink::Open) };
+        if file.metadata().is_ok_and(|data| data.is_file()) {
+            file.sync_all().map_err(failed)?;
         }
+        Ok(if interrupt::wait_drained(file) { Sink::Open } else { Sink::Closed })
     }
 }
 

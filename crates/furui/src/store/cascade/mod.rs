@@ -91,7 +91,7 @@ impl Default for CascadeOptions {
 }
 
 impl<S: Storage> Cascade<S> {
-    /// Opens the set that `storage` holds, or an empty one. Nothing is written before the first keys are.
+    /// Opens the set that `storage` holds, or an empty one. Nothing is written before there is a reason.
     ///
     /// Cost: the fences of each run are read, one page in 500.
     ///
@@ -244,13 +244,25 @@ impl<S: Storage> Cascade<S> {
         Ok(false)
     }
 
-    /// Makes all keys durable: they become a run, merged with the runs they outgrew.
+    /// Makes the set durable: the keys in RAM become a run, merged with the runs they outgrew. An empty set is then a set,
+    /// too, with its hash.
     ///
     /// # Errors
     /// As [`insert_all`](Self::insert_all).
     pub fn sync(&mut self) -> Result<()> {
         self.check_usable()?;
+        if !self.saved {
+            self.save_first()?;
+        }
         self.sync_table()
+    }
+
+    /// Saves the manifest before anything else: runs without one are a damaged store, not a new one.
+    fn save_first(&mut self) -> Result<()> {
+        self.broken = true;
+        self.manifest.save(&self.storage)?;
+        (self.saved, self.broken) = (true, false);
+        Ok(())
     }
 
     fn sync_table(&mut self) -> Result<()> {
@@ -356,12 +368,10 @@ impl<S: Storage> Cascade<S> {
 
     /// Merges the table and the newest `count` runs into one new run, durably, and forgets what went into it.
     fn spill(&mut self, count: usize) -> Result<()> {
-        self.broken = true;
         if !self.saved {
-            // First of all the manifest: runs without one are a damaged store, not a new one.
-            self.manifest.save(&self.storage)?;
-            self.saved = true;
+            self.save_first()?;
         }
+        self.broken = true;
         let kept = self.runs.len() - count;
         let merged = &self.runs[kept..];
         let keys = self.table.len() as u64 + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
