@@ -2,23 +2,27 @@
 
 mod clock;
 mod keys;
+mod levels;
 mod pages;
 mod quotient;
 mod recent;
 mod stable;
 mod store;
+mod tiers;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
+        Some("levels") => levels::run()?,
         Some("pages") => pages::run(args.next().as_deref())?,
         Some("quotient") => quotient::run(args.next().as_deref())?,
         Some("recent") => recent::run(args.next().as_deref()),
         Some("stable") => stable::run(),
         Some("store") => store::run(args.next().as_deref(), args.next())?,
+        Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
-             | store (small | large) [DIR]"
+            "usage: furui-lab levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
+             | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),
     }
     Ok(())

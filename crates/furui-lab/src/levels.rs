@@ -1,0 +1,131 @@
+//! What could be the cascade's level in RAM: its flat table, a quotient filter of whole hashes, a hash set.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use furui::KeyHash;
+use furui::filter::{FilterMut, QuotientFilter};
+use furui::store::Memory;
+use furui::store::cascade::{Cascade, CascadeOptions};
+
+use crate::clock::{median, thread_ns};
+use crate::keys::mix;
+
+const KEYS: usize = 8_000_000;
+const BATCH: usize = 8192;
+const ROUNDS: usize = 5;
+/// Keys a slot of the quotient filter, when all are in.
+const LOAD: f64 = 0.90;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Inserts new keys in batches, then the same once more, into each level in turn.
+pub(crate) fn run() -> Result<()> {
+    let keys: Vec<KeyHash> = (0..KEYS as u64).map(|i| KeyHash::new(mix(i))).collect();
+    let mut rounds: Vec<Vec<Sample>> = LEVELS.iter().map(|_| vec![]).collect();
+    for _ in 0..ROUNDS {
+        for ((_, level), samples) in LEVELS.iter().zip(&mut rounds) {
+            samples.push(level(&keys)?);
+        }
+    }
+    println!("{KEYS} uniform keys, insert-if-absent in batches of {BATCH}; CPU time, median of {ROUNDS} (range)");
+    println!("{:40}{:>26}{:>26}{:>16}", "", "ns a new key", "ns a repeat", "bytes a key");
+    for ((name, _), samples) in LEVELS.iter().zip(&rounds) {
+        let new = show(samples.iter().map(|sample| sample.new_ns));
+        let repeat = show(samples.iter().map(|sample| sample.repeat_ns));
+        println!("{name:40}{new:>26}{repeat:>26}{:>16.2}", samples[0].bytes as f64 / KEYS as f64);
+    }
+    Ok(())
+}
+
+fn show(samples: impl Iterator<Item = f64>) -> String {
+    let mut samples: Vec<f64> = samples.collect();
+    let middle = median(&mut samples);
+    format!("{middle:.1} ({:.1} to {:.1})", samples[0], samples[samples.len() - 1])
+}
+
+/// What one level took, of the thread's time and of memory.
+struct Sample {
+    new_ns: f64,
+    repeat_ns: f64,
+    bytes: u64,
+}
+
+type Level = fn(&[KeyHash]) -> Result<Sample>;
+
+const LEVELS: [(&str, Level); 5] = [
+    ("Cascade, 1 GiB, grows", |keys| cascade(keys, BATCH)),
+    ("Cascade, the same, a key a call", |keys| cascade(keys, 1)),
+    ("QuotientFilter, presized, insert", quotient),
+    ("QuotientFilter, presized, insert_all", quotient_all),
+    ("HashSet<u64>, hash as it is, grows", hash_set),
+];
+
+/// With one key a call nothing can be fetched ahead, as in the other levels: what is left is the layout.
+fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
+    let mut cascade = Cascade::open(Memory::default(), CascadeOptions { memory: 1 << 30, hash: None })?;
+    let mut new = Vec::with_capacity(BATCH);
+    let (new_ns, repeat_ns) = twice(keys, |batch| {
+        new.clear();
+        batch.chunks(call).try_for_each(|keys| cascade.insert_all(keys, &mut new))?;
+        Ok(new.len() as u64)
+    })?;
+    assert!(cascade.runs().is_empty(), "it is to stay in RAM");
+    Ok(Sample { new_ns, repeat_ns, bytes: cascade.resident_bytes() })
+}
+
+/// One by one: it says of each key whether it was there, as the cascade must.
+fn quotient(keys: &[KeyHash]) -> Result<Sample> {
+    let mut filter = presized()?;
+    let (new_ns, repeat_ns) =
+        twice(keys, |batch| batch.iter().try_fold(0, |new, &key| Ok(new + u64::from(filter.insert(key)?))))?;
+    Ok(Sample { new_ns, repeat_ns, bytes: filter.bits() / 8 })
+}
+
+/// Sorted batch by batch: it says how many were new, but not which.
+fn quotient_all(keys: &[KeyHash]) -> Result<Sample> {
+    let mut filter = presized()?;
+    let (new_ns, repeat_ns) = twice(keys, |batch| Ok(filter.insert_all(batch)?))?;
+    Ok(Sample { new_ns, repeat_ns, bytes: filter.bits() / 8 })
+}
+
+fn presized() -> Result<QuotientFilter> {
+    Ok(QuotientFilter::with_fingerprint_bits((KEYS as f64 / LOAD).ceil() as u64, 64)?)
+}
+
+fn hash_set(keys: &[KeyHash]) -> Result<Sample> {
+    let mut set: HashSet<u64, BuildHasherDefault<Identity>> = HashSet::default();
+    let (new_ns, repeat_ns) = twice(keys, |batch| Ok(batch.iter().map(|key| u64::from(set.insert(key.get()))).sum()))?;
+    // Its buckets, a power of two, are filled to 7/8; each has a key and a control byte.
+    let buckets = (set.capacity() as u64 * 8).div_ceil(7).next_power_of_two();
+    Ok(Sample { new_ns, repeat_ns, bytes: buckets * 9 })
+}
+
+/// Nanoseconds a key of the first and of the second time. `insert` takes a batch in and says how many were new.
+fn twice(keys: &[KeyHash], mut insert: impl FnMut(&[KeyHash]) -> Result<u64>) -> Result<(f64, f64)> {
+    let mut time = |expected: u64| -> Result<f64> {
+        let start = thread_ns();
+        let new = keys.chunks(BATCH).try_fold(0, |new, batch| Ok::<_, Box<dyn Error>>(new + insert(batch)?))?;
+        let ns = (thread_ns() - start) as f64 / keys.len() as f64;
+        assert_eq!(new, expected, "every key is new once");
+        Ok(ns)
+    };
+    Ok((time(keys.len() as u64)?, time(0)?))
+}
+
+/// The keys are hashes already.
+#[derive(Default)]
+struct Identity(u64);
+
+impl Hasher for Identity {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("only whole hashes are hashed");
+    }
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
