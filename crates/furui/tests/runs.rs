@@ -286,7 +286,7 @@ fn a_lookup_reads_one_page_and_a_sorted_batch_no_page_twice() {
     let mut found = vec![false; keys.len()];
     counted.contains_sorted(&keys, &mut found).unwrap();
     assert!(found.iter().all(|found| *found));
-    assert_eq!(reads.load(Ordering::Relaxed) - before.0, run.pages().div_ceil(8), "8 adjacent pages a read");
+    assert_eq!(reads.load(Ordering::Relaxed) - before.0, run.pages().div_ceil(32), "32 adjacent pages a read");
     assert_eq!(bytes_read.load(Ordering::Relaxed) - before.1, run.pages() * PAGE_BYTES);
 
     let before = reads.load(Ordering::Relaxed);

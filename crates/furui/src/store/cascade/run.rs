@@ -15,7 +15,7 @@ use crate::hash::HashSpec;
 const AHEAD: usize = 16;
 
 /// How many adjacent pages a sorted batch over a file that is not mapped reads at once.
-const COALESCED: usize = 8;
+const COALESCED: usize = 32;
 
 /// A sorted, immutable set of hashes in a file: the answer to "is it on this level?", exact, with one page read at most.
 ///
