@@ -17,7 +17,8 @@ use crate::store::cascade::{Cascade, CascadeOptions};
 /// The tiers of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers", section 4.3): a small cache
 /// answers for what comes again soon, so that the exact set is asked less often. Differences from the paper: the set
 /// is a [`Cascade`], whose first level is in RAM; batches are answered together, sorted by hash; and the default cache is a flat table of
-/// whole hashes, which needs less memory than LRU and stable filter and drops nothing. The paper's tiers are
+/// whole hashes, one way, which drops nothing and on a crawl takes 1 ns a key, where LRU and stable filter take 12 to 34; but for as few
+/// misses it needs more memory than they do at 1 %, and up to 6 times that of an LRU alone. The paper's tiers are
 /// [`Cache::LruStable`], with two differences: keys go through them in rounds of 256, so that an evicted key reaches the
 /// filter at the end of its round; and one claim of the filter in 32 is not believed but checked, which counts its errors.
 ///
