@@ -2,6 +2,7 @@
 
 pub(crate) mod arch;
 mod cells;
+pub(crate) mod memory;
 mod packed;
 mod scan;
 mod unary;

@@ -1,5 +1,11 @@
 //! Portable twins of the vector code.
 
+/// Calls `f`. Not inlined: its registers are not to be saved where vector code is called instead.
+#[inline(never)]
+pub(super) fn run<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
 /// Eight bytes a step: a zero byte of `word ^ pattern` is a match.
 pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     const LOW7: u64 = 0x7F7F_7F7F_7F7F_7F7F;

@@ -54,10 +54,15 @@ impl Words {
                 )
             };
         }
-        f(Self {
-            #[cfg(target_arch = "x86_64")]
-            v3: false,
-        })
+        generic::run(
+            #[inline(always)]
+            || {
+                f(Self {
+                    #[cfg(target_arch = "x86_64")]
+                    v3: false,
+                })
+            },
+        )
     }
 
     /// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many. `n` is below 64.
