@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use furui::Error;
 
 use crate::interrupt::{Interrupt, Wait};
+use crate::pipes;
 
 /// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
@@ -210,6 +211,7 @@ impl Input {
         if kind.is_dir() {
             return Err(describe(io::Error::from(ErrorKind::IsADirectory)));
         }
+        pipes::widen(&file);
         Ok(Self { file, name, waits: !kind.is_file() })
     }
 

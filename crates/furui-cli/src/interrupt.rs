@@ -61,7 +61,7 @@ impl Interrupt {
     pub fn wait(&self, file: &File) -> Wait {
         match &self.listener {
             Some(listener) => listener.poll(file, None),
-            None => unix::poll_one(file, PollFlags::IN, None),
+            None => poll_one(file, PollFlags::IN, None),
         }
     }
 
@@ -71,46 +71,9 @@ impl Interrupt {
         let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
         match &self.listener {
             Some(listener) => listener.poll(file, Some(&within)),
-            None => unix::poll_one(file, PollFlags::IN, Some(&within)),
+            None => poll_one(file, PollFlags::IN, Some(&within)),
         }
     }
-}
-
-/// Waits until `file` can be written to.
-#[cfg(unix)]
-pub fn wait_writable(file: &File) {
-    unix::poll_one(file, PollFlags::OUT, None);
-}
-
-#[cfg(not(unix))]
-pub fn wait_writable(_: &File) {
-    std::thread::yield_now();
-}
-
-/// Waits until the reader of a pipe has taken all that is in it. False if the reader went away before; true at once for
-/// whatever is no pipe.
-#[cfg(unix)]
-pub fn wait_drained(file: &File) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    if !file.metadata().is_ok_and(|data| data.file_type().is_fifo()) {
-        return true;
-    }
-    let mut pause = Duration::from_millis(1);
-    while rustix::io::ioctl_fionread(file).is_ok_and(|left| left > 0) {
-        // Nothing is asked for but an error, which is what a reader that goes away is.
-        let within = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
-        if unix::poll_one(file, PollFlags::empty(), Some(&within)) == Wait::Ready {
-            return false;
-        }
-        pause = (pause * 2).min(Duration::from_millis(20));
-    }
-    true
-}
-
-/// How much of a pipe was read nobody tells here.
-#[cfg(not(unix))]
-pub fn wait_drained(_: &File) -> bool {
-    true
 }
 
 /// Without signals that can be waited for, a read brings what it brings and ^C ends the process at once.
@@ -132,6 +95,9 @@ impl Interrupt {
         Wait::Nothing
     }
 }
+
+#[cfg(unix)]
+pub(crate) use unix::poll_one;
 
 #[cfg(unix)]
 mod unix {
@@ -193,7 +159,7 @@ mod unix {
         }
     }
 
-    pub(super) fn poll_one(file: &File, events: PollFlags, within: Option<&Timespec>) -> Wait {
+    pub(crate) fn poll_one(file: &File, events: PollFlags, within: Option<&Timespec>) -> Wait {
         let mut ends = [PollFd::new(file, events)];
         let result = poll(&mut ends, within);
         answer(result, ends[0].revents(), within.is_some())

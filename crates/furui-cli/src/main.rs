@@ -5,6 +5,7 @@ mod cli;
 mod interrupt;
 mod keys;
 mod memory;
+mod pipes;
 mod report;
 mod seen;
 mod size;

@@ -7,7 +7,7 @@ use furui::Error;
 use furui::seen::Verdict;
 
 use crate::blocks::Block;
-use crate::interrupt;
+use crate::pipes;
 
 /// Standard output, or nothing.
 pub struct Output {
@@ -25,6 +25,7 @@ impl Output {
     /// Prints to standard output, or nowhere if `quiet`.
     pub fn new(quiet: bool) -> Result<Self, Error> {
         let file = if quiet { None } else { Some(standard_output().map_err(failed)?) };
+        file.as_ref().map(pipes::widen);
         Ok(Self { file })
     }
 
@@ -38,7 +39,7 @@ impl Output {
                 Ok(count) => left = &left[count..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // Somebody has set standard output not to wait, so the waiting is done here.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => interrupt::wait_writable(file),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => pipes::wait_writable(file),
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Sink::Closed),
                 Err(error) => return Err(failed(error)),
             }
@@ -63,7 +64,7 @@ impl Output {
         if file.metadata().is_ok_and(|data| data.is_file()) {
             file.sync_all().map_err(failed)?;
         }
-        Ok(if interrupt::wait_drained(file) { Sink::Open } else { Sink::Closed })
+        Ok(if pipes::wait_drained(file) { Sink::Open } else { Sink::Closed })
     }
 }
 
