@@ -16,8 +16,8 @@ const BLOCK: usize = 512 << 10;
 const LARGE_BLOCK: usize = 8 << 20;
 /// The most lines in a block, so that what is kept for each takes little memory however short they are.
 const MAX_LINES: usize = 128 << 10;
-/// How long a block is gathered for, from its first bytes on, while more keep arriving: with a set on storage it pays to
-/// look many lines up together. Nobody notices the wait.
+/// How long a block is gathered for, from its first bytes on, while more keep arriving: with a set on storage it pays
+/// to look many lines up together. Nobody notices the wait.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// The longest line. A longer one is an error, not a machine without memory.
 pub const MAX_LINE: usize = 1 << 30;
@@ -61,9 +61,9 @@ impl Block<'_> {
 
 /// Reads files one after the other and hands out what has arrived, in whole lines.
 ///
-/// A block is what one read brought, and what more could be had without waiting, up to a limit: so a line on a slow pipe is
-/// seen at once, and a file is read in large pieces. A last line without separator gets one; lines do not run on
-/// from one file into the next.
+/// A block is what one read brought, and what more could be had without waiting, up to a limit: so a line on a slow
+/// pipe is seen at once, and a file is read in large pieces. A last line without separator gets one; lines do not run
+/// on from one file into the next.
 pub struct Blocks<'a> {
     files: std::vec::IntoIter<PathBuf>,
     current: Option<Input>,
@@ -106,7 +106,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has arrived.
+    /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has
+    /// arrived.
     pub fn enlarge(&mut self) {
         self.large = true;
         if let Some(&last) = self.ends.last() {

@@ -58,10 +58,10 @@ pub struct InfoOptions {
 /// expected to be taken for another). Each line is printed as soon as it has arrived. With --store the set
 /// is kept on disk, and the next run goes on from there.
 ///
-/// A run that ends well has recorded every line it printed. One that was killed, or whose reader went away, may print lines
-/// again next time: none is ever lost. What was printed counts once it is on the disk, or has been read out of a pipe. On ^C,
-/// SIGTERM and SIGHUP a run with --store records what it printed, then ends. A line torn by a kill is ended before
-/// more is appended to the same file.
+/// A run that ends well has recorded every line it printed. One that was killed, or whose reader went away, may print
+/// lines again next time: none is ever lost. What was printed counts once it is on the disk, or has been read out of
+/// a pipe. On ^C, SIGTERM and SIGHUP a run with --store records what it printed, then ends. A line torn by a kill is
+/// ended before more is appended to the same file.
 #[derive(Args)]
 pub struct SeenOptions {
     /// Files to read; none or "-" is standard input
@@ -111,8 +111,8 @@ pub struct SeenOptions {
     /// How lines are hashed; siphash is for lines that strangers choose. A store keeps what it was made with
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The hash's seed, for stores that are to be alike [default: random for a new store]; who knows it can choose lines
-    /// that make the set slow
+    /// The hash's seed, for stores that are to be alike [default: random for a new store]; who knows it can choose
+    /// lines that make the set slow
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
 }

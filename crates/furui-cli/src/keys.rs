@@ -42,8 +42,8 @@ impl Keys {
 /// URLs: `ERROR: ticket #12`, `localhost:8080/#/a`, `C:\\`.
 const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
 
-/// The URL in its canonical form, as the WHATWG standard serialises it, without the fragment: a fragment names a place in a
-/// page, not another page.
+/// The URL in its canonical form, as the WHATWG standard serialises it, without the fragment: a fragment names a
+/// place in a page, not another page.
 fn canonical(text: &[u8]) -> Option<Url> {
     let mut url = Url::parse(std::str::from_utf8(text).ok()?).ok()?;
     url.set_fragment(None);

@@ -14,8 +14,8 @@ use crate::interrupt::{Wait, poll_one};
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Lets a pipe hold a whole block, so that writer and reader wait for each other less often. A system that cannot leaves
-/// it as it is.
+/// Lets a pipe hold a whole block, so that writer and reader wait for each other less often. A system that cannot
+/// leaves it as it is.
 #[cfg(target_os = "linux")]
 pub fn widen(file: &File) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_BYTES);

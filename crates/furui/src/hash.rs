@@ -101,8 +101,8 @@ impl Default for HashSpec {
 const SIP_KEY_TURN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl HashSpec {
-    /// XXH3 with a seed that nobody knows beforehand. Sets in hash order want it: who knows the seed can choose keys that
-    /// crowd one place.
+    /// XXH3 with a seed that nobody knows beforehand. Sets in hash order want it: who knows the seed can choose keys
+    /// that crowd one place.
     pub fn random() -> Self {
         Self { algorithm: HashAlgorithm::Xxh3, seed: RandomState::new().build_hasher().finish() }
     }

@@ -236,7 +236,8 @@ fn every_fault_in_lookup_insertion_and_compaction_is_an_error_and_harms_nothing(
     }
 }
 
-/// Somebody puts an earlier manifest back, as from an incomplete copy: then files that it does not know are no left-overs.
+/// Somebody puts an earlier manifest back, as from an incomplete copy: then files that it does not know are no
+/// left-overs.
 #[test]
 fn an_older_manifest_is_damage_and_nothing_is_removed() {
     let storage = Memory::new();

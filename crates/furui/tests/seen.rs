@@ -93,8 +93,8 @@ proptest! {
     }
 }
 
-/// Observes the batches, and syncs after each. What was called new in a batch counts as printed once the call has returned; what
-/// a sync that succeeded covers is acknowledged.
+/// Observes the batches, and syncs after each. What was called new in a batch counts as printed once the call has
+/// returned; what a sync that succeeded covers is acknowledged.
 fn session<S: Storage>(
     storage: S,
     batches: &[Vec<KeyHash>],
@@ -110,8 +110,8 @@ fn session<S: Storage>(
     Ok(())
 }
 
-/// Runs a session with a fault at operation k, for k from 0 in steps, until it no longer strikes; then a second one over
-/// the same keys, as a user would.
+/// Runs a session with a fault at operation k, for k from 0 in steps, until it no longer strikes; then a second one
+/// over the same keys, as a user would.
 fn nothing_is_lost_whatever_fails(start: &Memory, recorded: &HashSet<KeyHash>, batches: &[Vec<KeyHash>], step: usize) {
     let all: HashSet<KeyHash> = batches.iter().flatten().copied().chain(recorded.iter().copied()).collect();
     for fault in Fault::ALL {

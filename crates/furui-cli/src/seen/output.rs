@@ -47,8 +47,8 @@ impl Output {
         Ok(Sink::Open)
     }
 
-    /// Ends a line that a killed run left without its end, if the output is appended to a file: the first line to come must
-    /// stand by itself. Where the file cannot be read, nothing is done.
+    /// Ends a line that a killed run left without its end, if the output is appended to a file: the first line to
+    /// come must stand by itself. Where the file cannot be read, nothing is done.
     pub fn mend(&mut self, separator: u8) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
         if appended_last_byte(file).is_some_and(|last| last != separator) {
@@ -57,8 +57,8 @@ impl Output {
         Ok(())
     }
 
-    /// Waits until what was printed has arrived: on the disk if it goes to a file, in the reader's hands if it goes into a
-    /// pipe. The reader may also go away with lines still in the pipe.
+    /// Waits until what was printed has arrived: on the disk if it goes to a file, in the reader's hands if it goes
+    /// into a pipe. The reader may also go away with lines still in the pipe.
     pub fn settle(&self) -> Result<Sink, Error> {
         let Some(file) = &self.file else { return Ok(Sink::Open) };
         if file.metadata().is_ok_and(|data| data.is_file()) {

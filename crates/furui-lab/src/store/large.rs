@@ -1,4 +1,5 @@
-//! What a large set weighs: bytes written and stored, runs, and memory. No rival: at this size each would take many minutes.
+//! What a large set weighs: bytes written and stored, runs, and memory. No rival: at this size each would take many
+//! minutes.
 
 use std::fs;
 use std::path::Path;

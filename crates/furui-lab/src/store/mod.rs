@@ -1,4 +1,5 @@
-//! The exact set on storage, alone and against stores of others (feature `rivals`): what a key costs, and what it weighs.
+//! The exact set on storage, alone and against stores of others (feature `rivals`): what a key costs, and what it
+//! weighs.
 
 mod counted;
 mod large;

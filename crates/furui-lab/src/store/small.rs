@@ -1,4 +1,5 @@
-//! What a key costs in a set a few times its memory: insertions and lookups, against stores of others in the same rounds.
+//! What a key costs in a set a few times its memory: insertions and lookups, against stores of others in the same
+//! rounds.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,8 @@
 //! The least that an exact set on storage can do: a buffer, sorted when it is full and merged with one sorted file.
 //!
 //! It is the core of DRUM (Lee et al., "IRLbot: Scaling to 6 Billion Pages and Beyond", 2009) and of Mercator's seen
-//! test. Whether a key is new is known only at the merge, millions of keys later; for which key, it would have to keep as well.
+//! test. Whether a key is new is known only at the merge, millions of keys later; for which key, it would have to
+//! keep as well.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};

@@ -29,10 +29,11 @@ const NEAR_BYTES: usize = 1 << 20;
 /// links of a crawl, 11.9 % of which passed 1024 entries of 1 way, 7.7 % passed 4 and 6.1 % passed 8. So: 1 way where
 /// what lies behind takes tens of nanoseconds, 4 where it reads storage.
 ///
-/// It does what the LRU list and the stable filter do in Kubota, Ueda and Yamana (section 4.3). For as few keys of the same
-/// crawl that pass as an LRU of 21 bytes an entry lets pass, `u16` tags with 8 ways take at least 77 % less memory, `u32` with
-/// 4 ways 34 to 87 % less, and `u64` with 4 ways from 75 % less to 27 % more; `u64` with 1 way takes up to 6 times as much
-/// where the LRU just holds what comes again. The paper's tiers take 51 to 87 % less at 1 %, and drop 0.3 to 0.5 % of the new keys;
+/// It does what the LRU list and the stable filter do in Kubota, Ueda and Yamana (section 4.3). For as few keys of
+/// the same crawl that pass as an LRU of 21 bytes an entry lets pass, `u16` tags with 8 ways take at least 77 % less
+/// memory, `u32` with 4 ways 34 to 87 % less, and `u64` with 4 ways from 75 % less to 27 % more; `u64` with 1 way
+/// takes up to 6 times as much where the LRU just holds what comes again. The paper's tiers take 51 to 87 % less at 1
+/// %, and drop 0.3 to 0.5 % of the new keys;
 /// `u16` tags dropped 0.02 %, wider ones none. The layout is a processor cache's.
 #[derive(Clone, Debug)]
 pub struct Recent<T: Tag, const WAYS: usize = 4> {

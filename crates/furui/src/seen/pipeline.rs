@@ -14,15 +14,18 @@ use crate::store::cascade::{Cascade, CascadeOptions};
 ///                           └──────────────── Verdict per key ─────────────────────────────────┘
 /// ```
 ///
-/// The tiers of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers", section 4.3): a small cache
-/// answers for what comes again soon, so that the exact set is asked less often. Differences from the paper: the set
-/// is a [`Cascade`], whose first level is in RAM; batches are answered together, sorted by hash; and the default cache is a flat table of
-/// whole hashes, one way, which drops nothing and on a crawl takes 1 ns a key, where LRU and stable filter take 12 to 34; but for as few
-/// misses it needs more memory than they do at 1 %, and up to 6 times that of an LRU alone. The paper's tiers are
-/// [`Cache::LruStable`], with two differences: keys go through them in rounds of 256, so that an evicted key reaches the
-/// filter at the end of its round; and one claim of the filter in 32 is not believed but checked, which counts its errors.
+/// The tiers of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers", section 4.3): a small
+/// cache answers for what comes again soon, so that the exact set is asked less often. Differences from the paper:
+/// the set is a [`Cascade`], whose first level is in RAM; batches are answered together, sorted by hash; and the
+/// default cache is a flat table of whole hashes, one way, which drops nothing and on a crawl takes 1 ns a key, where
+/// LRU and stable filter take 12 to 34; but for as few misses it needs more memory than they do at 1 %, and up to 6
+/// times that of an LRU alone. The paper's tiers are
+/// [`Cache::LruStable`], with two differences: keys go through them in rounds of 256, so that an evicted key reaches
+/// the filter at the end of its round; and one claim of the filter in 32 is not believed but checked, which counts
+/// its errors.
 ///
-/// Cost of a key in a batch: about 1 ns in the cache; 15 to 40 ns in RAM; and on storage 50 to 100 ns for each run, warm.
+/// Cost of a key in a batch: about 1 ns in the cache; 15 to 40 ns in RAM; and on storage 50 to 100 ns for each run,
+/// warm.
 ///
 /// Two keys with the same 64-bit hash are one key: see [`KeyHash`].
 ///
@@ -59,10 +62,11 @@ pub struct Seen<S: Storage> {
 pub struct SeenOptions {
     /// What stands before the exact set.
     pub cache: Cache,
-    /// Bytes of RAM for the set and the cache, at least [`CascadeOptions::MIN_MEMORY`]. What does not fit goes to storage.
+    /// Bytes of RAM for the set and the cache, at least [`CascadeOptions::MIN_MEMORY`]. What does not fit goes to
+    /// storage.
     pub memory: u64,
-    /// How keys are hashed. A store that exists keeps what it was made with, and refuses another; `None` takes what it has,
-    /// or XXH3 with a random seed for a new one.
+    /// How keys are hashed. A store that exists keeps what it was made with, and refuses another; `None` takes what
+    /// it has, or XXH3 with a random seed for a new one.
     pub hash: Option<HashSpec>,
 }
 
@@ -77,7 +81,8 @@ impl<S: Storage> Seen<S> {
     /// Opens the set that `storage` holds, or an empty one.
     ///
     /// # Errors
-    /// [`Error`](crate::Error): the store is damaged, of a newer version, or hashed otherwise; or the options cannot be.
+    /// [`Error`](crate::Error): the store is damaged, of a newer version, or hashed otherwise; or the options cannot
+    /// be.
     pub fn open(storage: S, options: SeenOptions) -> Result<Self> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
         let mut tiers = Tiers::new(options.cache, options.memory)?;
@@ -105,8 +110,8 @@ impl<S: Storage> Seen<S> {
 
     /// Records the keys and says for each, in order, whether it is new. `verdicts` is cleared first.
     ///
-    /// Keys of earlier calls may become durable meanwhile, keys of this call never do: a caller who has written out what
-    /// earlier calls called new can be killed at any moment and lose nothing.
+    /// Keys of earlier calls may become durable meanwhile, keys of this call never do: a caller who has written out
+    /// what earlier calls called new can be killed at any moment and lose nothing.
     ///
     /// # Errors
     /// If storage fails or is damaged. The verdicts are void then, and the set must be opened again.
@@ -114,8 +119,8 @@ impl<S: Storage> Seen<S> {
         self.observe_protected(keys, |_| false, verdicts)
     }
 
-    /// As [`observe_all`](Self::observe_all), but the keys whose index `is_protected` affirms go past the approximate tier to the exact
-    /// set: the paper's important pages, which must not be dropped.
+    /// As [`observe_all`](Self::observe_all), but the keys whose index `is_protected` affirms go past the approximate
+    /// tier to the exact set: the paper's important pages, which must not be dropped.
     ///
     /// # Errors
     /// As [`observe_all`](Self::observe_all).
@@ -162,8 +167,8 @@ impl<S: Storage> Seen<S> {
         Ok(verdicts[0])
     }
 
-    /// Whether observing so many keys will first make those of earlier calls durable. What was called new in earlier calls
-    /// should be durable before: then not even a machine that loses its power loses a line.
+    /// Whether observing so many keys will first make those of earlier calls durable. What was called new in earlier
+    /// calls should be durable before: then not even a machine that loses its power loses a line.
     pub fn will_sync(&self, keys: usize) -> bool {
         self.set.will_sync(keys)
     }

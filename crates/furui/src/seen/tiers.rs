@@ -55,8 +55,8 @@ pub(super) enum Tiers {
 }
 
 impl Tiers {
-    /// Tiers within a share of `memory` bytes: a thirty-second for the recent cache, an eighth for the LRU, a quarter for
-    /// the stable filter.
+    /// Tiers within a share of `memory` bytes: a thirty-second for the recent cache, an eighth for the LRU, a quarter
+    /// for the stable filter.
     pub(super) fn new(cache: Cache, memory: u64) -> Result<Self> {
         let lru = || Lru::new((memory / 8 / LRU_KEY_BYTES).clamp(ROUND as u64, LRU_KEYS) as usize);
         Ok(match cache {
@@ -141,8 +141,8 @@ impl Tiers {
     }
 }
 
-/// Some keys on their way through LRU and stable filter: the lookups of a round go together, and so do its insertions, for
-/// each waits for memory. An eviction reaches the filter at the end of its round.
+/// Some keys on their way through LRU and stable filter: the lookups of a round go together, and so do its
+/// insertions, for each waits for memory. An eviction reaches the filter at the end of its round.
 #[derive(Default)]
 pub(super) struct Round {
     /// What missed the LRU and may be claimed, with its index in the batch.

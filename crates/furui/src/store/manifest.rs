@@ -141,8 +141,8 @@ impl Manifest {
     /// Makes this the manifest of the store, atomically and durably. The generation goes up by one.
     ///
     /// # Errors
-    /// [`Error::Config`] if there are more than [`MAX_RUNS`] runs, or they contradict each other; [`Error::Io`], and then
-    /// the store's manifest is the old one or this one.
+    /// [`Error::Config`] if there are more than [`MAX_RUNS`] runs, or they contradict each other; [`Error::Io`], and
+    /// then the store's manifest is the old one or this one.
     pub fn save<S: Storage>(&mut self, storage: &S) -> Result<()> {
         let path = storage.path(MANIFEST);
         self.check().map_err(|(_, problem)| Error::Config(format!("{path}: {problem}; nothing was written")))?;

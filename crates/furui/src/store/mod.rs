@@ -1,8 +1,8 @@
 //! Storage: immutable files, published whole, and the exact set that is built from them.
 //!
-//! [`Storage`] is where files live: in a [`Directory`], in [`Memory`], or as [`Scratch`] that vanishes with the process;
-//! an [`Overlay`] shows one storage and keeps changes in another.
-//! A store is the files that its [`Manifest`] names.
+//! [`Storage`] is where files live: in a [`Directory`], in [`Memory`], or as [`Scratch`] that vanishes with the
+//! process; an [`Overlay`] shows one storage and keeps changes in another. A store is the files that its [`Manifest`]
+//! names.
 
 pub mod cascade;
 mod dir;

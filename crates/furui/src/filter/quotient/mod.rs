@@ -152,8 +152,8 @@ impl QuotientFilter {
         })
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it must
-    /// have been hashed so. Filters of keys hashed differently cannot be [merged](Self::merge).
+    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
+    /// must have been hashed so. Filters of keys hashed differently cannot be [merged](Self::merge).
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -211,7 +211,8 @@ impl QuotientFilter {
         self.table.bits() + 8 * size_of::<Self>() as u64
     }
 
-    /// The fingerprint that stands for `key` here: its hash scaled to 0 ..= [`last_fingerprint`](Self::last_fingerprint).
+    /// The fingerprint that stands for `key` here: its hash scaled to 0 ..=
+    /// [`last_fingerprint`](Self::last_fingerprint).
     pub fn fingerprint(&self, key: KeyHash) -> u64 {
         self.shape.fingerprint(key)
     }
@@ -301,8 +302,8 @@ impl QuotientFilter {
     }
 
     /// The union of filters, in one pass over all: a new filter for `capacity` keys or more. The filters may differ in
-    /// slots, but must have the same fingerprints of keys hashed the same way. Sets stay sets; if any filter is counting, so is the union, and
-    /// copies add up.
+    /// slots, but must have the same fingerprints of keys hashed the same way. Sets stay sets; if any filter is
+    /// counting, so is the union, and copies add up.
     ///
     /// # Errors
     /// No filter; filters of different fingerprints or hashes; a `capacity` below what the union holds.

@@ -8,7 +8,8 @@ use super::shape::Shape;
 /// Bytes before a block's remainders: the offset and three planes.
 const HEAD_BYTES: usize = 26;
 
-/// Bytes behind the last block, so that eight bytes can be read wherever one of its remainders begins, or the one after.
+/// Bytes behind the last block, so that eight bytes can be read wherever one of its remainders begins, or the one
+/// after.
 const PADDING: usize = 16;
 
 /// The slots: blocks of 64, each laid out as
@@ -20,8 +21,8 @@ const PADDING: usize = 16;
 /// ```
 ///
 /// one after the other, little-endian on every machine. Of is_continuation the plane holds the opposite, a one where a
-/// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head. The
-/// last block may have fewer slots; bits beyond them are 0.
+/// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head.
+/// The last block may have fewer slots; bits beyond them are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
     bytes: Memory,

@@ -7,7 +7,8 @@ const MAX_BITS: u32 = 14;
 /// With buckets of four on average, a fuller one than this means that the hashes are not uniform.
 const CROWDED: u32 = 32;
 
-/// Sorts hashes with their indices; equal hashes keep their order, which must be by index. `scratch` is room to work in.
+/// Sorts hashes with their indices; equal hashes keep their order, which must be by index. `scratch` is room to work
+/// in.
 ///
 /// Hashes are uniform: their leading bits put each within a few places of where it belongs, in one pass, and an
 /// insertion sort does the rest. Cost: 4 to 10 ns a hash, a half to a quarter of a comparison sort; hashes that crowd

@@ -34,15 +34,17 @@ use table::Table;
 /// ```
 ///
 /// The cascade filter of M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (VLDB 2012): a quotient
-/// filter in RAM over quotient filters on storage, which are in hash order and so are merged by reading them forward. Keys come in batches; a
-/// batch is looked up in RAM, and what is not there is sorted and looked up in each run in one forward pass.
+/// filter in RAM over quotient filters on storage, which are in hash order and so are merged by reading them forward.
+/// Keys come in batches; a batch is looked up in RAM, and what is not there is sorted and looked up in each run in
+/// one forward pass.
 ///
-/// Cost: a lookup reads at most one page of each run, and there are about log₂(n / memory) runs; each key is written log₂(n /
-/// memory) times at 5 bytes; the information floor, log₂(2⁶⁴/n) + 1.44 bits a key, is exceeded by 2 to 3 % on storage.
+/// Cost: a lookup reads at most one page of each run, and there are about log₂(n / memory) runs; each key is written
+/// log₂(n / memory) times at 5 bytes; the information floor, log₂(2⁶⁴/n) + 1.44 bits a key, is exceeded by 2 to 3 %
+/// on storage.
 ///
 /// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact but for equal hashes; the
-/// level in RAM is a flat table in hash order; levels on storage have no empty slots, for they are never inserted into; and a
-/// level is merged when what is newer has grown to its size, whatever its number.
+/// level in RAM is a flat table in hash order; levels on storage have no empty slots, for they are never inserted
+/// into; and a level is merged when what is newer has grown to its size, whatever its number.
 ///
 /// It is no [`Filter`](crate::filter::Filter): it reads storage and can fail.
 ///
@@ -59,7 +61,8 @@ pub struct Cascade<S: Storage> {
     runs: Vec<Run<S::File>>,
     table: Table,
     written: u64,
-    /// The batch at hand: its hashes; those that are not in RAM, with their indices, sorted; those that are in no run so far.
+    /// The batch at hand: its hashes; those that are not in RAM, with their indices, sorted; those that are in no run
+    /// so far.
     hashes: Vec<u64>,
     absent: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
@@ -73,8 +76,8 @@ pub struct CascadeOptions {
     /// Bytes of RAM for the set. At least [`MIN_MEMORY`](Self::MIN_MEMORY) are taken; and what runs keep in RAM, 0.01
     /// bytes a key, comes on top where it is more than half of it.
     pub memory: u64,
-    /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is, or
-    /// XXH3 with a random seed.
+    /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is,
+    /// or XXH3 with a random seed.
     pub hash: Option<HashSpec>,
 }
 
@@ -172,8 +175,8 @@ impl<S: Storage> Cascade<S> {
     /// Keys of earlier calls may become durable meanwhile, but none of this call.
     ///
     /// # Errors
-    /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged. What is on storage stays as it was, or has the
-    /// keys of earlier calls; this value is of no more use, and says so when it is used.
+    /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged. What is on storage stays as it was, or has
+    /// the keys of earlier calls; this value is of no more use, and says so when it is used.
     ///
     /// # Panics
     /// If there are 2³² keys or more.
@@ -244,8 +247,8 @@ impl<S: Storage> Cascade<S> {
         Ok(false)
     }
 
-    /// Makes the set durable: the keys in RAM become a run, merged with the runs they outgrew. An empty set is then a set,
-    /// too, with its hash.
+    /// Makes the set durable: the keys in RAM become a run, merged with the runs they outgrew. An empty set is then a
+    /// set, too, with its hash.
     ///
     /// # Errors
     /// As [`insert_all`](Self::insert_all).
@@ -327,8 +330,8 @@ impl<S: Storage> Cascade<S> {
         self.runs.iter().map(Run::resident_bytes).sum()
     }
 
-    /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to storage. A batch that
-    /// does not fit even then gets the room it needs: whoever made it has the memory.
+    /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to
+    /// storage. A batch that does not fit even then gets the room it needs: whoever made it has the memory.
     fn make_room(&mut self, batch: usize) -> Result<()> {
         if self.table.reserve(batch, self.table_budget()) {
             return Ok(());
@@ -346,8 +349,8 @@ impl<S: Storage> Cascade<S> {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Leaves in `absent` those of `hashes` that are not in RAM, with their indices, sorted, and in `wanted` those of them that
-    /// are in no run either, ascending and distinct.
+    /// Leaves in `absent` those of `hashes` that are not in RAM, with their indices, sorted, and in `wanted` those of
+    /// them that are in no run either, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
         absent.clear();

@@ -12,8 +12,9 @@ pub(super) const MAX_FAN_IN: usize = 64;
 
 /// How many of the newest runs a new run of `new` keys should take in. `sizes` are the keys of each run, oldest first.
 ///
-/// Runs then grow geometrically with age: with keys for n full tables there are at most log₂ n + 1 runs and a key is written
-/// at most that often. Because the table goes straight into the merge, a run of one table is never written just to be read again.
+/// Runs then grow geometrically with age: with keys for n full tables there are at most log₂ n + 1 runs and a key is
+/// written at most that often. Because the table goes straight into the merge, a run of one table is never written
+/// just to be read again.
 pub(super) fn runs_to_merge(sizes: &[u64], new: u64) -> usize {
     let mut sum = new;
     let mut count = 0;

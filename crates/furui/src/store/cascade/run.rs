@@ -17,7 +17,8 @@ const AHEAD: usize = 16;
 /// How many adjacent pages a sorted batch over a file that is not mapped reads at once.
 const COALESCED: usize = 32;
 
-/// A sorted, immutable set of hashes in a file: the answer to "is it on this level?", exact, with one page read at most.
+/// A sorted, immutable set of hashes in a file: the answer to "is it on this level?", exact, with one page read at
+/// most.
 ///
 /// ```text
 ///   fences, resident     │ 0x0000…  │ 0x0142…  │ 0x0291…  │ …          8 bytes a page: 0.08 bits a key

@@ -14,9 +14,9 @@ use crate::bits::{prefetch, scale};
 /// a probe reads forward until it meets an empty slot or a hash that is not smaller; an insertion pushes the rest of
 /// the cluster one slot on; growing is one forward pass in place; and reading it out is reading a sorted run.
 ///
-/// Cost: 8 bytes a slot, loaded to [`GROW_LOAD`] % and more; a probe touches one or two cache lines; growing costs about 2 ns a slot.
-/// Difference from the paper: no flag bits, since a whole hash tells its own quotient; and no wrap-around: the last
-/// cluster runs on into spare slots behind the table.
+/// Cost: 8 bytes a slot, loaded to [`GROW_LOAD`] % and more; a probe touches one or two cache lines; growing costs
+/// about 2 ns a slot. Difference from the paper: no flag bits, since a whole hash tells its own quotient; and no
+/// wrap-around: the last cluster runs on into spare slots behind the table.
 ///
 /// The order is the hash's own, so whoever can choose hashes can make one long cluster: stores draw a random seed.
 pub(crate) struct Table {
