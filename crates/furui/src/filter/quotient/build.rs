@@ -2,6 +2,8 @@ use crate::filter::Full;
 
 use super::QuotientFilter;
 use super::iter::CHUNK;
+use super::shape::Shape;
+use super::table::Table;
 
 /// No quotient: there are fewer slots.
 const NONE: u64 = u64::MAX;
@@ -16,6 +18,12 @@ pub(super) struct Builder<'a> {
     filter: &'a mut QuotientFilter,
     /// True while fingerprints are appended.
     appending: bool,
+    front: Front,
+}
+
+/// Where a builder is, and what of the blocks there it holds back. A few words, to be kept in registers for a chunk.
+#[derive(Clone, Copy, Debug)]
+struct Front {
     /// The slot behind the last one filled, counted through all blocks.
     next: u64,
     /// The fingerprint before and its quotient; [`NONE`] at first.
@@ -35,9 +43,7 @@ pub(super) struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// Goes on from what `filter` holds; appends only if that is nothing.
     pub(super) fn new(filter: &'a mut QuotientFilter) -> Self {
-        Self {
-            appending: filter.is_empty(),
-            filter,
+        let front = Front {
             next: 0,
             previous: 0,
             previous_quotient: NONE,
@@ -48,7 +54,8 @@ impl<'a> Builder<'a> {
             shifted: 0,
             tail: 0,
             tail_at: 0,
-        }
+        };
+        Self { appending: filter.is_empty(), filter, front }
     }
 
     /// Appends a sequence of any length.
@@ -69,85 +76,69 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn extend_from_slice(&mut self, fingerprints: &[u64]) -> Result<(), Full> {
-        self.filter.words.run(
-            #[inline(always)]
-            move |_| {
-                fingerprints.iter().try_for_each(
-                    #[inline(always)]
-                    |&fingerprint| self.push(fingerprint),
-                )
-            },
-        )
-    }
-
-    #[inline(always)]
-    fn push(&mut self, fingerprint: u64) -> Result<(), Full> {
-        let (quotient, remainder) = self.filter.shape.split(fingerprint);
-        let continuation = quotient == self.previous_quotient;
-        let copy = continuation & (fingerprint == self.previous);
-        let position = quotient.max(self.next);
-        // Offsets so near to 2¹⁶ that only `insert` has the exact answer are left to it.
-        let regular = self.appending
-            & (fingerprint >= self.previous)
-            & (position < self.filter.shape.slots)
-            & (position - quotient < u64::from(u16::MAX))
-            & (self.filter.len < self.filter.shape.capacity);
-        if !regular {
-            self.finish();
-            return self.filter.insert_fingerprint(fingerprint).map(drop);
+        let mut rest = fingerprints;
+        while let Some((&first, behind_first)) = rest.split_first() {
+            let (regular, behind) = rest.split_at(self.regular(rest));
+            if regular.is_empty() {
+                self.finish();
+                self.filter.insert_fingerprint(first)?;
+                rest = behind_first;
+            } else {
+                self.append(regular);
+                rest = behind;
+            }
         }
-        if copy && !self.filter.counting {
-            return Ok(());
-        }
-        if quotient / 64 != self.quotient_block {
-            self.finish_quotients(quotient / 64);
-        }
-        if position / 64 != self.slot_block {
-            self.finish_slots(position / 64);
-        }
-        let index = (position % 64) as u32;
-        self.occupied |= 1 << (quotient % 64);
-        self.starts |= u64::from(!continuation) << index;
-        self.shifted |= u64::from(position != quotient) << index;
-
-        // Eight bytes are written at the byte in which the remainder begins, together with what the slots before have
-        // in that byte. The bytes behind the remainder get their values later: the next slots', or, of the next block,
-        // its offset and occupied bits.
-        let (at, shift) = (index * self.filter.shape.remainder_bits / 8, index * self.filter.shape.remainder_bits % 8);
-        let before = self.tail.checked_shr(8 * (at - self.tail_at)).unwrap_or(0);
-        (self.tail, self.tail_at) = (before | remainder << shift, at);
-        self.filter.table.store_remainders(self.slot_block as usize, at as usize, self.tail);
-
-        self.filter.len += 1;
-        self.filter.distinct += u64::from(!copy);
-        self.next = position + 1;
-        (self.previous, self.previous_quotient) = (fingerprint, quotient);
         Ok(())
     }
 
-    /// Writes the occupied bits so far and the offsets up to `block`, the next with a quotient.
-    #[inline(always)]
-    fn finish_quotients(&mut self, block: u64) {
-        self.filter.table.set_occupied(self.quotient_block as usize, self.occupied);
-        self.occupied = 0;
-        for between in self.quotient_block + 1..=block {
-            let offset = self.next.saturating_sub(between * 64);
-            if offset == 0 {
-                break;
-            }
-            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots behind its quotient");
-            self.filter.table.set_offset(between as usize, offset);
+    /// How many of `fingerprints` can certainly be appended, at most a chunk; 0 only if the first cannot.
+    fn regular(&self, fingerprints: &[u64]) -> usize {
+        let (shape, front) = (&self.filter.shape, &self.front);
+        let first = fingerprints[0];
+        if !self.appending || first < front.previous {
+            return 0;
         }
-        self.quotient_block = block;
+        let behind = front.next.saturating_sub(shape.split(first).0);
+        let room = shape.capacity - self.filter.len;
+        let mut count = fingerprints.len().min(CHUNK);
+        loop {
+            let (some, n) = (&fingerprints[..count], count as u64);
+            let Some(&last) = some.last() else { return 0 };
+            // Each is at most one slot further behind its quotient than the one before. Offsets so near to 2¹⁶ that
+            // only `insert` has the exact answer are left to it.
+            let fits = n <= room
+                && behind + n <= u64::from(u16::MAX)
+                && front.next.max(shape.split(last).0) + n <= shape.slots
+                && some.is_sorted();
+            if fits {
+                return count;
+            }
+            count /= 2;
+        }
     }
 
-    /// Writes the planes of the slots so far and goes on to `block`.
-    #[inline(always)]
-    fn finish_slots(&mut self, block: u64) {
-        self.filter.table.set_starts(self.slot_block as usize, self.starts);
-        self.filter.table.set_shifted(self.slot_block as usize, self.shifted);
-        (self.starts, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);
-        self.slot_block = block;
+    /// Appends what [`regular`](Self::regular) let pass.
+    fn append(&mut self, fingerprints: &[u64]) {
+        let filter = &mut *self.filter;
+        let (table, shape, counting) = (&mut filter.table, filter.shape, filter.counting);
+        let start = self.front;
+        let (front, copies) = filter.words.run(
+            #[inline(always)]
+            move |_| {
+                let (mut front, mut copies, mut rest) = (start, 0, fingerprints);
+                loop {
+                    let remainders = table.remainders_mut(front.slot_block as usize);
+                    let done = front.fill_block(remainders, &shape, counting, rest, &mut copies);
+                    rest = &rest[done..];
+                    let Some(&first) = rest.first() else { return (front, copies) };
+                    front.go_to(table, shape.split(first).0);
+                }
+            },
+        );
+        self.front = front;
+        let count = fingerprints.len() as u64;
+        filter.distinct += count - copies;
+        filter.len += if counting { count } else { count - copies };
     }
 
     /// Writes what is still held back. The filter is whole only after this.
@@ -155,9 +146,97 @@ impl<'a> Builder<'a> {
     fn finish(&mut self) {
         if self.appending {
             self.appending = false;
-            self.finish_quotients(self.filter.table.blocks() as u64 - 1);
-            self.finish_slots(0);
+            let last = self.filter.table.blocks() as u64 - 1;
+            self.front.finish_quotients(&mut self.filter.table, last);
+            self.front.finish_slots(&mut self.filter.table, 0);
         }
+    }
+}
+
+impl Front {
+    /// Appends the fingerprints up to the first of another block, and says how many those are. Adds to `copies` how
+    /// many are the same as the one before; they take slots only if `counting`.
+    #[inline(always)]
+    fn fill_block(
+        &mut self,
+        remainders: &mut [u8],
+        shape: &Shape,
+        counting: bool,
+        fingerprints: &[u64],
+        copies: &mut u64,
+    ) -> usize {
+        let mut done = 0;
+        for &fingerprint in fingerprints {
+            let (quotient, remainder) = shape.split(fingerprint);
+            let continuation = quotient == self.previous_quotient;
+            let copy = continuation & (fingerprint == self.previous);
+            if copy && !counting {
+                *copies += 1;
+                done += 1;
+                continue;
+            }
+            let position = quotient.max(self.next);
+            if (quotient / 64 != self.quotient_block) | (position / 64 != self.slot_block) {
+                break;
+            }
+            let index = (position % 64) as u32;
+            self.occupied |= 1 << (quotient % 64);
+            self.starts |= u64::from(!continuation) << index;
+            self.shifted |= u64::from(position != quotient) << index;
+
+            // Eight bytes are written at the byte in which the remainder begins, together with what the slots before
+            // have in that byte. The bytes behind the remainder get their values later: the next slots', or, of the
+            // next block, its offset and occupied bits.
+            let bit = index * shape.remainder_bits;
+            let (at, shift) = (bit / 8, bit % 8);
+            let before = self.tail.checked_shr(8 * (at - self.tail_at)).unwrap_or(0);
+            (self.tail, self.tail_at) = (before | remainder << shift, at);
+            *remainders[at as usize..].first_chunk_mut().expect("padding follows the last block") =
+                self.tail.to_le_bytes();
+
+            *copies += u64::from(copy);
+            done += 1;
+            self.next = position + 1;
+            (self.previous, self.previous_quotient) = (fingerprint, quotient);
+        }
+        done
+    }
+
+    /// Goes on to the blocks in which the next `quotient` and its slot are.
+    #[inline(always)]
+    fn go_to(&mut self, table: &mut Table, quotient: u64) {
+        if quotient / 64 != self.quotient_block {
+            self.finish_quotients(table, quotient / 64);
+        }
+        let position = quotient.max(self.next);
+        if position / 64 != self.slot_block {
+            self.finish_slots(table, position / 64);
+        }
+    }
+
+    /// Writes the occupied bits so far and the offsets up to `block`, the next with a quotient.
+    #[inline(always)]
+    fn finish_quotients(&mut self, table: &mut Table, block: u64) {
+        table.set_occupied(self.quotient_block as usize, self.occupied);
+        self.occupied = 0;
+        for between in self.quotient_block + 1..=block {
+            let offset = self.next.saturating_sub(between * 64);
+            if offset == 0 {
+                break;
+            }
+            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots behind its quotient");
+            table.set_offset(between as usize, offset);
+        }
+        self.quotient_block = block;
+    }
+
+    /// Writes the planes of the slots so far and goes on to `block`.
+    #[inline(always)]
+    fn finish_slots(&mut self, table: &mut Table, block: u64) {
+        table.set_starts(self.slot_block as usize, self.starts);
+        table.set_shifted(self.slot_block as usize, self.shifted);
+        (self.starts, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);
+        self.slot_block = block;
     }
 }
 

@@ -18,8 +18,8 @@ pub use iter::Fingerprints;
 
 use build::Builder;
 use insert::Inserted;
-use iter::{CHUNK, Decoder};
-use merge::Stream;
+use iter::Decoder;
+use merge::{Stream, WINDOW};
 use remove::Removed;
 use shape::{MAX_REMAINDER_BITS, Shape};
 use table::{Slot, Table};
@@ -260,7 +260,7 @@ impl QuotientFilter {
             && let Ok(mut merged) = Self::with_shape(self.shape)
         {
             (merged.counting, merged.hash) = (self.counting, self.hash);
-            let batch = Stream::Batch(fingerprints.chunks(CHUNK));
+            let batch = Stream::Batch(fingerprints.chunks(WINDOW));
             merged.build(vec![Stream::Table(self.decoder()), batch])?;
             *self = merged;
         } else {
@@ -349,14 +349,14 @@ impl QuotientFilter {
     /// Fills this empty filter with the union of `streams`.
     fn build(&mut self, streams: Vec<Stream<'_>>) -> Result<(), Full> {
         let mut builder = Builder::new(self);
-        let mut chunk = [0; CHUNK];
+        let mut piece = vec![];
         if let Some(mut stream) = Stream::merged(streams) {
             loop {
-                let count = stream.next_chunk(&mut chunk);
-                if count == 0 {
+                stream.next_piece(&mut piece);
+                if piece.is_empty() {
                     break;
                 }
-                builder.extend_from_slice(&chunk[..count])?;
+                builder.extend_from_slice(&piece)?;
             }
         }
         Ok(())

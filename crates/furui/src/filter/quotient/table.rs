@@ -152,12 +152,6 @@ impl Table {
         self.store(block * self.block_bytes + 18, shifted);
     }
 
-    /// Stores eight bytes from byte `at` of the block's remainders on, be it across the block's end.
-    #[inline(always)]
-    pub(super) fn store_remainders(&mut self, block: usize, at: usize, word: u64) {
-        self.store(block * self.block_bytes + HEAD_BYTES + at, word);
-    }
-
     #[inline(always)]
     fn store(&mut self, at: usize, word: u64) {
         *self.bytes[at..].first_chunk_mut().expect("padding follows the last block") = word.to_le_bytes();
@@ -211,6 +205,13 @@ impl Table {
     pub(super) fn remainders(&self, block: usize) -> &[u8] {
         let at = block * self.block_bytes;
         &self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
+    }
+
+    /// The same, to write.
+    #[inline(always)]
+    pub(super) fn remainders_mut(&mut self, block: usize) -> &mut [u8] {
+        let at = block * self.block_bytes;
+        &mut self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
     }
 
     /// The words of a block's remainders.
