@@ -400,3 +400,37 @@ fn a_run_never_lies_65536_slots_behind_its_place() {
     assert_eq!(sorted.len(), stored);
     assert_eq!(sorted.count(key), stored);
 }
+
+/// Merges over many windows, with the greatest fingerprint, copies within and across filters, and into tables that are
+/// nearly full.
+#[test]
+fn large_merges_are_unions_too() {
+    let hash = |i: u64| KeyHash::new(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let ends = [0, 1, u64::MAX - 1, u64::MAX].map(KeyHash::new);
+    let parts: Vec<Vec<KeyHash>> = [0..30_000u64, 20_000..50_000, 45_000..45_700]
+        .into_iter()
+        .map(|range| range.map(hash).chain(ends).collect())
+        .collect();
+    for counting in [false, true] {
+        let filters: Vec<QuotientFilter> = parts
+            .iter()
+            .enumerate()
+            .map(|(i, keys)| {
+                let filter = QuotientFilter::with_fingerprint_bits(40_000 + 1000 * i as u64, 64).unwrap();
+                let mut filter = if counting { filter.counting() } else { filter };
+                filter.insert_all(keys).unwrap();
+                filter
+            })
+            .collect();
+        let mut model: BTreeMap<u64, u64> = BTreeMap::new();
+        for key in parts.iter().flatten() {
+            *model.entry(key.get()).or_default() += 1;
+        }
+        let expected: Vec<u64> =
+            model.iter().flat_map(|(&key, &count)| vec![key; if counting { count as usize } else { 1 }]).collect();
+        let merged = QuotientFilter::merge(&filters.iter().collect::<Vec<_>>(), expected.len() as u64).unwrap();
+        assert!(merged.fingerprints().eq(expected.iter().copied()));
+        assert!(merged.load() > 0.9, "{}", merged.load());
+        assert!(parts.iter().flatten().all(|&key| merged.contains(key)));
+    }
+}
