@@ -43,7 +43,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
             grouped(c.stable_forgotten)
         ));
         lines.push(format!(
-            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), about {:.0} expected at a rate of {rate}",
+            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), about {:.0} expected of a filter that has filled, at a rate of {rate}",
             c.dropped_measured(),
             grouped(c.audited_false),
             grouped(c.audited),
