@@ -201,11 +201,10 @@ enum Fill {
 impl Input {
     fn open(path: &Path) -> Result<Self, Error> {
         let (file, name) = if path.as_os_str() == "-" {
-            (standard_input(), Ok("standard input".to_string()))
+            (standard_input(), "standard input".to_string())
         } else {
-            (File::open(path), Err(path.display().to_string()))
+            (File::open(path), path.display().to_string())
         };
-        let name = name.unwrap_or_else(|name| name);
         let describe = |error| Error::io("cannot read", &name, error);
         let file = file.map_err(describe)?;
         let kind = file.metadata().map_err(describe)?.file_type();
@@ -240,6 +239,8 @@ impl Input {
             match wait {
                 Wait::Ready => {}
                 Wait::Nothing => break,
+                // What was read is gone from the pipe: it is answered first, and the next call ends the input.
+                Wait::Interrupted if *filled > before => break,
                 Wait::Interrupted => return Ok(Fill::Interrupted),
             }
             match self.file.read(&mut buffer[*filled..]) {
