@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io;
 
-use crate::filter::{ConfigError, Full};
-use crate::format::{FormatError, ReadError};
+use crate::filter::{ConfigError, Full, Mismatch};
+use crate::format::{FormatError, ReadError, WriteError};
 
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -78,6 +78,18 @@ impl From<ReadError> for Error {
             ReadError::Io { file, source } => Self::Io { action: "cannot read", file, source },
             ReadError::Format(error) => Self::Format(error),
         }
+    }
+}
+
+impl From<WriteError> for Error {
+    fn from(WriteError { action, file, source }: WriteError) -> Self {
+        Self::Io { action, file, source }
+    }
+}
+
+impl From<Mismatch> for Error {
+    fn from(error: Mismatch) -> Self {
+        Self::Mismatch(error.0)
     }
 }
 

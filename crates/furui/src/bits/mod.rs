@@ -1,8 +1,8 @@
 //! Bits and words: the floor every structure stands on. Nothing here knows what a filter is.
 
 pub(crate) mod arch;
+mod buffer;
 mod cells;
-pub(crate) mod memory;
 mod merge;
 mod packed;
 mod scan;
@@ -10,6 +10,7 @@ mod unary;
 pub(crate) mod word;
 
 pub(crate) use arch::prefetch;
+pub use buffer::Buffer;
 pub use cells::Cells;
 pub(crate) use merge::merge_two;
 pub use packed::{append_packed, pack};

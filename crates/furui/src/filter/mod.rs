@@ -4,8 +4,11 @@ use std::fmt;
 
 use crate::hash::KeyHash;
 
+mod any;
+mod bloom;
 mod counting;
 mod error;
+mod file;
 mod probes;
 mod quotient;
 mod recent;
@@ -13,8 +16,10 @@ mod stable;
 mod stable_light;
 mod steady;
 
+pub use any::{AnyFilter, FilterRef};
+pub use bloom::Bloom;
 pub use counting::CountingBloom;
-pub use error::ConfigError;
+pub use error::{ConfigError, Mismatch};
 pub use probes::{MAX_COUNTERS, MAX_PROBES};
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
 pub use recent::{Recent, Tag};
@@ -50,6 +55,14 @@ pub trait FilterMut: Filter {
     /// # Errors
     /// [`Full`] if the filter has no room; it is unchanged then.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full>;
+
+    /// Puts many keys in and says how many were certainly new. Implementations prefetch or sort here.
+    ///
+    /// # Errors
+    /// [`Full`] if not all have room. None or some are in then, and the filter is otherwise as before.
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        keys.iter().try_fold(0, |new, &key| Ok(new + u64::from(self.insert(key)?)))
+    }
 }
 
 /// A structure of fixed size has no room for another key.

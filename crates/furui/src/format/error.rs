@@ -155,3 +155,26 @@ impl From<FormatError> for ReadError {
         Self::Format(error)
     }
 }
+
+/// The operating system refused while a file was being written: what was being done to which file, and its answer.
+#[derive(Debug)]
+pub struct WriteError {
+    /// What was being done, as in "cannot write".
+    pub action: &'static str,
+    /// The file.
+    pub file: String,
+    /// The operating system's answer.
+    pub source: io::Error,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.action, self.file, self.source)
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}

@@ -43,6 +43,24 @@ pub enum Kind {
     Manifest,
     /// A run of a store: one sorted set of hashes.
     Run,
+    /// A Bloom filter.
+    Bloom,
+    /// A blocked Bloom filter.
+    BlockedBloom,
+    /// A counting Bloom filter.
+    CountingBloom,
+    /// A stable Bloom filter.
+    StableBloom,
+    /// A stable Bloom filter light.
+    StableBloomLight,
+    /// A ringed Bloom filter.
+    RingedBloom,
+    /// A quotient filter.
+    QuotientFilter,
+    /// A split-block Bloom filter, as in Parquet files.
+    SplitBlockBloom,
+    /// A growing chain of Bloom filters.
+    GrowingBloom,
 }
 
 impl Kind {
@@ -51,6 +69,15 @@ impl Kind {
         match self {
             Self::Manifest => 1,
             Self::Run => 2,
+            Self::Bloom => 16,
+            Self::BlockedBloom => 17,
+            Self::CountingBloom => 18,
+            Self::StableBloom => 19,
+            Self::StableBloomLight => 20,
+            Self::RingedBloom => 21,
+            Self::QuotientFilter => 22,
+            Self::SplitBlockBloom => 23,
+            Self::GrowingBloom => 24,
         }
     }
 
@@ -59,6 +86,15 @@ impl Kind {
         match code {
             1 => Some(Self::Manifest),
             2 => Some(Self::Run),
+            16 => Some(Self::Bloom),
+            17 => Some(Self::BlockedBloom),
+            18 => Some(Self::CountingBloom),
+            19 => Some(Self::StableBloom),
+            20 => Some(Self::StableBloomLight),
+            21 => Some(Self::RingedBloom),
+            22 => Some(Self::QuotientFilter),
+            23 => Some(Self::SplitBlockBloom),
+            24 => Some(Self::GrowingBloom),
             _ => None,
         }
     }
@@ -69,6 +105,15 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Manifest => "the manifest of a store",
             Self::Run => "a run of a store",
+            Self::Bloom => "a Bloom filter",
+            Self::BlockedBloom => "a blocked Bloom filter",
+            Self::CountingBloom => "a counting Bloom filter",
+            Self::StableBloom => "a stable Bloom filter",
+            Self::StableBloomLight => "a stable Bloom filter light",
+            Self::RingedBloom => "a ringed Bloom filter",
+            Self::QuotientFilter => "a quotient filter",
+            Self::SplitBlockBloom => "a split-block Bloom filter, as in Parquet files",
+            Self::GrowingBloom => "a growing chain of Bloom filters",
         })
     }
 }

@@ -7,15 +7,20 @@
 //! A file is written front to back and never changed ([`EnvelopeWriter`]); it is opened by its two ends ([`Envelope`]).
 //! docs/format.md is the normative description; this module is its code.
 
+mod disk_file;
 mod envelope;
 mod error;
 pub(crate) mod field;
 mod layout;
+mod publish;
 mod read_at;
 mod writer;
 
+pub use disk_file::DiskFile;
 pub use envelope::Envelope;
-pub use error::{FormatError, Problem, ReadError};
+pub use error::{FormatError, Problem, ReadError, WriteError};
 pub use layout::{Align, Kind, MAX_SECTIONS, Seal, Section, Tag, VERSION};
+pub use publish::publish;
+pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, parent_of, sync_directory};
 pub use read_at::ReadAt;
 pub use writer::EnvelopeWriter;

@@ -1,15 +1,13 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::{DiskFile, MANIFEST, RunEntry, Storage};
 use crate::error::{Error, Result};
+use crate::format::{TEMPORARY, parent_of, publish, sync_directory};
 
 /// The file whose lock says that a process uses the directory. Its bytes, none, do not matter.
 const LOCK: &str = "LOCK";
-
-/// What the name of a file ends with until the file is whole.
-const TEMPORARY: &str = ".furui-tmp";
 
 /// Files in a directory, each written under a temporary name, forced to the device, and renamed.
 ///
@@ -130,18 +128,7 @@ impl Storage for Directory {
 
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let path = self.file_to_change(name)?;
-        let temporary = self.path.join(format!("{name}{TEMPORARY}"));
-        let published = write_durably(&temporary, write).and_then(|written| {
-            fs::rename(&temporary, &path).map_err(error_at("cannot rename to", &path))?;
-            Ok(written)
-        });
-        if published.is_err() {
-            // Only to give room back at once; if it fails too, the next writer removes the file.
-            let _ = fs::remove_file(&temporary);
-        }
-        let written = published?;
-        sync_directory(&self.path)?;
-        Ok(written)
+        publish(&path, write)
     }
 
     fn remove(&self, name: &str) -> Result<()> {
@@ -161,14 +148,6 @@ impl Storage for Directory {
     }
 }
 
-fn write_durably<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
-    let file = File::create(path).map_err(error_at("cannot create", path))?;
-    let mut out = BufWriter::with_capacity(super::WRITE_BUFFER, &file);
-    let written = write(&mut out)?;
-    out.flush().and_then(|()| file.sync_all()).map_err(error_at("cannot write", path))?;
-    Ok(written)
-}
-
 /// Creates the directory if it is missing, and its parents, and makes that durable.
 fn create_durably(path: &Path) -> Result<()> {
     match fs::metadata(path) {
@@ -177,15 +156,11 @@ fn create_durably(path: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error_at("cannot open", path)(error)),
     }
-    let parent = match path.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
-        Some(parent) => parent,
-        None => Path::new("."),
-    };
+    let parent = parent_of(path);
     create_durably(parent)?;
     match fs::create_dir(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error_at("cannot create", path)(error)),
-        _ => sync_directory(parent),
+        _ => Ok(sync_directory(parent)?),
     }
 }
 
@@ -207,18 +182,6 @@ fn refuse_foreign(path: &Path) -> Result<()> {
             )));
         }
     }
-    Ok(())
-}
-
-/// Forces a directory's names to the device.
-#[cfg(unix)]
-fn sync_directory(path: &Path) -> Result<()> {
-    File::open(path).and_then(|directory| directory.sync_all()).map_err(error_at("cannot sync", path))
-}
-
-/// Directories cannot be forced to the device here; the file system orders a rename after the file's own sync.
-#[cfg(not(unix))]
-fn sync_directory(_path: &Path) -> Result<()> {
     Ok(())
 }
 

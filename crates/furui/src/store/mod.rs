@@ -6,21 +6,16 @@
 
 pub mod cascade;
 mod dir;
-mod disk_file;
 mod manifest;
 mod memory;
 mod overlay;
 mod scratch;
 mod storage;
 
-pub use crate::format::ReadAt;
+pub use crate::format::{DiskFile, ReadAt};
 pub use dir::Directory;
-pub use disk_file::DiskFile;
 pub use manifest::{MANIFEST, MAX_RUNS, Manifest, RunEntry, StoreKind};
 pub use memory::Memory;
 pub use overlay::{Overlay, OverlayFile};
 pub use scratch::Scratch;
 pub use storage::Storage;
-
-/// How many bytes are gathered before the operating system gets them.
-const WRITE_BUFFER: usize = 128 << 10;

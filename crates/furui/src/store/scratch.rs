@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{DiskFile, Storage};
 use crate::error::{Error, Result};
+use crate::format::WRITE_BUFFER;
 
 /// How many names are tried for a new file before giving up; one is enough but for hostile company.
 const MAX_NAME_TRIES: u32 = 16;
@@ -93,7 +94,7 @@ impl Storage for Scratch {
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let error = |action| move |source| Error::io(action, self.path(name), source);
         let file = self.create().map_err(error("cannot create"))?;
-        let mut out = BufWriter::with_capacity(super::WRITE_BUFFER, &file);
+        let mut out = BufWriter::with_capacity(WRITE_BUFFER, &file);
         let written = write(&mut out)?;
         out.flush().map_err(error("cannot write"))?;
         drop(out);

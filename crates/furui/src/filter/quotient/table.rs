@@ -1,5 +1,5 @@
+use crate::bits::Buffer;
 use crate::bits::arch::prefetch;
-use crate::bits::memory::Memory;
 use crate::bits::word::low_bits;
 use crate::filter::ConfigError;
 
@@ -25,7 +25,7 @@ const PADDING: usize = 16;
 /// The last block may have fewer slots; bits beyond them are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
-    bytes: Memory,
+    bytes: Buffer,
     blocks: usize,
     block_bytes: usize,
     remainder_bits: u32,
@@ -75,7 +75,7 @@ impl Table {
         };
         let blocks = usize::try_from(blocks).map_err(|_| too_big())?;
         let len = blocks.checked_mul(block_bytes).and_then(|n| n.checked_add(PADDING)).ok_or_else(too_big)?;
-        let bytes = Memory::zeroed(len).map_err(|_| too_big())?;
+        let bytes = Buffer::zeroed(len).map_err(|_| too_big())?;
         let last_width = (shape.slots - 1) as u32 % 64 + 1;
         Ok(Self { bytes, blocks, block_bytes, remainder_bits: shape.remainder_bits, last_width })
     }

@@ -2,7 +2,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut, MmapOptions};
 
 use super::ReadAt;
 
@@ -25,7 +25,7 @@ pub struct DiskFile {
 }
 
 impl DiskFile {
-    /// Opens a file by itself, outside a [`Directory`](super::Directory), without a map.
+    /// Opens a file by itself, outside a directory of a store, without a map.
     ///
     /// # Errors
     /// The operating system's.
@@ -34,11 +34,28 @@ impl DiskFile {
     }
 
     /// Takes over an open file, of which nobody will change a byte any more.
-    pub(super) fn new(file: File, mapped: bool) -> io::Result<Self> {
+    pub(crate) fn new(file: File, mapped: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let map = if mapped && CAN_MAP && length > 0 { Some(map(&file)?) } else { None };
         Ok(Self { file, length, map })
     }
+}
+
+impl DiskFile {
+    /// A private map of `length` bytes from `offset` on: what is written to it stays in memory. None where files cannot be
+    /// mapped.
+    pub(crate) fn map_private(&self, offset: u64, length: usize) -> io::Result<Option<MmapMut>> {
+        if !CAN_MAP {
+            return Ok(None);
+        }
+        map_private(&self.file, offset, length).map(Some)
+    }
+}
+
+#[expect(unsafe_code, reason = "a memory map is only as immutable as its file, which the compiler cannot see")]
+fn map_private(file: &File, offset: u64, length: usize) -> io::Result<MmapMut> {
+    // SAFETY: as for `map`; and what is written to this map goes to copies of the file's pages.
+    unsafe { MmapOptions::new().offset(offset).len(length).map_copy(file) }
 }
 
 #[expect(unsafe_code, reason = "a memory map is only as immutable as its file, which the compiler cannot see")]

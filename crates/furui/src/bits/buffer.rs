@@ -1,0 +1,117 @@
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use memmap2::MmapMut;
+
+/// From this size on, a table is worth pages of its own: that of a huge page on most machines.
+const HUGE_PAGE: usize = 2 << 20;
+
+/// What every table begins at a multiple of: the line of a cache.
+const LINE: usize = 64;
+
+/// The bytes of a filter: a table that is read and written at random, at the start of a cache line, 0 at first.
+///
+/// Large ones ask the system for huge pages: then a random access need not wait for the page table as well, which in
+/// a table beyond the caches takes as long again. One that was mapped from a file reads the file's pages as they are
+/// touched and writes to copies of its own: the file never changes.
+pub struct Buffer(Kind);
+
+enum Kind {
+    /// `len` bytes from `start` on, which is where a line begins.
+    Heap {
+        bytes: Vec<u8>,
+        start: usize,
+        len: usize,
+    },
+    Pages(MmapMut),
+}
+
+/// There is no room for as many bytes.
+#[derive(Debug)]
+pub(crate) struct NoMemory;
+
+impl Buffer {
+    pub(crate) fn zeroed(len: usize) -> Result<Self, NoMemory> {
+        if len >= HUGE_PAGE
+            && let Ok(pages) = MmapMut::map_anon(len)
+        {
+            // Where there are no huge pages, the usual ones do.
+            #[cfg(target_os = "linux")]
+            let _ = pages.advise(memmap2::Advice::HugePage);
+            return Ok(Self(Kind::Pages(pages)));
+        }
+        let room = len.checked_add(LINE - 1).ok_or(NoMemory)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(room).map_err(|_| NoMemory)?;
+        bytes.resize(room, 0);
+        let start = bytes.as_ptr().align_offset(LINE).min(LINE - 1);
+        Ok(Self(Kind::Heap { bytes, start, len }))
+    }
+
+    /// A private map of some bytes of a file.
+    pub(crate) fn mapped(pages: MmapMut) -> Self {
+        Self(Kind::Pages(pages))
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    #[inline(always)]
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Kind::Heap { bytes, start, len } => &bytes[*start..][..*len],
+            Kind::Pages(pages) => pages,
+        }
+    }
+}
+
+impl DerefMut for Buffer {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.0 {
+            Kind::Heap { bytes, start, len } => &mut bytes[*start..][..*len],
+            Kind::Pages(pages) => pages,
+        }
+    }
+}
+
+impl Clone for Buffer {
+    /// # Panics
+    /// If there is no memory for it, as any clone.
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeroed(self.len()).expect("memory for a copy");
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl PartialEq for Buffer {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Buffer {}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_of_any_size_begins_a_line_and_is_zero() {
+        for len in [0, 1, 63, 64, 65, 100_000, HUGE_PAGE - 1, HUGE_PAGE, HUGE_PAGE + 1] {
+            let memory = Buffer::zeroed(len).unwrap();
+            for memory in [memory.clone(), memory] {
+                assert_eq!(memory.as_ptr().align_offset(LINE), 0, "{len}");
+                assert!(memory.len() == len && memory.iter().all(|&byte| byte == 0), "{len}");
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+use std::io::{self, Write};
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+
+use super::file::{Borrowed, Mapped, Source, Stored, Writer};
+use super::{Bloom, Filter, FilterMut, Full};
+use crate::bits::Buffer;
+use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
+use crate::hash::{HashSpec, KeyHash};
+
+/// A filter of whatever kind: what a file holds.
+#[derive(Clone, Debug)]
+pub enum AnyFilter<M = Buffer> {
+    /// A Bloom filter.
+    Bloom(Bloom<M>),
+}
+
+/// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
+pub type FilterRef<'a> = AnyFilter<&'a [u8]>;
+
+impl AnyFilter {
+    /// Opens a filter's file. Its table is mapped, not read: pages come in as they are asked for. What is inserted later
+    /// changes this filter, never the file. Every byte is checked once, which is one sequential pass;
+    /// [`open_trusted`](Self::open_trusted) does without.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if these are not the bytes of a filter's file, whole and undamaged.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        Self::map(path, true)
+    }
+
+    /// As [`open`](Self::open), but in constant time: of the table, no byte is read before it is needed. A damaged table
+    /// then gives wrong answers, never a panic.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
+    pub fn open_trusted(path: &Path) -> Result<Self, ReadError> {
+        Self::map(path, false)
+    }
+
+    fn map(path: &Path, verify: bool) -> Result<Self, ReadError> {
+        let name = path.display().to_string();
+        let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        let envelope = Envelope::open(&file, &name)?;
+        if verify {
+            envelope.verify(&file)?;
+        }
+        Self::read(&Mapped { file: &file, envelope: &envelope })
+    }
+}
+
+impl<'a> FilterRef<'a> {
+    /// The filter whose file's bytes these are, all checked; errors call them `name`.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if these are not the bytes of a filter's file, whole and undamaged.
+    pub fn from_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
+        let envelope = Envelope::open(bytes, name)?;
+        envelope.verify(bytes)?;
+        Self::read(&Borrowed { bytes, envelope: &envelope })
+    }
+}
+
+impl<M: Deref<Target = [u8]>> AnyFilter<M> {
+    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        let envelope = source.envelope();
+        match envelope.kind() {
+            Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
+        }
+    }
+
+    /// Writes the filter's file to `out`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
+        match self {
+            Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+        }
+    }
+}
+
+fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io::Result<Seal> {
+    let mut writer: Writer<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
+    filter.write(&mut writer)?;
+    writer.finish()
+}
+
+impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
+    fn contains(&self, key: KeyHash) -> bool {
+        match self {
+            Self::Bloom(filter) => filter.contains(key),
+        }
+    }
+
+    fn false_positive_rate(&self) -> f64 {
+        match self {
+            Self::Bloom(filter) => filter.false_positive_rate(),
+        }
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
+    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+        match self {
+            Self::Bloom(filter) => filter.insert(key),
+        }
+    }
+}
