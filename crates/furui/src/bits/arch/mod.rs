@@ -4,10 +4,12 @@
 //! This folder is the only place in the crate, besides the memory map, where `unsafe` is allowed.
 
 mod generic;
+mod vectors;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use vectors::Vectors;
 pub(crate) use words::Words;
 
 /// Appends to `out` the positions in `haystack` that hold `byte`, ascending. `haystack` must be shorter than 4 GiB.

@@ -1,0 +1,5 @@
+//! Dictionaries: maps from byte strings to numbers.
+
+mod trie;
+
+pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieError, TrieNode};
