@@ -2,4 +2,4 @@
 
 mod trie;
 
-pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieError, TrieNode};
+pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieEntries, TrieError, TrieNode};

@@ -61,6 +61,8 @@ pub enum Kind {
     SplitBlockBloom,
     /// A growing chain of Bloom filters.
     GrowingBloom,
+    /// A compact trie.
+    Trie,
 }
 
 impl Kind {
@@ -78,6 +80,7 @@ impl Kind {
             Self::QuotientFilter => 22,
             Self::SplitBlockBloom => 23,
             Self::GrowingBloom => 24,
+            Self::Trie => 64,
         }
     }
 
@@ -95,6 +98,7 @@ impl Kind {
             22 => Some(Self::QuotientFilter),
             23 => Some(Self::SplitBlockBloom),
             24 => Some(Self::GrowingBloom),
+            64 => Some(Self::Trie),
             _ => None,
         }
     }
@@ -114,6 +118,7 @@ impl fmt::Display for Kind {
             Self::QuotientFilter => "a quotient filter",
             Self::SplitBlockBloom => "a split-block Bloom filter, as in Parquet files",
             Self::GrowingBloom => "a growing chain of Bloom filters",
+            Self::Trie => "a compact trie",
         })
     }
 }
