@@ -4,8 +4,12 @@ mod blocks;
 mod cli;
 mod interrupt;
 mod keys;
+mod manual;
 mod memory;
+mod output;
 mod pipes;
+#[expect(dead_code, reason = "the long jobs that show it come next")]
+mod progress;
 mod report;
 mod seen;
 mod size;
@@ -27,6 +31,8 @@ fn main() -> ExitCode {
         Command::Compact(store) => store::compact(&store.path),
         Command::Info(options) => store::info(&options.path, options.json),
         Command::Verify(store) => store::verify(&store.path),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::pages(dir.as_deref()),
     };
     match result {
         Ok(code) => code,

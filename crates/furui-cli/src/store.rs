@@ -8,6 +8,7 @@ use furui::store::cascade::{Cascade, CascadeOptions, Run};
 use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage};
 use furui::{Error, KeyHash};
 
+use crate::output::print;
 use crate::report::{Report, grouped};
 use crate::size;
 
@@ -40,7 +41,7 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
 /// Says what a store or file is.
 pub fn info(path: &Path, json: bool) -> Result<ExitCode, Error> {
     let text = if path.is_dir() { store_info(path, json)? } else { file_info(path, json)? };
-    print(&text)?;
+    print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -137,15 +138,4 @@ fn open_file(path: &Path) -> Result<(DiskFile, Envelope), Error> {
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
     let envelope = Envelope::open(&file, &name)?;
     Ok((file, envelope))
-}
-
-/// Prints on standard output; a reader that went away is no error.
-fn print(text: &str) -> Result<(), Error> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::io("cannot write to", "standard output", error))
-        }
-        _ => Ok(()),
-    }
 }
