@@ -94,6 +94,8 @@ impl LineOptions {
 pub enum HashName {
     Xxh3,
     Siphash,
+    /// Slow; a Bloom filter then salts it anew for each probe
+    Sha1,
 }
 
 /// A field delimiter: one byte, or an escape for one that is hard to type.
