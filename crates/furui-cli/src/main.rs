@@ -2,13 +2,13 @@
 
 mod blocks;
 mod cli;
+mod filter;
 mod interrupt;
 mod keys;
 mod manual;
 mod memory;
 mod output;
 mod pipes;
-#[expect(dead_code, reason = "the long jobs that show it come next")]
 mod progress;
 mod report;
 mod seen;
@@ -28,6 +28,7 @@ const ERROR: u8 = 2;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Seen(options) => seen::run(&options),
+        Command::Filter(command) => filter::run(&command),
         Command::Compact(store) => store::compact(&store.path),
         Command::Info(options) => store::info(&options.path, options.json),
         Command::Verify(store) => store::verify(&store.path),

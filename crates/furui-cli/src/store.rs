@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Run};
 use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage};
 use furui::{Error, KeyHash};
 
+use crate::filter::{details, fields};
 use crate::output::print;
 use crate::report::{Report, grouped};
 use crate::size;
@@ -32,6 +34,7 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
         match envelope.kind() {
             Kind::Run => Run::open(file, envelope.name(), envelope.hash())?.verify()?,
             Kind::Manifest => drop(Manifest::decode(&file, envelope.name())?),
+            kind if kind.is_filter() => drop(AnyFilter::open(path)?),
             _ => envelope.verify(&file)?,
         }
     }
@@ -94,10 +97,14 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
 fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     let (_, envelope) = open_file(path)?;
     let seal = envelope.seal();
+    if envelope.kind().is_filter() {
+        let filter = AnyFilter::open(path)?;
+        return Ok(if json { fields(&filter, seal.length) } else { details(path, &filter, seal.length) });
+    }
     if json {
         let mut report = Report::default();
         report
-            .text("kind", if envelope.kind() == Kind::Run { "run" } else { "manifest" })
+            .text("kind", envelope.kind().name())
             .text("hash", envelope.hash().algorithm.name())
             .text("seed", &format!("{:#018x}", envelope.hash().seed))
             .number("bytes", seal.length);

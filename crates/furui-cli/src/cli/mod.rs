@@ -1,12 +1,15 @@
 //! The command line, as typed. What the options mean is decided by the commands.
 
+mod filter;
 mod seen;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use furui::HashAlgorithm;
 
+pub use filter::*;
 pub use seen::*;
 
 /// Have I seen this?
@@ -20,6 +23,9 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     Seen(SeenOptions),
+    /// Small files that answer "have I seen this?", wrong only at a stated rate
+    #[command(subcommand)]
+    Filter(FilterCommand),
     /// Merge a store into one level: the least space, and one page read a lookup
     Compact(StorePath),
     Info(InfoOptions),
@@ -96,6 +102,16 @@ pub enum HashName {
     Siphash,
     /// Slow; a Bloom filter then salts it anew for each probe
     Sha1,
+}
+
+impl From<HashName> for HashAlgorithm {
+    fn from(name: HashName) -> Self {
+        match name {
+            HashName::Xxh3 => Self::Xxh3,
+            HashName::Siphash => Self::SipHash13,
+            HashName::Sha1 => Self::Sha1,
+        }
+    }
 }
 
 /// A field delimiter: one byte, or an escape for one that is hard to type.

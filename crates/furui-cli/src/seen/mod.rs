@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
-use furui::{Error, HashAlgorithm, HashSpec};
+use furui::{Error, HashSpec};
 
 use crate::blocks::Blocks;
-use crate::cli::{self, CacheKind, HashName};
+use crate::cli::{self, CacheKind};
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
@@ -125,11 +125,7 @@ fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
 fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
     let mut hash = Manifest::load(storage)?.map_or_else(HashSpec::random, |manifest| manifest.hash);
     if let Some(name) = options.hash {
-        hash.algorithm = match name {
-            HashName::Xxh3 => HashAlgorithm::Xxh3,
-            HashName::Siphash => HashAlgorithm::SipHash13,
-            HashName::Sha1 => HashAlgorithm::Sha1,
-        };
+        hash.algorithm = name.into();
     }
     if let Some(seed) = options.hash_seed {
         hash.seed = seed;
