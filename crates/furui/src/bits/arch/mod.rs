@@ -4,6 +4,7 @@
 //! This folder is the only place in the crate, besides the memory map, where `unsafe` is allowed.
 
 mod generic;
+pub(crate) mod split_block;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
