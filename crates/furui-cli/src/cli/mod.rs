@@ -102,6 +102,8 @@ pub enum HashName {
     Siphash,
     /// Slow; a Bloom filter then salts it anew for each probe
     Sha1,
+    /// That of Parquet files
+    Xxh64,
 }
 
 impl From<HashName> for HashAlgorithm {
@@ -110,6 +112,7 @@ impl From<HashName> for HashAlgorithm {
             HashName::Xxh3 => Self::Xxh3,
             HashName::Siphash => Self::SipHash13,
             HashName::Sha1 => Self::Sha1,
+            HashName::Xxh64 => Self::Xxh64,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::filter::{AnyFilter, Bloom, ConfigError, Filter, FilterMut};
+use furui::filter::{AnyFilter, Bloom, ConfigError, Filter, FilterMut, SplitBlockBloom};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
 use super::file::save;
@@ -47,7 +47,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
 
 fn hash_spec(options: &BuildOptions) -> HashSpec {
     let default = match options.kind {
-        FilterKind::Parquet => HashAlgorithm::Xxh3,
+        FilterKind::Parquet => HashAlgorithm::Xxh64,
         _ => HashAlgorithm::Xxh3,
     };
     HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed }
@@ -58,6 +58,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
     let rate = options.fpr;
     Ok(match options.kind {
         FilterKind::Bloom => AnyFilter::Bloom(Bloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Parquet => AnyFilter::SplitBlockBloom(SplitBlockBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         _ => return Err(ConfigError("not yet".into())),
     })
 }

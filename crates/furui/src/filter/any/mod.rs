@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full, sizing};
+use super::{Bloom, Filter, FilterMut, Full, SplitBlockBloom, sizing};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -15,6 +15,8 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A split-block Bloom filter, as in Parquet files.
+    SplitBlockBloom(SplitBlockBloom<M>),
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
@@ -68,6 +70,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlockBloom),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
     }
@@ -79,6 +82,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::SplitBlockBloom(filter) => write(filter, filter.hash_spec(), out),
         }
     }
 
@@ -86,6 +90,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
+            Self::SplitBlockBloom(_) => Kind::SplitBlockBloom,
         }
     }
 
@@ -93,6 +98,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn hash_spec(&self) -> HashSpec {
         match self {
             Self::Bloom(filter) => filter.hash_spec(),
+            Self::SplitBlockBloom(filter) => filter.hash_spec(),
         }
     }
 
@@ -103,12 +109,17 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
                 let capacity = filter.capacity();
                 (capacity > 0).then(|| sizing::rate(filter.probes(), capacity, filter.bits()))
             }
+            Self::SplitBlockBloom(filter) => {
+                let capacity = filter.capacity();
+                (capacity > 0).then(|| SplitBlockBloom::rate_with(capacity, filter.blocks()))
+            }
         }
     }
 
     fn filter(&self) -> &dyn Filter {
         match self {
             Self::Bloom(filter) => filter,
+            Self::SplitBlockBloom(filter) => filter,
         }
     }
 }
@@ -117,6 +128,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
         match self {
             Self::Bloom(filter) => filter,
+            Self::SplitBlockBloom(filter) => filter,
         }
     }
 }
