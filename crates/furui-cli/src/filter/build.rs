@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::filter::{AnyFilter, Bloom, ConfigError, Filter, FilterMut, SplitBlockBloom};
+use furui::filter::{AnyFilter, Bloom, ConfigError, Estimate, Filter, FilterMut, SplitBlockBloom};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
 use super::file::save;
@@ -121,7 +121,10 @@ fn each_block(
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
     let rate = filter.false_positive_rate();
-    if rate > TOO_FULL * intended {
+    // A small filter may have a higher rate by chance alone.
+    let capacity = filter.capacity() as f64;
+    let surely_over = |held: Estimate| held.value.is_infinite() || held.value - 3.0 * held.error > capacity;
+    if rate > TOO_FULL * intended && filter.cardinality().is_none_or(surely_over) {
         let _ = writeln!(
             std::io::stderr(),
             "furui: {}: fuller than it was made for: the false-positive rate is now {rate:.2e}, not {intended:.2e}; \

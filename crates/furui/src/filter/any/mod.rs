@@ -102,6 +102,14 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
+    /// How many keys it was made for; 0 if it was not made for a number of keys.
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::Bloom(filter) => filter.capacity(),
+            Self::SplitBlockBloom(filter) => filter.capacity(),
+        }
+    }
+
     /// The false-positive rate it was made for, if it was made for one.
     pub fn intended_rate(&self) -> Option<f64> {
         match self {
