@@ -3,7 +3,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full};
+use super::{Bloom, CountingBloom, Filter, FilterMut, Full, QuotientFilter, StableBloom, StableBloomLight};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -13,6 +13,14 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A counting Bloom filter.
+    Counting(CountingBloom<M>),
+    /// A stable Bloom filter.
+    Stable(StableBloom<M>),
+    /// A stable Bloom filter light.
+    StableLight(StableBloomLight<M>),
+    /// A quotient filter.
+    Quotient(QuotientFilter<M>),
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
@@ -30,7 +38,8 @@ impl AnyFilter {
     }
 
     /// As [`open`](Self::open), but in constant time: of the table, no byte is read before it is needed. A damaged table
-    /// then gives wrong answers, never a panic.
+    /// then gives wrong answers, never a panic. But a quotient filter's table, whose slots refer to each other, is always
+    /// read once, and refused if they do not fit.
     ///
     /// # Errors
     /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
@@ -66,6 +75,10 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::CountingBloom => CountingBloom::read(source).map(Self::Counting),
+            Kind::StableBloom => StableBloom::read(source).map(Self::Stable),
+            Kind::StableBloomLight => StableBloomLight::read(source).map(Self::StableLight),
+            Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
     }
@@ -77,6 +90,10 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::Counting(filter) => write(filter, filter.hash_spec(), out),
+            Self::Stable(filter) => write(filter, filter.hash_spec(), out),
+            Self::StableLight(filter) => write(filter, filter.hash_spec(), out),
+            Self::Quotient(filter) => write(filter, filter.hash_spec(), out),
         }
     }
 }
@@ -87,24 +104,54 @@ fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io
     writer.finish()
 }
 
+impl<M: Deref<Target = [u8]>> AnyFilter<M> {
+    fn inner(&self) -> &dyn Filter {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Quotient(filter) => filter,
+        }
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
+    fn inner_mut(&mut self) -> &mut dyn FilterMut {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Quotient(filter) => filter,
+        }
+    }
+}
+
 impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        match self {
-            Self::Bloom(filter) => filter.contains(key),
-        }
+        self.inner().contains(key)
+    }
+
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        self.inner().contains_all(keys, out);
+    }
+
+    fn forgets(&self) -> bool {
+        self.inner().forgets()
     }
 
     fn false_positive_rate(&self) -> f64 {
-        match self {
-            Self::Bloom(filter) => filter.false_positive_rate(),
-        }
+        self.inner().false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        match self {
-            Self::Bloom(filter) => filter.insert(key),
-        }
+        self.inner_mut().insert(key)
+    }
+
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        self.inner_mut().insert_all(keys)
     }
 }
