@@ -34,7 +34,8 @@ impl AnyFilter {
     }
 
     /// As [`open`](Self::open), but in constant time: of the table, no byte is read before it is needed. A damaged table
-    /// then gives wrong answers, never a panic.
+    /// then gives wrong answers, never a panic. But a quotient filter's table, whose slots refer to each other, is always
+    /// read once, and refused if they do not fit.
     ///
     /// # Errors
     /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
@@ -145,6 +146,30 @@ fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io
     let mut writer: Writer<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
     filter.write(&mut writer)?;
     writer.finish()
+}
+
+impl<M: Deref<Target = [u8]>> AnyFilter<M> {
+    fn inner(&self) -> &dyn Filter {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Quotient(filter) => filter,
+        }
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
+    fn inner_mut(&mut self) -> &mut dyn FilterMut {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Quotient(filter) => filter,
+        }
+    }
 }
 
 impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
