@@ -3,7 +3,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full};
+use super::{Bloom, Filter, FilterMut, Full, RingedBloom};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -13,6 +13,8 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A ringed Bloom filter.
+    Ringed(RingedBloom<M>),
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
@@ -66,6 +68,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::RingedBloom => RingedBloom::read(source).map(Self::Ringed),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
     }
@@ -77,6 +80,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::Ringed(filter) => write(filter, filter.hash_spec(), out),
         }
     }
 }
@@ -91,12 +95,14 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
         match self {
             Self::Bloom(filter) => filter.contains(key),
+            Self::Ringed(filter) => filter.contains(key),
         }
     }
 
     fn false_positive_rate(&self) -> f64 {
         match self {
             Self::Bloom(filter) => filter.false_positive_rate(),
+            Self::Ringed(filter) => filter.false_positive_rate(),
         }
     }
 }
@@ -105,6 +111,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         match self {
             Self::Bloom(filter) => filter.insert(key),
+            Self::Ringed(filter) => filter.insert(key),
         }
     }
 }
