@@ -145,16 +145,6 @@ fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
     file
 }
 
-fn kind(filter: &AnyFilter) -> Kind {
-    match filter {
-        AnyFilter::Counting(_) => Kind::CountingBloom,
-        AnyFilter::Stable(_) => Kind::StableBloom,
-        AnyFilter::StableLight(_) => Kind::StableBloomLight,
-        AnyFilter::Quotient(_) => Kind::QuotientFilter,
-        AnyFilter::Bloom(_) => Kind::Bloom,
-    }
-}
-
 /// Reads a file and, if it is a filter's, uses all of it.
 fn use_all(file: &[u8]) -> bool {
     match FilterRef::from_bytes(file, "any bytes") {
@@ -205,7 +195,7 @@ proptest! {
             let at = at.index(section.len());
             section[at] ^= 1 << bit;
         }
-        use_all(&sealed(kind(&filter), &meta, &bits));
+        use_all(&sealed(filter.kind(), &meta, &bits));
     }
 }
 

@@ -3,6 +3,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::counters::Counters;
 use super::file::{META, Source, Stored, Writer};
+use super::likeness::{Estimate, Marking};
 use super::probes::check_rate;
 use super::sizing::least;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
@@ -115,6 +116,14 @@ impl<M> CountingBloom<M> {
 
     fn parts(&self) -> (usize, u32, u32) {
         (self.counters(), self.counter_bits(), self.probes())
+    }
+}
+
+impl<M: Deref<Target = [u8]>> CountingBloom<M> {
+    /// About how many different keys it holds, told from the counters that are not 0. Cost: one pass over them.
+    pub fn cardinality(&self) -> Estimate {
+        let taken = self.counters.cells.count_nonzero() as u64;
+        Marking::of_probes(self.counters() as u64, self.probes()).cardinality(taken)
     }
 }
 
