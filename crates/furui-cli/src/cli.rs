@@ -140,6 +140,7 @@ pub enum StatsFormat {
 pub enum HashName {
     Xxh3,
     Siphash,
+    Sha1,
 }
 
 /// A field delimiter: one byte, or an escape for one that is hard to type.

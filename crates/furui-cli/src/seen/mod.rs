@@ -133,6 +133,7 @@ fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec,
         hash.algorithm = match name {
             HashName::Xxh3 => HashAlgorithm::Xxh3,
             HashName::Siphash => HashAlgorithm::SipHash13,
+            HashName::Sha1 => HashAlgorithm::Sha1,
         };
     }
     if let Some(seed) = options.hash_seed {

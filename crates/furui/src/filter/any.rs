@@ -99,6 +99,13 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
         }
     }
 
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        match self {
+            Self::Bloom(filter) => filter.contains_all(keys, out),
+            Self::SplitBlockBloom(filter) => filter.contains_all(keys, out),
+        }
+    }
+
     fn false_positive_rate(&self) -> f64 {
         match self {
             Self::Bloom(filter) => filter.false_positive_rate(),
@@ -112,6 +119,13 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
         match self {
             Self::Bloom(filter) => filter.insert(key),
             Self::SplitBlockBloom(filter) => filter.insert(key),
+        }
+    }
+
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        match self {
+            Self::Bloom(filter) => filter.insert_all(keys),
+            Self::SplitBlockBloom(filter) => filter.insert_all(keys),
         }
     }
 }
