@@ -1,9 +1,9 @@
 use std::io::{self, Write};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full, SplitBlockBloom};
+use super::{Bloom, Filter, FilterMut, Full, GrowingBloom, SplitBlockBloom};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -13,6 +13,8 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A growing chain of Bloom filters.
+    GrowingBloom(GrowingBloom<M>),
     /// A split-block Bloom filter, as in Parquet files.
     SplitBlockBloom(SplitBlockBloom<M>),
 }
@@ -68,6 +70,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::GrowingBloom => GrowingBloom::read(source).map(Self::GrowingBloom),
             Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlockBloom),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
@@ -80,6 +83,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::GrowingBloom(filter) => write(filter, filter.hash_spec(), out),
             Self::SplitBlockBloom(filter) => write(filter, filter.hash_spec(), out),
         }
     }
@@ -95,6 +99,7 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
         match self {
             Self::Bloom(filter) => filter.contains(key),
+            Self::GrowingBloom(filter) => filter.contains(key),
             Self::SplitBlockBloom(filter) => filter.contains(key),
         }
     }
@@ -102,6 +107,7 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         match self {
             Self::Bloom(filter) => filter.contains_all(keys, out),
+            Self::GrowingBloom(filter) => filter.contains_all(keys, out),
             Self::SplitBlockBloom(filter) => filter.contains_all(keys, out),
         }
     }
@@ -109,15 +115,17 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn false_positive_rate(&self) -> f64 {
         match self {
             Self::Bloom(filter) => filter.false_positive_rate(),
+            Self::GrowingBloom(filter) => filter.false_positive_rate(),
             Self::SplitBlockBloom(filter) => filter.false_positive_rate(),
         }
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
+impl FilterMut for AnyFilter {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         match self {
             Self::Bloom(filter) => filter.insert(key),
+            Self::GrowingBloom(filter) => filter.insert(key),
             Self::SplitBlockBloom(filter) => filter.insert(key),
         }
     }
@@ -125,6 +133,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         match self {
             Self::Bloom(filter) => filter.insert_all(keys),
+            Self::GrowingBloom(filter) => filter.insert_all(keys),
             Self::SplitBlockBloom(filter) => filter.insert_all(keys),
         }
     }
