@@ -8,6 +8,7 @@
 pub(crate) mod atomic;
 mod generic;
 mod lines;
+pub(crate) mod split_block;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
