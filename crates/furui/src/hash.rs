@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn codes_and_algorithms_are_one_to_one() {
-        for algorithm in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13, HashAlgorithm::Sha1, HashAlgorithm::Xxh64] {
+        use HashAlgorithm::{Sha1, SipHash13, Xxh3, Xxh64};
+        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64] {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
         }
         assert_eq!(HashAlgorithm::from_code(0), None);

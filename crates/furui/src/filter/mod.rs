@@ -5,6 +5,7 @@ use std::fmt;
 use crate::hash::KeyHash;
 
 mod any;
+mod blocked;
 mod bloom;
 mod counting;
 mod error;
@@ -21,6 +22,7 @@ mod stable_light;
 mod steady;
 
 pub use any::{AnyFilter, FilterRef};
+pub use blocked::BlockedBloom;
 pub use bloom::Bloom;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};

@@ -1,9 +1,11 @@
+mod sets;
+
 use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full, GrowingBloom, SplitBlockBloom};
+use super::{Bloom, Filter, FilterMut, Full, GrowingBloom, SplitBlockBloom, sizing};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -87,6 +89,57 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::SplitBlockBloom(filter) => write(filter, filter.hash_spec(), out),
         }
     }
+
+    /// What kind of filter it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Bloom(_) => Kind::Bloom,
+            Self::GrowingBloom(_) => Kind::GrowingBloom,
+            Self::SplitBlockBloom(_) => Kind::SplitBlockBloom,
+        }
+    }
+
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        match self {
+            Self::Bloom(filter) => filter.hash_spec(),
+            Self::GrowingBloom(filter) => filter.hash_spec(),
+            Self::SplitBlockBloom(filter) => filter.hash_spec(),
+        }
+    }
+
+    /// The false-positive rate it was made for, if it was made for one.
+    pub fn intended_rate(&self) -> Option<f64> {
+        match self {
+            Self::Bloom(filter) => {
+                let capacity = filter.capacity();
+                (capacity > 0).then(|| sizing::rate(filter.probes(), capacity, filter.bits()))
+            }
+            Self::GrowingBloom(filter) => Some(filter.rate()),
+            Self::SplitBlockBloom(filter) => {
+                let capacity = filter.capacity();
+                (capacity > 0).then(|| SplitBlockBloom::rate_with(capacity, filter.blocks()))
+            }
+        }
+    }
+
+    fn filter(&self) -> &dyn Filter {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::GrowingBloom(filter) => filter,
+            Self::SplitBlockBloom(filter) => filter,
+        }
+    }
+}
+
+impl AnyFilter {
+    fn filter_mut(&mut self) -> &mut dyn FilterMut {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::GrowingBloom(filter) => filter,
+            Self::SplitBlockBloom(filter) => filter,
+        }
+    }
 }
 
 fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io::Result<Seal> {
@@ -97,44 +150,28 @@ fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io
 
 impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        match self {
-            Self::Bloom(filter) => filter.contains(key),
-            Self::GrowingBloom(filter) => filter.contains(key),
-            Self::SplitBlockBloom(filter) => filter.contains(key),
-        }
+        self.filter().contains(key)
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        match self {
-            Self::Bloom(filter) => filter.contains_all(keys, out),
-            Self::GrowingBloom(filter) => filter.contains_all(keys, out),
-            Self::SplitBlockBloom(filter) => filter.contains_all(keys, out),
-        }
+        self.filter().contains_all(keys, out);
+    }
+
+    fn forgets(&self) -> bool {
+        self.filter().forgets()
     }
 
     fn false_positive_rate(&self) -> f64 {
-        match self {
-            Self::Bloom(filter) => filter.false_positive_rate(),
-            Self::GrowingBloom(filter) => filter.false_positive_rate(),
-            Self::SplitBlockBloom(filter) => filter.false_positive_rate(),
-        }
+        self.filter().false_positive_rate()
     }
 }
 
 impl FilterMut for AnyFilter {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        match self {
-            Self::Bloom(filter) => filter.insert(key),
-            Self::GrowingBloom(filter) => filter.insert(key),
-            Self::SplitBlockBloom(filter) => filter.insert(key),
-        }
+        self.filter_mut().insert(key)
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        match self {
-            Self::Bloom(filter) => filter.insert_all(keys),
-            Self::GrowingBloom(filter) => filter.insert_all(keys),
-            Self::SplitBlockBloom(filter) => filter.insert_all(keys),
-        }
+        self.filter_mut().insert_all(keys)
     }
 }
