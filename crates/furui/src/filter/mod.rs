@@ -5,11 +5,13 @@ use std::fmt;
 use crate::hash::KeyHash;
 
 mod any;
+mod blocked;
 mod bloom;
 mod counters;
 mod counting;
 mod error;
 mod file;
+mod growing;
 mod likeness;
 mod probes;
 mod quotient;
@@ -22,10 +24,12 @@ mod stable_light;
 mod steady;
 
 pub use any::{AnyFilter, FilterRef};
+pub use blocked::BlockedBloom;
 pub use bloom::Bloom;
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};
+pub use growing::{GrowingBloom, MAX_PARTS};
 pub use likeness::{Estimate, Likeness};
 pub use probes::MAX_PROBES;
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};

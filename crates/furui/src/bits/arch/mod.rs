@@ -7,11 +7,13 @@
 #[cfg_attr(not(test), expect(dead_code, reason = "for the filters that threads share"))]
 pub(crate) mod atomic;
 mod generic;
+mod lines;
 pub(crate) mod split_block;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use lines::{Line, Lines};
 pub(crate) use words::Words;
 
 /// Appends to `out` the positions in `haystack` that hold `byte`, ascending. `haystack` must be shorter than 4 GiB.
