@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::filter::{AnyFilter, Bloom, ConfigError, Filter, FilterMut, SplitBlockBloom};
+use furui::filter::{AnyFilter, BlockedBloom, Bloom, ConfigError, Filter, FilterMut, SplitBlockBloom};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
 use super::file::save;
@@ -58,6 +58,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
     let rate = options.fpr;
     Ok(match options.kind {
         FilterKind::Bloom => AnyFilter::Bloom(Bloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Blocked => AnyFilter::Blocked(BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Parquet => AnyFilter::SplitBlockBloom(SplitBlockBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         _ => return Err(ConfigError("not yet".into())),
     })

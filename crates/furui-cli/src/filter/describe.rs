@@ -58,6 +58,9 @@ fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
         AnyFilter::Bloom(filter) => {
             vec![("bits", filter.bits()), ("probes", filter.probes().into()), ("capacity", filter.capacity())]
         }
+        AnyFilter::Blocked(filter) => {
+            vec![("lines", filter.lines()), ("probes", filter.probes().into()), ("capacity", filter.capacity())]
+        }
         AnyFilter::SplitBlockBloom(filter) => vec![("blocks", filter.blocks()), ("capacity", filter.capacity())],
     }
 }

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full, SplitBlockBloom, sizing};
+use super::{BlockedBloom, Bloom, Filter, FilterMut, Full, SplitBlockBloom, sizing};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -15,6 +15,8 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A blocked Bloom filter.
+    Blocked(BlockedBloom<M>),
     /// A split-block Bloom filter, as in Parquet files.
     SplitBlockBloom(SplitBlockBloom<M>),
 }
@@ -70,6 +72,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::BlockedBloom => BlockedBloom::read(source).map(Self::Blocked),
             Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlockBloom),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
@@ -82,6 +85,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::Blocked(filter) => write(filter, filter.hash_spec(), out),
             Self::SplitBlockBloom(filter) => write(filter, filter.hash_spec(), out),
         }
     }
@@ -90,6 +94,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
+            Self::Blocked(_) => Kind::BlockedBloom,
             Self::SplitBlockBloom(_) => Kind::SplitBlockBloom,
         }
     }
@@ -98,6 +103,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn hash_spec(&self) -> HashSpec {
         match self {
             Self::Bloom(filter) => filter.hash_spec(),
+            Self::Blocked(filter) => filter.hash_spec(),
             Self::SplitBlockBloom(filter) => filter.hash_spec(),
         }
     }
@@ -109,6 +115,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
                 let capacity = filter.capacity();
                 (capacity > 0).then(|| sizing::rate(filter.probes(), capacity, filter.bits()))
             }
+            Self::Blocked(filter) if filter.capacity() == 0 => None,
+            Self::Blocked(filter) => BlockedBloom::expected_rate(filter.capacity(), filter.lines(), filter.probes()),
             Self::SplitBlockBloom(filter) => {
                 let capacity = filter.capacity();
                 (capacity > 0).then(|| SplitBlockBloom::rate_with(capacity, filter.blocks()))
@@ -119,6 +127,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     fn filter(&self) -> &dyn Filter {
         match self {
             Self::Bloom(filter) => filter,
+            Self::Blocked(filter) => filter,
             Self::SplitBlockBloom(filter) => filter,
         }
     }
@@ -128,6 +137,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
         match self {
             Self::Bloom(filter) => filter,
+            Self::Blocked(filter) => filter,
             Self::SplitBlockBloom(filter) => filter,
         }
     }

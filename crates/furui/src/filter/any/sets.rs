@@ -11,7 +11,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
-            Self::SplitBlockBloom(_) => None,
+            Self::Blocked(_) | Self::SplitBlockBloom(_) => None,
         }
     }
 
@@ -59,6 +59,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     pub fn union<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.union(b),
             (Self::SplitBlockBloom(a), AnyFilter::SplitBlockBloom(b)) => a.union(b),
             _ => Err(self.unlike(other, "united")),
         }
@@ -71,6 +72,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     pub fn intersect<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.intersect(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.intersect(b),
             (Self::SplitBlockBloom(a), AnyFilter::SplitBlockBloom(b)) => a.intersect(b),
             _ => Err(self.unlike(other, "intersected")),
         }
