@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
 use furui::filter::{
-    ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent, RingedBloom, RingedParams,
-    SplitBlockBloom, StableBloom, StableBloomLight,
+    BlockedBloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent, RingedBloom,
+    RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{HashSpec, KeyHash};
 
@@ -13,6 +13,8 @@ type Maker = fn() -> Box<dyn FilterMut>;
 
 /// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
 const FILTERS: &[(&str, Maker)] = &[
+    ("BlockedBloom", || Box::new(BlockedBloom::with_rate(ROOM, RATE).unwrap())),
+    ("BlockedBloom, two lines a key", || Box::new(BlockedBloom::from_parts(130, 11).unwrap())),
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
     ("GrowingBloom", || Box::new(GrowingBloom::with_rate(RATE).unwrap())),
     ("QuotientFilter", || Box::new(QuotientFilter::with_rate(ROOM + 100, RATE).unwrap())),
@@ -34,6 +36,13 @@ type Refusal = fn() -> Option<ConfigError>;
 
 /// What each constructor must refuse.
 const REFUSALS: &[(&str, Refusal)] = &[
+    ("BlockedBloom, rate 0", || BlockedBloom::with_rate(ROOM, 0.0).err()),
+    ("BlockedBloom, rate beyond the lines", || BlockedBloom::with_rate(ROOM, 1e-10).err()),
+    ("BlockedBloom, too many keys", || BlockedBloom::with_rate(1 << 40, RATE).err()),
+    ("BlockedBloom, no lines", || BlockedBloom::from_parts(0, 8).err()),
+    ("BlockedBloom, 17 probes", || BlockedBloom::from_parts(2, 17).err()),
+    ("BlockedBloom, a line without neighbour", || BlockedBloom::from_parts(3, 9).err()),
+    ("BlockedBloom, more than any memory", || BlockedBloom::from_parts(1 << 34, 8).err()),
     ("CountingBloom, rate 0", || CountingBloom::with_rate(ROOM, 0.0).err()),
     ("CountingBloom, rate 1", || CountingBloom::with_rate(ROOM, 1.0).err()),
     ("CountingBloom, rate beyond the hash", || CountingBloom::with_rate(ROOM, 1e-18).err()),

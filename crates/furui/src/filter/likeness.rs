@@ -102,6 +102,14 @@ impl Marking {
         Self::new(bits, 1, k * (-1.0 / m).ln_1p(), k * (-2.0 / m).max(-1.0).ln_1p())
     }
 
+    /// `bits` bits in `blocks` blocks: every key sets `probes` different ones of a block.
+    pub(super) fn of_blocks(bits: u64, blocks: u64, probes: u32) -> Self {
+        let (k, in_block) = (f64::from(probes), bits as f64 / blocks as f64);
+        // Two given bits are both set in k (k - 1) of b (b - 1) cases.
+        let both_zero = 1.0 - 2.0 * k / in_block + k * (k - 1.0) / (in_block * (in_block - 1.0));
+        Self::new(bits, blocks, (-k / in_block).ln_1p(), both_zero.ln())
+    }
+
     /// The set of fingerprints 0 ..= `last` that a filter holds, as bits: each key sets one.
     pub(super) fn of_fingerprints(last: u64) -> Self {
         let domain = last as f64 + 1.0;

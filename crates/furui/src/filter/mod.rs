@@ -24,7 +24,7 @@ mod stable_light;
 mod steady;
 
 pub use any::{AnyFilter, FilterRef};
-pub use blocked::BlockedBloom;
+pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES, SharedBlocked};
 pub use bloom::Bloom;
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
