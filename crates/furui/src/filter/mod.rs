@@ -20,6 +20,8 @@ mod steady;
 
 pub use any::{AnyFilter, FilterRef};
 pub use bloom::Bloom;
+#[cfg(target_has_atomic = "64")]
+pub use bloom::SharedBloom;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};
 pub use likeness::{Estimate, Likeness};
