@@ -5,6 +5,7 @@ use std::fmt;
 use crate::hash::KeyHash;
 
 mod any;
+mod blocked;
 mod bloom;
 mod counters;
 mod counting;
@@ -22,6 +23,7 @@ mod stable_light;
 mod steady;
 
 pub use any::{AnyFilter, FilterRef};
+pub use blocked::BlockedBloom;
 pub use bloom::Bloom;
 #[cfg(target_has_atomic = "64")]
 pub use bloom::SharedBloom;
