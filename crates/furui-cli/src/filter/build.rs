@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Gamma, QuotientFilter, RingedBloom,
-    RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Gamma, GrowingBloom, QuotientFilter,
+    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
@@ -43,6 +43,10 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
             filled(new_filter(options, keys.spec, capacity)?, options, &keys)?
         }
         None => match options.kind {
+            FilterKind::Bloom => {
+                let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.spec);
+                filled(AnyFilter::Growing(growing), options, &keys)?
+            }
             FilterKind::Stable | FilterKind::StableLight => {
                 let reason = "a stable filter forgets: say with --capacity how many lines it is to remember";
                 return Err(Error::Config(reason.into()));

@@ -78,6 +78,9 @@ fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
             ("fingerprints", filter.len()),
         ],
         AnyFilter::SplitBlock(filter) => vec![("blocks", filter.blocks())],
+        AnyFilter::Growing(filter) => {
+            vec![("parts", filter.parts() as u64), ("bits", filter.bits()), ("keys", filter.len())]
+        }
     };
     if filter.capacity() > 0 {
         numbers.push(("capacity", filter.capacity()));

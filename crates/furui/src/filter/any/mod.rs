@@ -1,13 +1,13 @@
 mod sets;
 
 use std::io::{self, Write};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
 use super::{
-    Bloom, CountingBloom, Filter, FilterMut, Full, QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom,
-    StableBloomLight, sizing,
+    Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom, SplitBlockBloom,
+    StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
@@ -30,6 +30,8 @@ pub enum AnyFilter<M = Buffer> {
     Quotient(QuotientFilter<M>),
     /// A split-block Bloom filter, as in Parquet files.
     SplitBlock(SplitBlockBloom<M>),
+    /// A growing chain of Bloom filters.
+    Growing(GrowingBloom<M>),
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
@@ -90,6 +92,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Kind::RingedBloom => RingedBloom::read(source).map(Self::Ringed),
             Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
             Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlock),
+            Kind::GrowingBloom => GrowingBloom::read(source).map(Self::Growing),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
     }
@@ -107,6 +110,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(filter) => write(filter, filter.hash_spec(), out),
             Self::Quotient(filter) => write(filter, filter.hash_spec(), out),
             Self::SplitBlock(filter) => write(filter, filter.hash_spec(), out),
+            Self::Growing(filter) => write(filter, filter.hash_spec(), out),
         }
     }
 
@@ -120,6 +124,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(_) => Kind::RingedBloom,
             Self::Quotient(_) => Kind::QuotientFilter,
             Self::SplitBlock(_) => Kind::SplitBlockBloom,
+            Self::Growing(_) => Kind::GrowingBloom,
         }
     }
 
@@ -133,6 +138,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(filter) => filter.hash_spec(),
             Self::Quotient(filter) => filter.hash_spec(),
             Self::SplitBlock(filter) => filter.hash_spec(),
+            Self::Growing(filter) => filter.hash_spec(),
         }
     }
 
@@ -145,6 +151,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(filter) => filter.capacity(),
             Self::Quotient(filter) => filter.capacity(),
             Self::SplitBlock(filter) => filter.capacity(),
+            Self::Growing(_) => 0,
         }
     }
 
@@ -154,6 +161,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         match self {
             Self::Stable(filter) => Some(filter.stable_rate()),
             Self::StableLight(filter) => Some(filter.stable_rate()),
+            Self::Growing(filter) => Some(filter.rate()),
             _ if keys == 0 => None,
             Self::Bloom(filter) => Some(sizing::rate(filter.probes(), keys, filter.bits())),
             Self::Counting(filter) => Some(sizing::rate(filter.probes(), keys, filter.counters() as u64)),
@@ -172,11 +180,12 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(filter) => filter,
             Self::Quotient(filter) => filter,
             Self::SplitBlock(filter) => filter,
+            Self::Growing(filter) => filter,
         }
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
+impl AnyFilter {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
         match self {
             Self::Bloom(filter) => filter,
@@ -186,6 +195,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
             Self::Ringed(filter) => filter,
             Self::Quotient(filter) => filter,
             Self::SplitBlock(filter) => filter,
+            Self::Growing(filter) => filter,
         }
     }
 }
@@ -214,7 +224,7 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
+impl FilterMut for AnyFilter {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         self.filter_mut().insert(key)
     }

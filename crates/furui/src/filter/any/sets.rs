@@ -97,6 +97,7 @@ impl AnyFilter {
             (Self::Ringed(a), AnyFilter::Ringed(b)) => a.union(b),
             (Self::Quotient(a), AnyFilter::Quotient(b)) => a.union(b),
             (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.union(b),
+            (Self::Growing(a), AnyFilter::Growing(b)) => a.union(b),
             _ => Err(self.unlike(other, "united")),
         }
     }

@@ -22,7 +22,7 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
     /// # Errors
     /// If they differ in their number of blocks or in how keys are hashed.
     pub fn likeness(&self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<Likeness, Mismatch> {
-        self.fits(other)?;
+        self.expect_like(other, "compare")?;
         Ok(self.marking().likeness(self.ones(), other.ones(), ones_of_either(&self.table, &other.table)))
     }
 
