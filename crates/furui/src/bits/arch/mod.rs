@@ -7,8 +7,8 @@
 #[cfg_attr(not(test), expect(dead_code, reason = "for the filters that threads share"))]
 pub(crate) mod atomic;
 mod generic;
-pub(crate) mod split_block;
 mod lines;
+pub(crate) mod split_block;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
