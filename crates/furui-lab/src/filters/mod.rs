@@ -4,7 +4,9 @@
 //! All get the same uniform 64-bit hashes. Contestants take turns, round by round, each on the same share of the keys.
 
 mod blocked;
+mod bloom;
 mod floor;
+mod huge;
 #[cfg(feature = "rivals")]
 mod rivals;
 
@@ -150,8 +152,12 @@ fn measure(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>
     Ok(())
 }
 
-/// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M.
+/// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M; or `huge`, the rate of a large
+/// one.
 pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    if n == Some("huge") {
+        return Ok(huge::run()?);
+    }
     let sizes = match n {
         Some(n) => vec![n.parse()?],
         None => vec![1_000_000, 50_000_000],
@@ -160,6 +166,9 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
     for n in sizes {
         if wanted("blocked") {
             blocked::run(n)?;
+        }
+        if wanted("bloom") {
+            bloom::run(n)?;
         }
     }
     Ok(())

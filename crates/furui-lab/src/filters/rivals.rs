@@ -36,6 +36,22 @@ impl Contestant for fastbloom::BloomFilter {
     }
 }
 
+impl Contestant for fastbloom::AtomicBloomFilter {
+    fn insert(&mut self, keys: &[KeyHash]) {
+        for key in keys {
+            self.insert_hash(key.get());
+        }
+    }
+
+    fn count(&self, keys: &[KeyHash]) -> usize {
+        keys.iter().filter(|key| self.contains_hash(key.get())).count()
+    }
+
+    fn bits(&self) -> u64 {
+        self.num_bits() as u64
+    }
+}
+
 impl Contestant for bloomfilter::Bloom<u64> {
     fn insert(&mut self, keys: &[KeyHash]) {
         for key in keys {
