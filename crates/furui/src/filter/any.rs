@@ -102,6 +102,7 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         match self {
             Self::Bloom(filter) => filter.contains_all(keys, out),
+            Self::Ringed(filter) => filter.contains_all(keys, out),
         }
     }
 
@@ -124,6 +125,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         match self {
             Self::Bloom(filter) => filter.insert_all(keys),
+            Self::Ringed(filter) => filter.insert_all(keys),
         }
     }
 }
