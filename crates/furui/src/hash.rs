@@ -48,6 +48,8 @@ pub enum HashAlgorithm {
     /// [`Bloom`](crate::filter::Bloom) filter: for comparison with filters so made. Some 30 times slower than XXH3,
     /// and no protection against an adversary who knows the seed.
     Sha1,
+    /// XXH64, seeded: the hash of Apache Parquet's filters, with seed 0. Elsewhere [`Xxh3`](Self::Xxh3) is faster.
+    Xxh64,
 }
 
 impl HashAlgorithm {
@@ -57,6 +59,7 @@ impl HashAlgorithm {
             Self::Xxh3 => 1,
             Self::SipHash13 => 2,
             Self::Sha1 => 3,
+            Self::Xxh64 => 4,
         }
     }
 
@@ -66,6 +69,7 @@ impl HashAlgorithm {
             1 => Some(Self::Xxh3),
             2 => Some(Self::SipHash13),
             3 => Some(Self::Sha1),
+            4 => Some(Self::Xxh64),
             _ => None,
         }
     }
@@ -76,6 +80,7 @@ impl HashAlgorithm {
             Self::Xxh3 => "xxh3",
             Self::SipHash13 => "siphash",
             Self::Sha1 => "sha1",
+            Self::Xxh64 => "xxh64",
         }
     }
 }
@@ -92,7 +97,7 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// Its seed (xxh3), the source of its key (siphash), or what stands before the key (sha1).
+    /// Its seed (xxh3, xxh64), the source of its key (siphash), or what stands before the key (sha1).
     pub seed: u64,
 }
 
@@ -131,6 +136,7 @@ impl HashSpec {
                 sha1.update(key);
                 first_word(&sha1.digest().bytes())
             }
+            HashAlgorithm::Xxh64 => xxhash_rust::xxh64::xxh64(key, self.seed),
         })
     }
 }
@@ -168,11 +174,16 @@ mod tests {
         let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
         assert_eq!(sha1.hash(b"abc").get().to_le_bytes(), [0xfc, 0x1a, 0x88, 0x93, 0xfe, 0x07, 0xe2, 0xf2]);
         assert_eq!(salted_sha1(1, KeyHash::new(0)).to_le_bytes(), [0x67, 0x57, 0xfb, 0xbd, 0x5f, 0xab, 0x6a, 0xb3]);
+        // XXH64 of the empty input and of "abc" with seed 0, likewise.
+        let xxh64 = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
+        assert_eq!(xxh64.hash(b"").get(), 0xEF46_DB37_51D8_E999);
+        assert_eq!(xxh64.hash(b"abc").get(), 0x44BC_2CF5_AD77_0999);
     }
 
     #[test]
     fn codes_and_algorithms_are_one_to_one() {
-        for algorithm in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13, HashAlgorithm::Sha1] {
+        use HashAlgorithm::{Sha1, SipHash13, Xxh3, Xxh64};
+        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64] {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
         }
         assert_eq!(HashAlgorithm::from_code(0), None);

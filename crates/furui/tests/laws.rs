@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
 use furui::filter::{
-    ConfigError, CountingBloom, FilterMut, Gamma, QuotientFilter, Recent, RingedBloom, RingedParams, StableBloom,
-    StableBloomLight,
+    ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent, RingedBloom, RingedParams,
+    SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{HashSpec, KeyHash};
 
@@ -14,8 +14,10 @@ type Maker = fn() -> Box<dyn FilterMut>;
 /// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
 const FILTERS: &[(&str, Maker)] = &[
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
+    ("GrowingBloom", || Box::new(GrowingBloom::with_rate(RATE).unwrap())),
     ("QuotientFilter", || Box::new(QuotientFilter::with_rate(ROOM + 100, RATE).unwrap())),
     ("QuotientFilter, counting", || Box::new(QuotientFilter::with_rate(3 * ROOM, RATE).unwrap().counting())),
+    ("SplitBlockBloom", || Box::new(SplitBlockBloom::with_rate(ROOM, RATE).unwrap())),
     ("RingedBloom", || Box::new(ringed(RATE, Gamma::Whole, 1000, ROOM).unwrap())),
     ("RingedBloom, fractional", || Box::new(ringed(RATE, Gamma::Exact, 1000, ROOM).unwrap())),
     ("RingedBloom, window beyond the ring", || Box::new(ringed(RATE, Gamma::Exact, 100_000, ROOM).unwrap())),
@@ -37,10 +39,18 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("CountingBloom, rate beyond the hash", || CountingBloom::with_rate(ROOM, 1e-18).err()),
     ("CountingBloom, too many keys", || CountingBloom::with_rate(1 << 50, RATE).err()),
     ("CountingBloom, 3 bits", || CountingBloom::from_parts(100, 3, 3).err()),
+    ("GrowingBloom, rate 1", || GrowingBloom::with_rate(1.0).err()),
+    ("GrowingBloom, no rate", || GrowingBloom::with_rate(f64::NAN).err()),
+    ("GrowingBloom, rate beyond the hash", || GrowingBloom::with_rate(1e-15).err()),
     ("QuotientFilter, rate 0", || QuotientFilter::with_rate(ROOM, 0.0).err()),
     ("QuotientFilter, rate beyond the hash", || QuotientFilter::with_rate(ROOM, 1e-18).err()),
     ("QuotientFilter, too many keys", || QuotientFilter::with_rate(1 << 50, RATE).err()),
     ("QuotientFilter, 64 bits in one slot", || QuotientFilter::with_fingerprint_bits(1, 64).err()),
+    ("SplitBlockBloom, rate 0", || SplitBlockBloom::with_rate(ROOM, 0.0).err()),
+    ("SplitBlockBloom, rate beyond the block", || SplitBlockBloom::with_rate(ROOM, 1e-9).err()),
+    ("SplitBlockBloom, too many keys", || SplitBlockBloom::with_rate(1 << 40, RATE).err()),
+    ("SplitBlockBloom, no blocks", || SplitBlockBloom::from_parts(0).err()),
+    ("SplitBlockBloom, more than Parquet takes", || SplitBlockBloom::for_parquet(1 << 28, RATE).err()),
     ("RingedBloom, rate 0", || ringed(0.0, Gamma::Whole, 1000, ROOM).err()),
     ("RingedBloom, rate 1", || ringed(1.0, Gamma::Whole, 1000, ROOM).err()),
     ("RingedBloom, no window", || ringed(RATE, Gamma::Whole, 0, ROOM).err()),
