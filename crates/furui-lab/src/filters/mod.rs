@@ -7,6 +7,7 @@ mod blocked;
 mod bloom;
 mod floor;
 mod huge;
+mod ringed;
 #[cfg(feature = "rivals")]
 mod rivals;
 
@@ -169,6 +170,8 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         }
         if wanted("bloom") {
             bloom::run(n)?;
+        if wanted("ringed") {
+            ringed::run(n)?;
         }
     }
     Ok(())
