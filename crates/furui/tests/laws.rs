@@ -4,9 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
 use furui::filter::{
-    BlockedBloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent, RingedBloom,
-    Bloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent, RingedBloom,
-    RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    BlockedBloom, Bloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent,
+    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 

@@ -170,6 +170,7 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         }
         if wanted("bloom") {
             bloom::run(n)?;
+        }
         if wanted("ringed") {
             ringed::run(n)?;
         }

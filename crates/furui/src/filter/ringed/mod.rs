@@ -5,6 +5,7 @@ mod lookup;
 mod params;
 mod rate;
 mod ring;
+mod sets;
 
 use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
@@ -216,49 +217,6 @@ impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
         let words = self.words.as_chunks_mut().0;
         lookup::insert(words, &self.ring, key.hash().get(), key.offsets().iter().copied())
-    }
-
-    /// Makes this the filter of the keys of both: what either contains, and some more.
-    ///
-    /// The rate is that of as many keys in one filter, so both should have been sized for the union.
-    ///
-    /// # Errors
-    /// If they do not have the same size, parameters and hash.
-    pub fn union(&mut self, other: &RingedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.combine(other, |ours, theirs| ours | theirs)
-    }
-
-    /// Makes this a filter of the keys that both hold: it contains what both contain, so no key of the intersection
-    /// is lost, but it may contain more than the filter built of the intersection.
-    ///
-    /// # Errors
-    /// If they do not have the same size, parameters and hash.
-    pub fn intersect(&mut self, other: &RingedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.combine(other, |ours, theirs| ours & theirs)
-    }
-
-    fn combine(
-        &mut self,
-        other: &RingedBloom<impl Deref<Target = [u8]>>,
-        with: impl Fn(u8, u8) -> u8,
-    ) -> Result<(), Mismatch> {
-        if self.params != other.params || self.ring != other.ring {
-            return Err(Mismatch(format!(
-                "ringed filters for {} keys, {}, and for {} keys, {}: build both for the same number with the same parameters",
-                self.capacity(),
-                self.params,
-                other.capacity(),
-                other.params
-            )));
-        }
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "ringed filters of keys hashed with {} and {}: build both with the same hash",
-                self.hash, other.hash
-            )));
-        }
-        self.words.iter_mut().zip(other.words.iter()).for_each(|(ours, &theirs)| *ours = with(*ours, theirs));
-        Ok(())
     }
 }
 
