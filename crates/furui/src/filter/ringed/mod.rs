@@ -53,7 +53,7 @@ const CHUNK: usize = 128;
 /// 1000. A window of 100 groups lies in three or four cache lines, so that beyond the caches its lookups take 6 %
 /// (hits) to 20 % (misses) less time than a Bloom filter's, with precomputed keys; one of 1000 groups has 20 lines,
 /// more than a key has probes, and is 3 to 6 % faster than one of 100,000, the paper's. Where n is below δ, every probe
-/// takes a division: up to 1.4 times the time of a straight window. So take 1000, or 100 where time counts more than 7
+/// takes a remainder: up to 1.4 times the time of a straight window. So take 1000, or 100 where time counts more than 7
 /// % of the rate.
 ///
 /// **Cost.** n γ bits: [`Gamma::Exact`] is what a Bloom filter of the same rate takes. A lookup is a remainder by two
