@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, GrowingBloom, MAX_PARTS};
+use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, Full, GrowingBloom, MAX_PARTS};
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn filled(rate: f64, keys: &[KeyHash]) -> GrowingBloom {
 
 fn file_of(filter: GrowingBloom) -> Vec<u8> {
     let mut bytes = Vec::new();
-    AnyFilter::GrowingBloom(filter).write_to(&mut bytes).unwrap();
+    AnyFilter::Growing(filter).write_to(&mut bytes).unwrap();
     bytes
 }
 
@@ -85,7 +85,7 @@ fn the_golden_file_is_read_and_written_byte_for_byte() {
     let filter = FilterRef::from_bytes(GOLDEN, "growing.filter").unwrap();
     assert!(GOLDEN_KEYS.iter().all(|&key| filter.contains(KeyHash::new(key))));
     assert_eq!(keys(0, 1000).iter().filter(|&&key| filter.contains(key)).count(), 0);
-    let FilterRef::GrowingBloom(growing) = &filter else { panic!("{filter:?}") };
+    let FilterRef::Growing(growing) = &filter else { panic!("{filter:?}") };
     assert_eq!((growing.len(), growing.capacity(), growing.parts(), growing.bits()), (2, 3, 2, 90));
     let mut written = Vec::new();
     filter.write_to(&mut written).unwrap();
@@ -146,7 +146,7 @@ fn a_filter_of_a_file_grows_on() {
     let mut filter = AnyFilter::open(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     filter.insert_all(&all).unwrap();
-    let AnyFilter::GrowingBloom(filter) = filter else { panic!("{filter:?}") };
+    let AnyFilter::Growing(filter) = filter else { panic!("{filter:?}") };
     assert_eq!(filter, filled(0.01, &all));
 }
 
@@ -184,8 +184,8 @@ fn a_chain_of_all_its_parts_is_full_and_stays_as_it_is() {
     let mut filter = AnyFilter::open(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     assert_eq!(filter.insert(KeyHash::new(1 << 40)), Ok(false));
-    assert_eq!(filter.insert(KeyHash::new(u64::MAX)).unwrap_err().capacity, MAX_PARTS as u64);
-    assert_eq!(filter.insert_all(&keys(0, 10)).unwrap_err().capacity, MAX_PARTS as u64);
+    assert_eq!(filter.insert(KeyHash::new(u64::MAX)).unwrap_err(), Full::AtCapacity { capacity: MAX_PARTS as u64 });
+    assert_eq!(filter.insert_all(&keys(0, 10)).unwrap_err(), Full::AtCapacity { capacity: MAX_PARTS as u64 });
     let mut written = Vec::new();
     filter.write_to(&mut written).unwrap();
     assert_eq!(written, bytes);
@@ -221,7 +221,7 @@ fn no_meta_makes_a_filter_that_fails() {
     std::fs::write(&path, &bytes).unwrap();
     let mut filter = AnyFilter::open(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(filter.insert(KeyHash::new(u64::MAX)).unwrap_err().capacity, u64::MAX);
+    assert_eq!(filter.insert(KeyHash::new(u64::MAX)).unwrap_err(), Full::AtCapacity { capacity: u64::MAX });
 }
 
 proptest! {

@@ -35,7 +35,7 @@ fn golden() -> SplitBlockBloom {
 
 fn file_of(filter: SplitBlockBloom) -> Vec<u8> {
     let mut bytes = Vec::new();
-    AnyFilter::SplitBlockBloom(filter).write_to(&mut bytes).unwrap();
+    AnyFilter::SplitBlock(filter).write_to(&mut bytes).unwrap();
     bytes
 }
 

@@ -26,9 +26,10 @@ pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
 
 /// Thirty-two counters a step: a 2-bit counter has something to lose if either of its bits is set.
 #[inline]
-pub(super) fn decrement_2bit(words: &mut [u64]) {
-    for word in words {
-        *word -= (*word | *word >> 1) & 0x5555_5555_5555_5555;
+pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) {
+    for bytes in words {
+        let word = u64::from_le_bytes(*bytes);
+        *bytes = (word - ((word | word >> 1) & 0x5555_5555_5555_5555)).to_le_bytes();
     }
 }
 

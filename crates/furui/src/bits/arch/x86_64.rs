@@ -186,12 +186,12 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
 }
 
 /// See [`super::decrement_2bit`].
-pub(super) fn decrement_2bit(words: &mut [u64]) -> bool {
+pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) -> bool {
     decrement_2bit_with_avx512(words) || decrement_2bit_with_avx2(words)
 }
 
 /// [`decrement_2bit`], if there is AVX-512.
-pub(super) fn decrement_2bit_with_avx512(words: &mut [u64]) -> bool {
+pub(super) fn decrement_2bit_with_avx512(words: &mut [[u8; 8]]) -> bool {
     if !is_x86_feature_detected!("avx512f") {
         return false;
     }
@@ -201,7 +201,7 @@ pub(super) fn decrement_2bit_with_avx512(words: &mut [u64]) -> bool {
 }
 
 /// [`decrement_2bit`], if there is AVX2.
-pub(super) fn decrement_2bit_with_avx2(words: &mut [u64]) -> bool {
+pub(super) fn decrement_2bit_with_avx2(words: &mut [[u8; 8]]) -> bool {
     if !is_x86_feature_detected!("avx2") {
         return false;
     }
@@ -211,7 +211,7 @@ pub(super) fn decrement_2bit_with_avx2(words: &mut [u64]) -> bool {
 }
 
 #[target_feature(enable = "avx512f")]
-fn decrement_2bit_avx512(words: &mut [u64]) {
+fn decrement_2bit_avx512(words: &mut [[u8; 8]]) {
     let low_bits = _mm512_set1_epi64(0x5555_5555_5555_5555);
     let (blocks, tail) = words.as_chunks_mut::<8>();
     for block in blocks {
@@ -226,7 +226,7 @@ fn decrement_2bit_avx512(words: &mut [u64]) {
 }
 
 #[target_feature(enable = "avx2")]
-fn decrement_2bit_avx2(words: &mut [u64]) {
+fn decrement_2bit_avx2(words: &mut [[u8; 8]]) {
     let low_bits = _mm256_set1_epi64x(0x5555_5555_5555_5555);
     let (blocks, tail) = words.as_chunks_mut::<4>();
     for block in blocks {

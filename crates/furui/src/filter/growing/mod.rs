@@ -125,7 +125,7 @@ impl GrowingBloom {
     /// The last part, which has room for a key.
     fn with_room(&mut self) -> Result<&mut Part<Buffer>, Full> {
         if self.parts.last().is_none_or(|last| last.room() == 0) {
-            let full = Full { capacity: self.capacity() };
+            let full = Full::AtCapacity { capacity: self.capacity() };
             if self.parts.len() == MAX_PARTS {
                 return Err(full);
             }

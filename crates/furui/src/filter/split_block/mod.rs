@@ -11,6 +11,7 @@ use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 mod parquet;
+mod sets;
 mod thrift;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
