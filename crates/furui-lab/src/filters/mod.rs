@@ -6,9 +6,9 @@
 mod blocked;
 mod bloom;
 mod floor;
+mod growing;
 mod huge;
 mod ringed;
-mod growing;
 #[cfg(feature = "rivals")]
 mod rivals;
 mod split_block;
@@ -175,6 +175,7 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         }
         if wanted("ringed") {
             ringed::run(n)?;
+        }
         if wanted("growing") {
             growing::run(n)?;
         }
