@@ -7,6 +7,7 @@ mod blocked;
 mod floor;
 #[cfg(feature = "rivals")]
 mod rivals;
+mod threads;
 
 use std::hint::black_box;
 
@@ -160,6 +161,9 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
     for n in sizes {
         if wanted("blocked") {
             blocked::run(n)?;
+        }
+        if wanted("threads") {
+            threads::run(n)?;
         }
     }
     Ok(())

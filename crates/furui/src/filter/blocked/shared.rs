@@ -8,7 +8,7 @@ use crate::hash::KeyHash;
 const REGIONS: usize = 64;
 
 /// How many keys of a region are gathered before they are inserted under its lock.
-const GATHER: usize = 64;
+const GATHER: usize = 256;
 
 /// A [`BlockedBloom`](super::BlockedBloom) that several threads fill at once.
 ///
@@ -70,20 +70,21 @@ impl<'a> SharedBlocked<'a> {
 
     /// Puts many keys in and says how many were certainly new.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
-        let mut gathered = vec![([KeyHash::new(0); GATHER], 0); self.regions.len()];
+        let mut gathered = vec![[KeyHash::new(0); GATHER]; self.regions.len()];
+        let mut counts = [0; REGIONS];
         let mut new = 0;
         for &key in keys {
             let region = self.region(key);
-            let (gathered, count) = &mut gathered[region];
-            gathered[*count] = key;
+            let count = &mut counts[region];
+            gathered[region][*count] = key;
             *count += 1;
             if *count == GATHER {
-                new += self.insert_into(region, gathered);
                 *count = 0;
+                new += self.insert_into(region, &gathered[region]);
             }
         }
-        let rests = gathered.iter().enumerate();
-        new + rests.map(|(region, (keys, count))| self.insert_into(region, &keys[..*count])).sum::<u64>()
+        let rests = gathered.iter().zip(counts).enumerate();
+        new + rests.map(|(region, (keys, count))| self.insert_into(region, &keys[..count])).sum::<u64>()
     }
 
     /// Whether `key` may be in the set: it is if its insertion has returned, in whatever thread.
