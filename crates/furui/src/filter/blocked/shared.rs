@@ -13,7 +13,7 @@ const GATHER: usize = 256;
 /// A [`BlockedBloom`](super::BlockedBloom) that several threads fill at once.
 ///
 /// The table is cut into regions of adjacent lines, and each has a lock. A batch is gathered by region, so a lock is
-/// taken once for some dozen keys, which then go in at the full speed of the vectors; setting a key's eight words one by
+/// taken once for some hundred keys, which then go in at the full speed of the vectors; setting a key's eight words one by
 /// one with atomic instructions takes several times as long. What is in the filter in the end is, bit for bit, what one
 /// thread would have put there.
 ///
@@ -63,12 +63,15 @@ impl<'a> SharedBlocked<'a> {
         Self { regions, log_lines, lines, probes, vectors }
     }
 
-    /// Puts `key` in. True if a bit of it was not set: then it was certainly new.
+    /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert a key at once,
+    /// one at most is told so.
+    ///
+    /// Cost: a lock for each key, ten times as long as in a batch.
     pub fn insert(&self, key: KeyHash) -> bool {
         self.insert_into(self.region(key), &[key]) == 1
     }
 
-    /// Puts many keys in and says how many were certainly new.
+    /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the gathering.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
         let mut gathered = vec![[KeyHash::new(0); GATHER]; self.regions.len()];
         let mut counts = [0; REGIONS];
