@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => eprintln!(
             "usage: furui-lab filters ([KEYS] [blocked | bloom | ringed | growing | split-block] | huge) | levels \
              | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
+            "usage: furui-lab filters [KEYS] [blocked | threads] | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),
     }

@@ -12,6 +12,7 @@ mod ringed;
 #[cfg(feature = "rivals")]
 mod rivals;
 mod split_block;
+mod threads;
 
 use std::hint::black_box;
 
@@ -181,6 +182,8 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         }
         if wanted("split-block") {
             split_block::run(n)?;
+        if wanted("threads") {
+            threads::run(n)?;
         }
     }
     Ok(())
