@@ -23,9 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab filters ([KEYS] [blocked | bloom | ringed | growing | split-block] | huge) | levels \
+            "usage: furui-lab filters ([KEYS] [blocked | bloom | growing | ringed | split-block | threads] | huge) | levels \
              | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
-            "usage: furui-lab filters [KEYS] [blocked | threads] | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),
     }

@@ -182,6 +182,7 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         }
         if wanted("split-block") {
             split_block::run(n)?;
+        }
         if wanted("threads") {
             threads::run(n)?;
         }
