@@ -8,6 +8,10 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 
+mod rolling;
+
+pub use rolling::{PolynomialHashes, Rolling};
+
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
 /// Sixty-four bits are the identity of a key in `furui seen`: among n distinct keys the expected number that are
@@ -44,6 +48,8 @@ pub enum HashAlgorithm {
     Xxh3,
     /// SipHash-1-3 keyed by the seed: for keys that strangers choose.
     SipHash13,
+    /// The polynomial hash that a walk carries along the paths of a trie, see [`Rolling`]: of the filters of a dictionary.
+    Rolling,
 }
 
 impl HashAlgorithm {
@@ -52,6 +58,7 @@ impl HashAlgorithm {
         match self {
             Self::Xxh3 => 1,
             Self::SipHash13 => 2,
+            Self::Rolling => 5,
         }
     }
 
@@ -60,6 +67,7 @@ impl HashAlgorithm {
         match code {
             1 => Some(Self::Xxh3),
             2 => Some(Self::SipHash13),
+            5 => Some(Self::Rolling),
             _ => None,
         }
     }
@@ -69,6 +77,7 @@ impl HashAlgorithm {
         match self {
             Self::Xxh3 => "xxh3",
             Self::SipHash13 => "siphash",
+            Self::Rolling => "rolling",
         }
     }
 }
@@ -85,7 +94,7 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// Its seed (xxh3) or the source of its key (siphash).
+    /// Its seed (xxh3, rolling) or the source of its key (siphash).
     pub seed: u64,
 }
 
@@ -118,8 +127,17 @@ impl HashSpec {
                 sip.write(key);
                 sip.finish()
             }
+            HashAlgorithm::Rolling => return Rolling::start(self.seed).push_all(key).finish(),
         })
     }
+}
+
+/// Spreads every bit of `x` over all of the result, one to one (Stafford's variant 13 of the MurmurHash3 finalizer).
+#[inline(always)]
+const fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
 }
 
 impl fmt::Display for HashSpec {
@@ -142,7 +160,7 @@ mod tests {
 
     #[test]
     fn codes_and_algorithms_are_one_to_one() {
-        for algorithm in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13] {
+        for algorithm in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13, HashAlgorithm::Rolling] {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
         }
         assert_eq!(HashAlgorithm::from_code(0), None);
