@@ -129,17 +129,22 @@ pub(crate) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     filter
 }
 
-/// The same in the order of keys, which needs no queue.
+/// The same with each key taken out of the trie and hashed from its first byte: what is done where nothing is carried.
 pub(crate) fn scan_keys<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     let mut filter = H::filter(trie.keys() as usize);
-    let mut to_do = vec![(trie.root(), None)];
-    while let Some((node, parent)) = to_do.pop() {
-        let hash = parent.map_or_else(H::start, |hash: H| hash.push(node.alphabet()));
-        if node.value().is_some() {
-            hash.insert(&mut filter);
+    let mut key = Vec::new();
+    let mut to_do = vec![(trie.root(), 0)];
+    while let Some((node, len)) = to_do.pop() {
+        key.truncate(len);
+        if len > 0 {
+            key[len - 1] = node.alphabet();
         }
-        to_do.extend(node.sibling().map(|sibling| (sibling, parent)));
-        to_do.extend(node.first_child().map(|child| (child, Some(hash))));
+        if node.value().is_some() {
+            H::of(&key).insert(&mut filter);
+        }
+        to_do.extend(node.sibling().map(|sibling| (sibling, len)));
+        to_do.extend(node.first_child().map(|child| (child, len + 1)));
+        key.push(0);
     }
     filter
 }

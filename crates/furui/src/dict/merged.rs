@@ -17,8 +17,8 @@ use super::{Node, Value};
 /// | `alphabet` | a |
 /// | `value` | that of the newest node in A that has one |
 ///
-/// **Cost.** A step costs one step in each trie that has the node. A node that only one trie has is that node itself;
-/// otherwise the list of nodes is allocated anew for each step.
+/// **Cost.** A step costs one step in each trie that has the node. A step among the children of nodes of
+/// three or more tries allocates the list of those that have children to come.
 ///
 /// **Source.** Koyanagi et al. (2011), section 4.3 and Table 1, for two tries: a = min of both, and the rows for equal,
 /// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. It does not say which value wins; section
@@ -26,50 +26,58 @@ use super::{Node, Value};
 #[derive(Clone, Debug)]
 pub struct Merged<N>(Nodes<N>);
 
-/// A trie that has no more nodes here is left out: its alphabet is greater than any.
+/// A trie that has no more nodes here is left out: its alphabet is greater than any. Newest first, never empty; one or two
+/// need no memory of their own.
 #[derive(Clone, Debug)]
 enum Nodes<N> {
-    One(N),
-    /// Two or more, newest first.
+    One([N; 1]),
+    Two([N; 2]),
     Many(Vec<N>),
 }
 
 impl<N: Node + Clone> Merged<N> {
     /// The trie of all keys of the tries with these roots, newest first; nothing if there is no trie.
+    #[inline]
     pub fn new(roots: impl IntoIterator<Item = N>) -> Option<Self> {
         let mut roots = roots.into_iter();
         let first = roots.next()?;
-        let Some(second) = roots.next() else { return Some(Self(Nodes::One(first))) };
-        let mut nodes = Vec::with_capacity(2 + roots.size_hint().1.unwrap_or(0));
-        nodes.extend([first, second]);
-        nodes.extend(roots);
-        Some(Self(Nodes::Many(nodes)))
+        let Some(second) = roots.next() else { return Some(Self(Nodes::One([first]))) };
+        let Some(third) = roots.next() else { return Some(Self(Nodes::Two([first, second]))) };
+        Some(Self(Nodes::Many([first, second, third].into_iter().chain(roots).collect())))
     }
-}
 
-/// Those of `nodes` that have the smallest byte.
-fn smallest<N: Node>(nodes: &[N]) -> impl Iterator<Item = &N> {
-    let alphabet = smallest_alphabet(nodes);
-    nodes.iter().filter(move |node| node.alphabet() == alphabet)
-}
-
-fn smallest_alphabet<N: Node>(nodes: &[N]) -> u8 {
-    nodes.iter().map(N::alphabet).min().unwrap_or_default()
-}
-
-impl<N: Node + Clone> Node for Merged<N> {
-    fn first_child(&self) -> Option<Self> {
+    #[inline]
+    fn nodes(&self) -> &[N] {
         match &self.0 {
-            Nodes::One(node) => node.first_child().map(|child| Self(Nodes::One(child))),
-            Nodes::Many(nodes) => Self::new(smallest(nodes).filter_map(N::first_child)),
+            Nodes::One(node) => node,
+            Nodes::Two(nodes) => nodes,
+            Nodes::Many(nodes) => nodes,
         }
     }
 
+    /// Those of the nodes that have the smallest byte.
+    #[inline]
+    fn smallest(&self) -> impl Iterator<Item = &N> {
+        let alphabet = self.alphabet();
+        self.nodes().iter().filter(move |node| node.alphabet() == alphabet)
+    }
+}
+
+impl<N: Node + Clone> Node for Merged<N> {
+    #[inline]
+    fn first_child(&self) -> Option<Self> {
+        match self.nodes() {
+            [node] => node.first_child().map(|child| Self(Nodes::One([child]))),
+            _ => Self::new(self.smallest().filter_map(N::first_child)),
+        }
+    }
+
+    #[inline]
     fn sibling(&self) -> Option<Self> {
-        match &self.0 {
-            Nodes::One(node) => node.sibling().map(|sibling| Self(Nodes::One(sibling))),
-            Nodes::Many(nodes) => {
-                let alphabet = smallest_alphabet(nodes);
+        match self.nodes() {
+            [node] => node.sibling().map(|sibling| Self(Nodes::One([sibling]))),
+            nodes => {
+                let alphabet = self.alphabet();
                 Self::new(nodes.iter().filter_map(|node| match node.alphabet() == alphabet {
                     true => node.sibling(),
                     false => Some(node.clone()),
@@ -78,17 +86,16 @@ impl<N: Node + Clone> Node for Merged<N> {
         }
     }
 
+    #[inline]
     fn alphabet(&self) -> u8 {
-        match &self.0 {
-            Nodes::One(node) => node.alphabet(),
-            Nodes::Many(nodes) => smallest_alphabet(nodes),
-        }
+        self.nodes().iter().map(N::alphabet).min().unwrap_or_default()
     }
 
+    #[inline]
     fn value(&self) -> Option<Value> {
-        match &self.0 {
-            Nodes::One(node) => node.value(),
-            Nodes::Many(nodes) => smallest(nodes).find_map(N::value),
+        match self.nodes() {
+            [node] => node.value(),
+            _ => self.smallest().find_map(N::value),
         }
     }
 }
