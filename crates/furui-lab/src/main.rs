@@ -1,6 +1,7 @@
 //! The experiments behind the numbers, and the rivals they are measured against.
 
 mod clock;
+mod dict;
 mod filters;
 mod keys;
 mod levels;
@@ -14,6 +15,7 @@ mod tiers;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
+        Some("dict") => dict::run(args)?,
         Some("filters") => filters::run(args.next().as_deref(), args.next().as_deref())?,
         Some("levels") => levels::run()?,
         Some("pages") => pages::run(args.next().as_deref())?,
@@ -23,7 +25,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab filters ([KEYS] [blocked | bloom | ringed | growing | split-block | threads] | huge) \
+            "usage: furui-lab dict (bits | paper WORDS | application WORDS) \
+             | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | threads] | huge) \
              | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),
