@@ -16,7 +16,7 @@ pub const MAX_PROBES: u32 = 64;
 /// positives from 10⁻⁷ down; multiples by powers of this constant spread like random numbers (it is a multiplier
 /// for 64-bit congruential generators from L'Ecuyer's tables).
 #[inline]
-pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> {
+pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> + Clone {
     const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
     let mut state = key.get();
     (0..probes).map(move |_| {
