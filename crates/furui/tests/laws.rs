@@ -3,16 +3,30 @@
 
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
-use furui::filter::{ConfigError, CountingBloom, FilterMut, QuotientFilter, Recent, StableBloom, StableBloomLight};
-use furui::{HashSpec, KeyHash};
+use furui::filter::{
+    BlockedBloom, Bloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent,
+    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+};
+use furui::{HashAlgorithm, HashSpec, KeyHash};
 
 type Maker = fn() -> Box<dyn FilterMut>;
 
 /// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
 const FILTERS: &[(&str, Maker)] = &[
+    ("BlockedBloom", || Box::new(BlockedBloom::with_rate(ROOM, RATE).unwrap())),
+    ("BlockedBloom, two lines a key", || Box::new(BlockedBloom::from_parts(130, 11).unwrap())),
+    ("Bloom", || Box::new(Bloom::with_rate(ROOM, RATE).unwrap())),
+    ("Bloom, variable size", || Box::new(Bloom::variable_size(ROOM, RATE).unwrap())),
+    ("Bloom, SHA-1", || Box::new(Bloom::with_rate(ROOM, RATE).unwrap().hashed_by(SHA1))),
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
+    ("GrowingBloom", || Box::new(GrowingBloom::with_rate(RATE).unwrap())),
     ("QuotientFilter", || Box::new(QuotientFilter::with_rate(ROOM + 100, RATE).unwrap())),
     ("QuotientFilter, counting", || Box::new(QuotientFilter::with_rate(3 * ROOM, RATE).unwrap().counting())),
+    ("SplitBlockBloom", || Box::new(SplitBlockBloom::with_rate(ROOM, RATE).unwrap())),
+    ("RingedBloom", || Box::new(ringed(RATE, Gamma::Whole, 1000, ROOM).unwrap())),
+    ("RingedBloom, fractional", || Box::new(ringed(RATE, Gamma::Exact, 1000, ROOM).unwrap())),
+    ("RingedBloom, window beyond the ring", || Box::new(ringed(RATE, Gamma::Exact, 100_000, ROOM).unwrap())),
+    ("RingedBloom, n-divided", || Box::new(ringed(RATE, Gamma::Bits(30.5), 1, ROOM).unwrap())),
     ("StableBloom", || Box::new(StableBloom::with_rate(100_000, 2, RATE).unwrap())),
     ("StableBloomLight", || Box::new(StableBloomLight::with_rate(100_000, RATE).unwrap())),
     ("Recent<u16, 8>", || Box::new(Recent::<u16, 8>::new(8192).unwrap())),
@@ -25,15 +39,47 @@ type Refusal = fn() -> Option<ConfigError>;
 
 /// What each constructor must refuse.
 const REFUSALS: &[(&str, Refusal)] = &[
+    ("BlockedBloom, rate 0", || BlockedBloom::with_rate(ROOM, 0.0).err()),
+    ("BlockedBloom, rate beyond the lines", || BlockedBloom::with_rate(ROOM, 1e-10).err()),
+    ("BlockedBloom, too many keys", || BlockedBloom::with_rate(1 << 40, RATE).err()),
+    ("BlockedBloom, no lines", || BlockedBloom::from_parts(0, 8).err()),
+    ("BlockedBloom, 17 probes", || BlockedBloom::from_parts(2, 17).err()),
+    ("BlockedBloom, a line without neighbour", || BlockedBloom::from_parts(3, 9).err()),
+    ("BlockedBloom, more than any memory", || BlockedBloom::from_parts(1 << 34, 8).err()),
+    ("Bloom, rate 0", || Bloom::with_rate(ROOM, 0.0).err()),
+    ("Bloom, rate 1", || Bloom::variable_size(ROOM, 1.0).err()),
+    ("Bloom, rate beyond the hash", || Bloom::with_rate(ROOM, 1e-18).err()),
+    ("Bloom, too many keys", || Bloom::with_rate(1 << 50, RATE).err()),
+    ("Bloom, no bits", || Bloom::from_parts(0, 3).err()),
+    ("Bloom, 65 probes", || Bloom::from_parts(100, 65).err()),
+    ("Bloom, more than any memory", || Bloom::from_parts(1 << 43, 3).err()),
     ("CountingBloom, rate 0", || CountingBloom::with_rate(ROOM, 0.0).err()),
     ("CountingBloom, rate 1", || CountingBloom::with_rate(ROOM, 1.0).err()),
     ("CountingBloom, rate beyond the hash", || CountingBloom::with_rate(ROOM, 1e-18).err()),
     ("CountingBloom, too many keys", || CountingBloom::with_rate(1 << 50, RATE).err()),
     ("CountingBloom, 3 bits", || CountingBloom::from_parts(100, 3, 3).err()),
+    ("GrowingBloom, rate 1", || GrowingBloom::with_rate(1.0).err()),
+    ("GrowingBloom, no rate", || GrowingBloom::with_rate(f64::NAN).err()),
+    ("GrowingBloom, rate beyond the hash", || GrowingBloom::with_rate(1e-15).err()),
     ("QuotientFilter, rate 0", || QuotientFilter::with_rate(ROOM, 0.0).err()),
     ("QuotientFilter, rate beyond the hash", || QuotientFilter::with_rate(ROOM, 1e-18).err()),
     ("QuotientFilter, too many keys", || QuotientFilter::with_rate(1 << 50, RATE).err()),
     ("QuotientFilter, 64 bits in one slot", || QuotientFilter::with_fingerprint_bits(1, 64).err()),
+    ("SplitBlockBloom, rate 0", || SplitBlockBloom::with_rate(ROOM, 0.0).err()),
+    ("SplitBlockBloom, rate beyond the block", || SplitBlockBloom::with_rate(ROOM, 1e-9).err()),
+    ("SplitBlockBloom, too many keys", || SplitBlockBloom::with_rate(1 << 40, RATE).err()),
+    ("SplitBlockBloom, no blocks", || SplitBlockBloom::from_parts(0).err()),
+    ("SplitBlockBloom, more than Parquet takes", || SplitBlockBloom::for_parquet(1 << 28, RATE).err()),
+    ("RingedBloom, rate 0", || ringed(0.0, Gamma::Whole, 1000, ROOM).err()),
+    ("RingedBloom, rate 1", || ringed(1.0, Gamma::Whole, 1000, ROOM).err()),
+    ("RingedBloom, no window", || ringed(RATE, Gamma::Whole, 0, ROOM).err()),
+    ("RingedBloom, window too long", || ringed(RATE, Gamma::Whole, u32::MAX, ROOM).err()),
+    ("RingedBloom, half a bit", || ringed(RATE, Gamma::Bits(0.5), 1000, ROOM).err()),
+    ("RingedBloom, no number of bits", || ringed(RATE, Gamma::Bits(f64::NAN), 1000, ROOM).err()),
+    ("RingedBloom, too many bits", || ringed(RATE, Gamma::Bits(1e300), 1000, ROOM).err()),
+    ("RingedBloom, too many probes", || RingedParams::new(65, Gamma::Whole, 1000).err()),
+    ("RingedBloom, too many keys", || ringed(RATE, Gamma::Whole, 1000, 1 << 50).err()),
+    ("RingedBloom, more than any memory", || ringed(RATE, Gamma::Bits(65536.0), 1000, 1 << 27).err()),
     ("StableBloom, rate 2", || StableBloom::with_rate(1000, 2, 2.0).err()),
     ("StableBloom, no counters", || StableBloom::with_rate(0, 2, RATE).err()),
     ("StableBloomLight, rate -1", || StableBloomLight::with_rate(1000, -1.0).err()),
@@ -43,6 +89,12 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("Recent, more than any memory", || Recent::<u64>::new(1 << 40).err()),
     ("Recent, one set", || Recent::<u16>::new(4).err()),
 ];
+
+fn ringed(rate: f64, gamma: Gamma, delta: u32, keys: u64) -> Result<RingedBloom, ConfigError> {
+    RingedBloom::with_size(RingedParams::with_rate(rate, gamma, delta)?, keys)
+}
+
+const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
 
 const ROOM: u64 = 5000;
 const RATE: f64 = 0.01;

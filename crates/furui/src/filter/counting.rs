@@ -3,7 +3,9 @@ use std::ops::{Deref, DerefMut};
 
 use super::counters::Counters;
 use super::file::{META, Source, Stored, Writer};
+use super::likeness::{Estimate, Marking};
 use super::probes::check_rate;
+use super::sizing::least;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::format::{Kind, ReadError};
@@ -62,11 +64,9 @@ impl CountingBloom {
     /// filter would be too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         check_rate(rate, keys)?;
-        // k that needs the least space, then m for that whole k, from rate = (1 - e^(-kn/m))^k.
-        let probes = (-rate.log2()).round().max(1.0) as u32;
-        let k = f64::from(probes);
-        let counters = -k * keys.max(1) as f64 / (-rate.powf(1.0 / k)).ln_1p();
-        Ok(Self { capacity: keys, ..Self::from_parts(counters.ceil() as usize, probes, 4)? })
+        let (counters, probes) = least(rate, keys);
+        let counters = usize::try_from(counters).unwrap_or(usize::MAX);
+        Ok(Self { capacity: keys, ..Self::from_parts(counters, probes, 4)? })
     }
 
     /// A filter of `counters` counters of `bits` bits (2, 4 or 8) with `probes` probes a key.
@@ -116,6 +116,14 @@ impl<M> CountingBloom<M> {
 
     fn parts(&self) -> (usize, u32, u32) {
         (self.counters(), self.counter_bits(), self.probes())
+    }
+}
+
+impl<M: Deref<Target = [u8]>> CountingBloom<M> {
+    /// About how many different keys it holds, told from the counters that are not 0. Cost: one pass over them.
+    pub fn cardinality(&self) -> Estimate {
+        let taken = self.counters.cells.count_nonzero() as u64;
+        Marking::of_probes(self.counters() as u64, self.probes()).cardinality(taken)
     }
 }
 

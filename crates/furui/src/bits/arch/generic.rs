@@ -120,3 +120,29 @@ fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
         *value = *value << bits | word >> (bit % 8) & ((1 << bits) - 1);
     }
 }
+
+/// See [`super::Lines::set`].
+#[inline(always)]
+pub(super) fn set(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
+    let mut missing = 0;
+    for (lane, word) in line.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let bit = chosen_bit(choice, lanes, lane);
+        let old = u64::from_le_bytes(*word);
+        missing |= bit & !old;
+        *word = (old | bit).to_le_bytes();
+    }
+    missing != 0
+}
+
+/// See [`super::Lines::test`].
+#[inline(always)]
+pub(super) fn test(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
+    let words = line.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |missing, (lane, &word)| missing | chosen_bit(choice, lanes, lane) & !u64::from_le_bytes(word)) == 0
+}
+
+/// The bit of a lane, or 0 if the lane does not count.
+#[inline(always)]
+fn chosen_bit(choice: u64, lanes: u8, lane: usize) -> u64 {
+    u64::from(lanes >> lane & 1) << (choice >> (16 + 6 * lane) & 63)
+}

@@ -4,7 +4,8 @@ use super::QuotientFilter;
 use super::build::Builder;
 use super::iter::Fingerprints;
 use super::merge::Stream;
-use crate::filter::{ConfigError, Mismatch};
+use crate::filter::likeness::Marking;
+use crate::filter::{ConfigError, Estimate, Likeness, Mismatch};
 
 impl QuotientFilter {
     /// The union of filters, in one pass over all: a new filter for `capacity` keys or more. The filters may differ in
@@ -45,11 +46,22 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         QuotientFilter::merge(&[self], capacity)
     }
 
-    /// How many different fingerprints both filters hold: with [`distinct`](Self::distinct) of each, all there is to
-    /// know about their likeness, and exact. Cost: one pass over both.
+    /// How many different keys it holds: a few more than fingerprints, as some keys share one.
+    pub fn cardinality(&self) -> Estimate {
+        Marking::of_fingerprints(self.shape.last).cardinality(self.distinct)
+    }
+
+    /// How alike the sets of two filters are, of any number of slots. The bits that differ are the fingerprints that one
+    /// of the two holds. Cost: one pass over both.
     ///
-    /// Of keys it is an estimate: two sets of a and b keys that share none have about a b / D fingerprints in common, of
-    /// D possible.
+    /// # Errors
+    /// If the two differ in fingerprints or in how keys are hashed.
+    pub fn likeness(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<Likeness, Mismatch> {
+        let union = self.distinct + other.distinct - self.common(other)?;
+        Ok(Marking::of_fingerprints(self.shape.last).likeness(self.distinct, other.distinct, union))
+    }
+
+    /// How many different fingerprints both filters hold, exactly. Cost: one pass over both.
     ///
     /// # Errors
     /// If the two differ in fingerprints or in how keys are hashed.

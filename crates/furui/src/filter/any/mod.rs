@@ -1,9 +1,14 @@
+mod sets;
+
 use std::io::{self, Write};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, CountingBloom, Filter, FilterMut, Full, QuotientFilter, StableBloom, StableBloomLight};
+use super::{
+    BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
+    SplitBlockBloom, StableBloom, StableBloomLight, sizing,
+};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -13,14 +18,22 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A blocked Bloom filter.
+    Blocked(BlockedBloom<M>),
     /// A counting Bloom filter.
     Counting(CountingBloom<M>),
     /// A stable Bloom filter.
     Stable(StableBloom<M>),
     /// A stable Bloom filter light.
     StableLight(StableBloomLight<M>),
+    /// A ringed Bloom filter.
+    Ringed(RingedBloom<M>),
     /// A quotient filter.
     Quotient(QuotientFilter<M>),
+    /// A split-block Bloom filter, as in Parquet files.
+    SplitBlock(SplitBlockBloom<M>),
+    /// A growing chain of Bloom filters.
+    Growing(GrowingBloom<M>),
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
@@ -75,10 +88,14 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::BlockedBloom => BlockedBloom::read(source).map(Self::Blocked),
             Kind::CountingBloom => CountingBloom::read(source).map(Self::Counting),
             Kind::StableBloom => StableBloom::read(source).map(Self::Stable),
             Kind::StableBloomLight => StableBloomLight::read(source).map(Self::StableLight),
+            Kind::RingedBloom => RingedBloom::read(source).map(Self::Ringed),
             Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
+            Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlock),
+            Kind::GrowingBloom => GrowingBloom::read(source).map(Self::Growing),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
     }
@@ -90,10 +107,105 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::Blocked(filter) => write(filter, filter.hash_spec(), out),
             Self::Counting(filter) => write(filter, filter.hash_spec(), out),
             Self::Stable(filter) => write(filter, filter.hash_spec(), out),
             Self::StableLight(filter) => write(filter, filter.hash_spec(), out),
+            Self::Ringed(filter) => write(filter, filter.hash_spec(), out),
             Self::Quotient(filter) => write(filter, filter.hash_spec(), out),
+            Self::SplitBlock(filter) => write(filter, filter.hash_spec(), out),
+            Self::Growing(filter) => write(filter, filter.hash_spec(), out),
+        }
+    }
+
+    /// What kind of filter it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Bloom(_) => Kind::Bloom,
+            Self::Blocked(_) => Kind::BlockedBloom,
+            Self::Counting(_) => Kind::CountingBloom,
+            Self::Stable(_) => Kind::StableBloom,
+            Self::StableLight(_) => Kind::StableBloomLight,
+            Self::Ringed(_) => Kind::RingedBloom,
+            Self::Quotient(_) => Kind::QuotientFilter,
+            Self::SplitBlock(_) => Kind::SplitBlockBloom,
+            Self::Growing(_) => Kind::GrowingBloom,
+        }
+    }
+
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        match self {
+            Self::Bloom(filter) => filter.hash_spec(),
+            Self::Blocked(filter) => filter.hash_spec(),
+            Self::Counting(filter) => filter.hash_spec(),
+            Self::Stable(filter) => filter.hash_spec(),
+            Self::StableLight(filter) => filter.hash_spec(),
+            Self::Ringed(filter) => filter.hash_spec(),
+            Self::Quotient(filter) => filter.hash_spec(),
+            Self::SplitBlock(filter) => filter.hash_spec(),
+            Self::Growing(filter) => filter.hash_spec(),
+        }
+    }
+
+    /// How many keys it was made for; 0 if it was not made for a number of keys.
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::Bloom(filter) => filter.capacity(),
+            Self::Blocked(filter) => filter.capacity(),
+            Self::Counting(filter) => filter.capacity(),
+            Self::Stable(_) | Self::StableLight(_) => 0,
+            Self::Ringed(filter) => filter.capacity(),
+            Self::Quotient(filter) => filter.capacity(),
+            Self::SplitBlock(filter) => filter.capacity(),
+            Self::Growing(_) => 0,
+        }
+    }
+
+    /// The false-positive rate it was made for, if it was made for one.
+    pub fn intended_rate(&self) -> Option<f64> {
+        let keys = self.capacity();
+        match self {
+            Self::Stable(filter) => Some(filter.stable_rate()),
+            Self::StableLight(filter) => Some(filter.stable_rate()),
+            Self::Growing(filter) => Some(filter.rate()),
+            _ if keys == 0 => None,
+            Self::Bloom(filter) => Some(sizing::rate(filter.probes(), keys, filter.bits())),
+            Self::Blocked(filter) => BlockedBloom::expected_rate(keys, filter.lines(), filter.probes()),
+            Self::Counting(filter) => Some(sizing::rate(filter.probes(), keys, filter.counters() as u64)),
+            Self::Ringed(filter) => filter.params().expected_rate(keys).ok(),
+            Self::Quotient(filter) => Some(keys as f64 / (filter.last_fingerprint() as f64 + 1.0)),
+            Self::SplitBlock(filter) => Some(SplitBlockBloom::rate_with(keys, filter.blocks())),
+        }
+    }
+
+    fn filter(&self) -> &dyn Filter {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::Blocked(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Ringed(filter) => filter,
+            Self::Quotient(filter) => filter,
+            Self::SplitBlock(filter) => filter,
+            Self::Growing(filter) => filter,
+        }
+    }
+}
+
+impl AnyFilter {
+    fn filter_mut(&mut self) -> &mut dyn FilterMut {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::Blocked(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Ringed(filter) => filter,
+            Self::Quotient(filter) => filter,
+            Self::SplitBlock(filter) => filter,
+            Self::Growing(filter) => filter,
         }
     }
 }
@@ -104,54 +216,30 @@ fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io
     writer.finish()
 }
 
-impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    fn inner(&self) -> &dyn Filter {
-        match self {
-            Self::Bloom(filter) => filter,
-            Self::Counting(filter) => filter,
-            Self::Stable(filter) => filter,
-            Self::StableLight(filter) => filter,
-            Self::Quotient(filter) => filter,
-        }
-    }
-}
-
-impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
-    fn inner_mut(&mut self) -> &mut dyn FilterMut {
-        match self {
-            Self::Bloom(filter) => filter,
-            Self::Counting(filter) => filter,
-            Self::Stable(filter) => filter,
-            Self::StableLight(filter) => filter,
-            Self::Quotient(filter) => filter,
-        }
-    }
-}
-
 impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        self.inner().contains(key)
+        self.filter().contains(key)
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        self.inner().contains_all(keys, out);
+        self.filter().contains_all(keys, out);
     }
 
     fn forgets(&self) -> bool {
-        self.inner().forgets()
+        self.filter().forgets()
     }
 
     fn false_positive_rate(&self) -> f64 {
-        self.inner().false_positive_rate()
+        self.filter().false_positive_rate()
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
+impl FilterMut for AnyFilter {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        self.inner_mut().insert(key)
+        self.filter_mut().insert(key)
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        self.inner_mut().insert_all(keys)
+        self.filter_mut().insert_all(keys)
     }
 }

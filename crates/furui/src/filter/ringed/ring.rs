@@ -1,0 +1,132 @@
+//! Where on the ring a key's bits are.
+
+use super::RingedParams;
+use crate::filter::ConfigError;
+
+/// The ring of a filter of a given size. Everything that depends on the size is here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ring {
+    groups: Divisor,
+    bits: u64,
+    /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
+    reciprocal: u64,
+    /// γ in units of 2⁻³² bits.
+    gamma: u64,
+    window: u64,
+}
+
+impl Ring {
+    /// The ring for so many keys; for none it is that of one.
+    pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
+        let bits = params.bits(keys)?;
+        Ok(Self {
+            groups: Divisor::new(keys.max(1)),
+            bits,
+            reciprocal: (u64::MAX / bits).wrapping_add(1),
+            gamma: params.fixed_gamma(),
+            window: params.window().into(),
+        })
+    }
+
+    pub(super) fn groups(&self) -> u64 {
+        self.groups.divisor
+    }
+
+    pub(super) fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    /// Where the window of group T begins: ⌊T γ⌋.
+    #[inline]
+    pub(super) fn start(&self, group: u64) -> u64 {
+        ((u128::from(group) * u128::from(self.gamma)) >> 32) as u64
+    }
+
+    /// Where the window of the key with this hash begins (T = h₀ mod n).
+    #[inline]
+    pub(super) fn start_of(&self, hash: u64) -> u64 {
+        self.start(self.groups.remainder(hash))
+    }
+
+    /// Whether the window that begins at `start` ends before the ring does.
+    #[inline]
+    pub(super) fn is_straight(&self, start: u64) -> bool {
+        start + self.window <= self.bits
+    }
+
+    /// The bit at `offset` in the window that begins at `start` (eq. 8).
+    #[inline]
+    pub(super) fn position(&self, start: u64, offset: u32) -> usize {
+        let position = start + u64::from(offset);
+        if self.window <= self.bits {
+            return position.min(position.wrapping_sub(self.bits)) as usize;
+        }
+        // The remainder is the fraction of position / bits, times bits (Lemire, Kaser and Kurz, "Faster Remainder by
+        // Direct Computation", 2019); exact, for ring and window are below 2³¹ here, so the position is below 2³².
+        let fraction = self.reciprocal.wrapping_mul(position);
+        ((u128::from(fraction) * u128::from(self.bits)) >> 64) as usize
+    }
+}
+
+/// A number from 1 to 2⁶³ by which much is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Divisor {
+    divisor: u64,
+    /// ⌊(2⁶⁴ - 1) / divisor⌋: at most 1 less than 2⁶⁴ / divisor, so a quotient taken with it is right or 1 too small.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    fn new(divisor: u64) -> Self {
+        Self { divisor, reciprocal: u64::MAX / divisor }
+    }
+
+    #[inline]
+    fn remainder(self, x: u64) -> u64 {
+        let quotient = ((u128::from(x) * u128::from(self.reciprocal)) >> 64) as u64;
+        let remainder = x - quotient * self.divisor;
+        remainder.min(remainder.wrapping_sub(self.divisor))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_wrap_as_often_as_they_must() {
+        use super::super::Gamma;
+        for (delta, gamma) in [(1, 65536.0), (1000, 10.1), (32_767, 65536.0), (200_000_000, 10.0)] {
+            let params = RingedParams::new(7, Gamma::Bits(gamma), delta).unwrap();
+            for keys in [1, 2, 3, 999, 1024, 32_766, 32_767, 40_000_000, 199_999_999, 200_000_000] {
+                let Ok(ring) = Ring::new(params, keys) else { continue };
+                for start in [0, 1, ring.bits() / 2, ring.bits() - 1] {
+                    for offset in [0, 1, params.window() / 3, params.window() / 2, params.window() - 1] {
+                        let expected = (start + u64::from(offset)) % ring.bits();
+                        assert_eq!(ring.position(start, offset) as u64, expected, "{params}, {keys}: {start} {offset}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn remainders_are_exact() {
+        let mut x = 1u64;
+        for divisor in (1..1000).chain([1 << 20, (1 << 32) - 1, 1 << 32, (1 << 43) - 1, 1 << 43, 1 << 63]) {
+            let by = Divisor::new(divisor);
+            for multiple in [0, 1, 2, 77, u64::MAX / divisor - 1, u64::MAX / divisor] {
+                for around in [0, 1, divisor - 1] {
+                    let Some(x) = multiple.checked_mul(divisor).and_then(|x: u64| x.checked_add(around)) else {
+                        continue;
+                    };
+                    assert_eq!(by.remainder(x), x % divisor, "{x} mod {divisor}");
+                }
+            }
+            for _ in 0..100 {
+                x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(0x9E37_79B9_7F4A_7C15);
+                assert_eq!(by.remainder(x), x % divisor, "{x} mod {divisor}");
+            }
+        }
+    }
+}
