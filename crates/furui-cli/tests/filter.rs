@@ -133,7 +133,7 @@ fn unions_and_intersections_hold_what_they_should() {
 fn compare_estimates_what_two_filters_share() {
     let dir = TempDir::new();
     let numbers = |from: u32, to: u32| (from..to).map(|i| format!("{i}\n")).collect::<String>().into_bytes();
-    for kind in ["bloom", "blocked", "quotient", "parquet"] {
+    for kind in ["bloom", "blocked", "ringed", "quotient", "parquet"] {
         let (a, b) = (dir.join("a"), dir.join("b"));
         build(kind, &["--capacity", "20000"], &a, &numbers(0, 15_000));
         build(kind, &["--capacity", "20000"], &b, &numbers(5000, 20_000));

@@ -23,9 +23,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab filters ([KEYS] [blocked | bloom | ringed] | huge) | levels | pages [page | merge | lookup] \
-             | quotient [LOG2_SLOTS] | recent FILE | stable [insert] | store (small | large) [DIR] \
-             | tiers FILE [ROUNDS]"
+            "usage: furui-lab filters ([KEYS] [blocked | threads | bloom | ringed | growing | split-block] | huge) \
+             | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable [insert] \
+             | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),
     }
     Ok(())

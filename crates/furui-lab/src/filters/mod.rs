@@ -6,10 +6,13 @@
 mod blocked;
 mod bloom;
 mod floor;
+mod growing;
 mod huge;
 mod ringed;
 #[cfg(feature = "rivals")]
 mod rivals;
+mod split_block;
+mod threads;
 
 use std::hint::black_box;
 
@@ -109,13 +112,13 @@ fn measure(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>
     for _ in 0..fills {
         let mut rows = rows()?;
         results.resize_with(rows.len(), Samples::default);
-        names = rows.iter().map(|(name, row)| (*name, row.bits())).collect();
         for share in keys.chunks(n.div_ceil(ROUNDS)) {
             for ((_, row), samples) in rows.iter_mut().zip(&mut results) {
                 black_box(row.count(&share[..share.len().min(WARM_UP)]));
                 samples.insert.push(ns_each(share.len(), || row.insert(share)));
             }
         }
+        names = rows.iter().map(|(name, row)| (*name, row.bits())).collect();
         // A small filter is asked for all keys in each round.
         let share = asked.div_ceil(ROUNDS).max(asked.min(1_000_000));
         for round in 0..ROUNDS {
@@ -170,8 +173,18 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         }
         if wanted("bloom") {
             bloom::run(n)?;
+        }
         if wanted("ringed") {
             ringed::run(n)?;
+        }
+        if wanted("growing") {
+            growing::run(n)?;
+        }
+        if wanted("split-block") {
+            split_block::run(n)?;
+        }
+        if wanted("threads") {
+            threads::run(n)?;
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Bloom(filter) => Some(filter.cardinality()),
             Self::Blocked(filter) => Some(filter.cardinality()),
             Self::Counting(filter) => Some(filter.cardinality()),
+            Self::Ringed(filter) => Some(filter.cardinality()),
             Self::Quotient(filter) => Some(filter.cardinality()),
             Self::SplitBlock(filter) => Some(filter.cardinality()),
             _ => None,
@@ -27,6 +28,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         match (self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.likeness(b),
             (Self::Blocked(a), AnyFilter::Blocked(b)) => a.likeness(b),
+            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.likeness(b),
             (Self::Quotient(a), AnyFilter::Quotient(b)) => a.likeness(b),
             (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.likeness(b),
             _ => Err(self.unlike(other, "compared")),

@@ -8,12 +8,12 @@ use crate::hash::KeyHash;
 const REGIONS: usize = 64;
 
 /// How many keys of a region are gathered before they are inserted under its lock.
-const GATHER: usize = 64;
+const GATHER: usize = 256;
 
 /// A [`BlockedBloom`](super::BlockedBloom) that several threads fill at once.
 ///
 /// The table is cut into regions of adjacent lines, and each has a lock. A batch is gathered by region, so a lock is
-/// taken once for some dozen keys, which then go in at the full speed of the vectors; setting a key's eight words one by
+/// taken once for some hundred keys, which then go in at the full speed of the vectors; setting a key's eight words one by
 /// one with atomic instructions takes several times as long. What is in the filter in the end is, bit for bit, what one
 /// thread would have put there.
 ///
@@ -63,27 +63,31 @@ impl<'a> SharedBlocked<'a> {
         Self { regions, log_lines, lines, probes, vectors }
     }
 
-    /// Puts `key` in. True if a bit of it was not set: then it was certainly new.
+    /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert a key at once,
+    /// one at most is told so.
+    ///
+    /// Cost: a lock for each key, ten times as long as in a batch.
     pub fn insert(&self, key: KeyHash) -> bool {
         self.insert_into(self.region(key), &[key]) == 1
     }
 
-    /// Puts many keys in and says how many were certainly new.
+    /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the gathering.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
-        let mut gathered = vec![([KeyHash::new(0); GATHER], 0); self.regions.len()];
+        let mut gathered = vec![[KeyHash::new(0); GATHER]; self.regions.len()];
+        let mut counts = [0; REGIONS];
         let mut new = 0;
         for &key in keys {
             let region = self.region(key);
-            let (gathered, count) = &mut gathered[region];
-            gathered[*count] = key;
+            let count = &mut counts[region];
+            gathered[region][*count] = key;
             *count += 1;
             if *count == GATHER {
-                new += self.insert_into(region, gathered);
                 *count = 0;
+                new += self.insert_into(region, &gathered[region]);
             }
         }
-        let rests = gathered.iter().enumerate();
-        new + rests.map(|(region, (keys, count))| self.insert_into(region, &keys[..*count])).sum::<u64>()
+        let rests = gathered.iter().zip(counts).enumerate();
+        new + rests.map(|(region, (keys, count))| self.insert_into(region, &keys[..count])).sum::<u64>()
     }
 
     /// Whether `key` may be in the set: it is if its insertion has returned, in whatever thread.

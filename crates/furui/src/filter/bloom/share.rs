@@ -64,7 +64,8 @@ impl Bloom {
 
 impl SharedBloom<'_> {
     /// Puts `key` in. True if it was certainly new; of threads that insert equal keys at the same time, more than one may
-    /// be told so. Cost: a lock for each probe, some ten times [`insert_all`](Self::insert_all).
+    /// be told so. Cost: a lock for each probe, six to eleven times
+    /// [`insert_all`](Self::insert_all).
     pub fn insert(&self, key: KeyHash) -> bool {
         let set = |position: usize| {
             let _held = self.lock(position >> self.part_bits);
@@ -78,7 +79,7 @@ impl SharedBloom<'_> {
         (0..probes).fold(false, |new, _| new | set(sequence.next(bits)))
     }
 
-    /// Puts many keys in: they are there when it returns. Give it thousands at a time, in cache they cost then 1.4 times
+    /// Puts many keys in: they are there when it returns. Give it thousands at a time: in cache they then cost 1.3 times
     /// what [`FilterMut::insert`](crate::filter::FilterMut::insert) costs, and a third of it beyond.
     pub fn insert_all(&self, keys: &[KeyHash]) {
         let Shape { bits, probes } = self.shape;
