@@ -141,8 +141,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Inserts `key`; true if it was not remembered.
     ///
     /// The key's counters are read and set in one go, so that no more than one access waits for each. Nothing branches on
-    /// what they held: while one insertion waits for memory, the processor begins the next ones, three or four of them
-    /// if they are few instructions each. Set before the decrement, though, a counter that it passes must be set again.
+    /// what they held: while one insertion waits for memory, the processor can begin the next ones. Set before the decrement, though, a counter that it passes must be set again.
     #[inline]
     fn put(&mut self, key: KeyHash) -> bool {
         let positions = self.counters.of(key);
