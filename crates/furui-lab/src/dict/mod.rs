@@ -1,11 +1,29 @@
-//! Dictionaries: one frozen trie against its rivals.
+//! The dictionary: the paper's experiments, and the bits below it.
 
+mod application;
+mod bits;
+mod dynamic;
+mod paper;
+mod path_hash;
 mod trie;
+mod words;
 
+/// What `dict` on the command line asks for.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
-    match (args.next().as_deref(), args.next()) {
-        (Some("trie"), Some(file)) => trie::run(&file, args.next().as_deref())?,
-        _ => eprintln!("usage: furui-lab dict trie FILE [KEYS]"),
+    let experiment = args.next();
+    if experiment.as_deref() == Some("trie") {
+        let file = args.next().ok_or("which file of keys?")?;
+        return trie::run(&file, args.next().as_deref());
+    }
+    let mut words = |default| match (args.next(), args.next()) {
+        (Some(kind), Some(file)) => words::read(&kind, &file, args.next().map_or(Ok(default), |count| count.parse())?),
+        _ => Err("which words? lines FILE or phrases FILE, and how many".into()),
+    };
+    match experiment.as_deref() {
+        Some("bits") => bits::run(),
+        Some("paper") => paper::run(&words(2_000_000)?)?,
+        Some("application") => application::run(&words(150_000)?),
+        _ => return Err("which experiment? bits, paper, application or trie".into()),
     }
     Ok(())
 }

@@ -1,19 +1,28 @@
 //! Bits and words: the floor every structure stands on. Nothing here knows what a filter is.
 
 pub(crate) mod arch;
+mod bit_writer;
 mod buffer;
 mod cells;
+mod counts;
 mod merge;
 mod packed;
+mod rank;
 mod scan;
+mod select;
+#[cfg(test)]
+mod testing;
 mod unary;
 pub(crate) mod word;
 
 pub(crate) use arch::{Vectors, prefetch, split_block};
+pub(crate) use bit_writer::BitWriter;
 pub use buffer::{Buffer, NoMemory};
 pub use cells::Cells;
 pub(crate) use merge::merge_two;
 pub use packed::{append_packed, pack};
+pub use rank::Rank1;
 pub use scan::byte_positions;
+pub use select::Select0;
 pub use unary::{unary_numbers, unary_position};
 pub(crate) use word::scale;

@@ -38,9 +38,15 @@ impl Codes {
             of[empty as usize] = Code::Empty;
         }
         let length = |label: u32| labels.get(label).len();
-        let mut by_count: Vec<u32> = wanted.iter().map(|&(_, label)| label).collect();
-        by_count.sort_by_key(|&label| std::cmp::Reverse(labels.count(label)));
-        let mut ones: Vec<u32> = by_count.into_iter().take(ONES).collect();
+        // The greatest counts, ties in the order of savings.
+        let mut by_count: Vec<(std::cmp::Reverse<u32>, usize)> =
+            wanted.iter().enumerate().map(|(i, &(_, label))| (std::cmp::Reverse(labels.count(label)), i)).collect();
+        if by_count.len() > ONES {
+            by_count.select_nth_unstable(ONES);
+            by_count.truncate(ONES);
+        }
+        by_count.sort_unstable();
+        let mut ones: Vec<u32> = by_count.into_iter().map(|(_, i)| wanted[i].1).collect();
         for &label in &ones {
             of[label as usize] = Code::One(0);
         }
