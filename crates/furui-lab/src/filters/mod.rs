@@ -8,6 +8,7 @@ mod bloom;
 mod floor;
 mod growing;
 mod huge;
+mod kinds;
 mod ringed;
 #[cfg(feature = "rivals")]
 mod rivals;
@@ -182,6 +183,9 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
         }
         if wanted("split-block") {
             split_block::run(n)?;
+        }
+        if wanted("kinds") {
+            kinds::run(n)?;
         }
         if wanted("threads") {
             threads::run(n)?;
