@@ -2,6 +2,7 @@
 #![warn(unreachable_pub)]
 
 pub mod bits;
+pub mod dict;
 pub mod error;
 pub mod filter;
 pub mod format;
