@@ -4,6 +4,7 @@ use furui::{HashSpec, KeyHash};
 use url::Url;
 
 use crate::blocks::Block;
+use crate::cli::LineOptions;
 
 /// How a line's key is found.
 pub struct Keys {
@@ -15,6 +16,11 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// The keys of lines as the options say.
+    pub fn new(spec: HashSpec, options: &LineOptions) -> Self {
+        Self { spec, field: options.field.map(|number| (number as usize - 1, options.delimiter)), url: options.url }
+    }
+
     /// Hashes the key of every line of a block; `out` is cleared first.
     pub fn hash_all(&self, block: &Block<'_>, out: &mut Vec<KeyHash>) {
         out.clear();

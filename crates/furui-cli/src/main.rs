@@ -2,10 +2,14 @@
 
 mod blocks;
 mod cli;
+mod filter;
 mod interrupt;
 mod keys;
+mod manual;
 mod memory;
+mod output;
 mod pipes;
+mod progress;
 mod report;
 mod seen;
 mod size;
@@ -24,9 +28,12 @@ const ERROR: u8 = 2;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Seen(options) => seen::run(&options),
+        Command::Filter(command) => filter::run(&command),
         Command::Compact(store) => store::compact(&store.path),
         Command::Info(options) => store::info(&options.path, options.json),
         Command::Verify(store) => store::verify(&store.path),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { dir } => manual::pages(dir.as_deref()),
     };
     match result {
         Ok(code) => code,

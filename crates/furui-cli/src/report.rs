@@ -1,5 +1,7 @@
 //! Figures for people and for programs.
 
+use furui::filter::Estimate;
+
 /// Some named figures, printed as text or as one line of JSON.
 #[derive(Default)]
 pub struct Report {
@@ -10,6 +12,15 @@ impl Report {
     /// Adds a number.
     pub fn number(&mut self, name: &'static str, value: impl ToString) -> &mut Self {
         self.fields.push((name, value.to_string()));
+        self
+    }
+
+    /// Adds an estimate and its standard deviation; null for what is too uncertain to be a number.
+    pub fn estimate(&mut self, name: &'static str, error_name: &'static str, estimate: Estimate) -> &mut Self {
+        for (name, value) in [(name, estimate.value), (error_name, estimate.error)] {
+            let value = if value.is_finite() { format!("{value:.6}") } else { "null".into() };
+            self.number(name, value);
+        }
         self
     }
 

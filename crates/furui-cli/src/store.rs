@@ -3,11 +3,14 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Run};
 use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage};
 use furui::{Error, KeyHash};
 
+use crate::filter::{details, fields};
+use crate::output::print;
 use crate::report::{Report, grouped};
 use crate::size;
 
@@ -31,6 +34,7 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
         match envelope.kind() {
             Kind::Run => Run::open(file, envelope.name(), envelope.hash())?.verify()?,
             Kind::Manifest => drop(Manifest::decode(&file, envelope.name())?),
+            kind if kind.is_filter() => drop(AnyFilter::open(path)?),
             _ => envelope.verify(&file)?,
         }
     }
@@ -40,7 +44,7 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
 /// Says what a store or file is.
 pub fn info(path: &Path, json: bool) -> Result<ExitCode, Error> {
     let text = if path.is_dir() { store_info(path, json)? } else { file_info(path, json)? };
-    print(&text)?;
+    print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -93,10 +97,14 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
 fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     let (_, envelope) = open_file(path)?;
     let seal = envelope.seal();
+    if envelope.kind().is_filter() {
+        let filter = AnyFilter::open(path)?;
+        return Ok(if json { fields(&filter, seal.length) } else { details(path, &filter, seal.length) });
+    }
     if json {
         let mut report = Report::default();
         report
-            .text("kind", if envelope.kind() == Kind::Run { "run" } else { "manifest" })
+            .text("kind", envelope.kind().name())
             .text("hash", envelope.hash().algorithm.name())
             .text("seed", &format!("{:#018x}", envelope.hash().seed))
             .number("bytes", seal.length);
@@ -137,15 +145,4 @@ fn open_file(path: &Path) -> Result<(DiskFile, Envelope), Error> {
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
     let envelope = Envelope::open(&file, &name)?;
     Ok((file, envelope))
-}
-
-/// Prints on standard output; a reader that went away is no error.
-fn print(text: &str) -> Result<(), Error> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Error::io("cannot write to", "standard output", error))
-        }
-        _ => Ok(()),
-    }
 }

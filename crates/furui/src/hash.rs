@@ -44,6 +44,12 @@ pub enum HashAlgorithm {
     Xxh3,
     /// SipHash-1-3 keyed by the seed: for keys that strangers choose.
     SipHash13,
+    /// The first 64 bits of SHA-1 over seed and key, and k salted SHA-1 digests for the probes of a
+    /// [`Bloom`](crate::filter::Bloom) filter: for comparison with filters so made. Some 30 times slower than XXH3,
+    /// and no protection against an adversary who knows the seed.
+    Sha1,
+    /// XXH64, seeded: the hash of Apache Parquet's filters, with seed 0. Elsewhere [`Xxh3`](Self::Xxh3) is faster.
+    Xxh64,
 }
 
 impl HashAlgorithm {
@@ -52,6 +58,8 @@ impl HashAlgorithm {
         match self {
             Self::Xxh3 => 1,
             Self::SipHash13 => 2,
+            Self::Sha1 => 3,
+            Self::Xxh64 => 4,
         }
     }
 
@@ -60,6 +68,8 @@ impl HashAlgorithm {
         match code {
             1 => Some(Self::Xxh3),
             2 => Some(Self::SipHash13),
+            3 => Some(Self::Sha1),
+            4 => Some(Self::Xxh64),
             _ => None,
         }
     }
@@ -69,6 +79,8 @@ impl HashAlgorithm {
         match self {
             Self::Xxh3 => "xxh3",
             Self::SipHash13 => "siphash",
+            Self::Sha1 => "sha1",
+            Self::Xxh64 => "xxh64",
         }
     }
 }
@@ -85,7 +97,7 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// Its seed (xxh3) or the source of its key (siphash).
+    /// Its seed (xxh3, xxh64), the source of its key (siphash), or what stands before the key (sha1).
     pub seed: u64,
 }
 
@@ -118,8 +130,28 @@ impl HashSpec {
                 sip.write(key);
                 sip.finish()
             }
+            HashAlgorithm::Sha1 => {
+                let mut sha1 = sha1_smol::Sha1::new();
+                sha1.update(&self.seed.to_le_bytes());
+                sha1.update(key);
+                first_word(&sha1.digest().bytes())
+            }
+            HashAlgorithm::Xxh64 => xxhash_rust::xxh64::xxh64(key, self.seed),
         })
     }
+}
+
+/// The first 64 bits of a digest.
+fn first_word(digest: &[u8; 20]) -> u64 {
+    u64::from_le_bytes(*digest.first_chunk().expect("a digest has 20 bytes"))
+}
+
+/// A key's digest with the number `salt` before it, digested again: one of as many hash functions as there are salts.
+pub(crate) fn salted_sha1(salt: u32, key: KeyHash) -> u64 {
+    let mut bytes = [0; 12];
+    bytes[..4].copy_from_slice(&salt.to_le_bytes());
+    bytes[4..].copy_from_slice(&key.get().to_le_bytes());
+    first_word(&sha1_smol::Sha1::from(bytes).digest().bytes())
 }
 
 impl fmt::Display for HashSpec {
@@ -138,11 +170,20 @@ mod tests {
         assert_eq!(HashSpec::default().hash(b"").get(), 0x2D06_8005_38D3_94C2);
         let seeded = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 20_141_025 };
         assert_eq!(seeded.hash(b"xxhash").get(), 10_258_567_178_643_282_864);
+        // SHA-1 of eight zero bytes and "abc", and of 01 00 00 00 and eight zero bytes, by sha1sum.
+        let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
+        assert_eq!(sha1.hash(b"abc").get().to_le_bytes(), [0xfc, 0x1a, 0x88, 0x93, 0xfe, 0x07, 0xe2, 0xf2]);
+        assert_eq!(salted_sha1(1, KeyHash::new(0)).to_le_bytes(), [0x67, 0x57, 0xfb, 0xbd, 0x5f, 0xab, 0x6a, 0xb3]);
+        // XXH64 of the empty input and of "abc" with seed 0, likewise.
+        let xxh64 = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
+        assert_eq!(xxh64.hash(b"").get(), 0xEF46_DB37_51D8_E999);
+        assert_eq!(xxh64.hash(b"abc").get(), 0x44BC_2CF5_AD77_0999);
     }
 
     #[test]
     fn codes_and_algorithms_are_one_to_one() {
-        for algorithm in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13] {
+        use HashAlgorithm::{Sha1, SipHash13, Xxh3, Xxh64};
+        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64] {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
         }
         assert_eq!(HashAlgorithm::from_code(0), None);

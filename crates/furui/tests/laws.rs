@@ -3,7 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
-use furui::filter::{ConfigError, CountingBloom, FilterMut, QuotientFilter, Recent, StableBloom, StableBloomLight};
+use furui::filter::{
+    ConfigError, CountingBloom, FilterMut, QuotientFilter, Recent, SplitBlockBloom, StableBloom, StableBloomLight,
+};
 use furui::{HashSpec, KeyHash};
 
 type Maker = fn() -> Box<dyn FilterMut>;
@@ -13,6 +15,7 @@ const FILTERS: &[(&str, Maker)] = &[
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
     ("QuotientFilter", || Box::new(QuotientFilter::with_rate(ROOM + 100, RATE).unwrap())),
     ("QuotientFilter, counting", || Box::new(QuotientFilter::with_rate(3 * ROOM, RATE).unwrap().counting())),
+    ("SplitBlockBloom", || Box::new(SplitBlockBloom::with_rate(ROOM, RATE).unwrap())),
     ("StableBloom", || Box::new(StableBloom::with_rate(100_000, 2, RATE).unwrap())),
     ("StableBloomLight", || Box::new(StableBloomLight::with_rate(100_000, RATE).unwrap())),
     ("Recent<u16, 8>", || Box::new(Recent::<u16, 8>::new(8192).unwrap())),
@@ -34,6 +37,11 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("QuotientFilter, rate beyond the hash", || QuotientFilter::with_rate(ROOM, 1e-18).err()),
     ("QuotientFilter, too many keys", || QuotientFilter::with_rate(1 << 50, RATE).err()),
     ("QuotientFilter, 64 bits in one slot", || QuotientFilter::with_fingerprint_bits(1, 64).err()),
+    ("SplitBlockBloom, rate 0", || SplitBlockBloom::with_rate(ROOM, 0.0).err()),
+    ("SplitBlockBloom, rate beyond the block", || SplitBlockBloom::with_rate(ROOM, 1e-9).err()),
+    ("SplitBlockBloom, too many keys", || SplitBlockBloom::with_rate(1 << 40, RATE).err()),
+    ("SplitBlockBloom, no blocks", || SplitBlockBloom::from_parts(0).err()),
+    ("SplitBlockBloom, more than Parquet takes", || SplitBlockBloom::for_parquet(1 << 28, RATE).err()),
     ("StableBloom, rate 2", || StableBloom::with_rate(1000, 2, 2.0).err()),
     ("StableBloom, no counters", || StableBloom::with_rate(0, 2, RATE).err()),
     ("StableBloomLight, rate -1", || StableBloomLight::with_rate(1000, -1.0).err()),

@@ -1,20 +1,19 @@
 //! `furui seen`: the first occurrence of each line.
 
-mod output;
 mod stats;
 
 use std::process::ExitCode;
 
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
-use furui::{Error, HashAlgorithm, HashSpec};
+use furui::{Error, HashSpec};
 
 use crate::blocks::Blocks;
-use crate::cli::{self, CacheKind, HashName};
+use crate::cli::{self, CacheKind};
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
-use output::{Output, Sink};
+use crate::output::{Output, Sink};
 
 /// The false-positive rate of the stable filter, if none is given: the paper's stricter one.
 const DEFAULT_RATE: f64 = 1e-5;
@@ -51,14 +50,10 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     } else {
         Interrupt::ignore()
     };
-    let keys = Keys {
-        spec: seen.hash_spec(),
-        field: options.field.map(|number| (number as usize - 1, options.delimiter)),
-        url: options.url,
-    };
+    let keys = Keys::new(seen.hash_spec(), &options.lines);
     let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
     let mut output = Output::new(options.quiet)?;
-    let separator = if options.null { 0 } else { b'\n' };
+    let separator = options.lines.separator();
     if records {
         output.mend(separator)?;
     }
@@ -89,7 +84,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
         // Written before the next call, which may make these keys durable, and settled before it does: a crash then
         // repeats lines, and loses none.
-        if output.write(&mut block, &verdicts, wanted)? == Sink::Closed {
+        if output.write(&mut block, verdicts.iter().map(|&verdict| verdict == wanted))? == Sink::Closed {
             // Nobody knows which of the last lines were read. What is not durable yet comes again in the next run.
             closed = true;
             break;
@@ -130,10 +125,7 @@ fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
 fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
     let mut hash = Manifest::load(storage)?.map_or_else(HashSpec::random, |manifest| manifest.hash);
     if let Some(name) = options.hash {
-        hash.algorithm = match name {
-            HashName::Xxh3 => HashAlgorithm::Xxh3,
-            HashName::Siphash => HashAlgorithm::SipHash13,
-        };
+        hash.algorithm = name.into();
     }
     if let Some(seed) = options.hash_seed {
         hash.seed = seed;

@@ -9,7 +9,7 @@ mod scan;
 mod unary;
 pub(crate) mod word;
 
-pub(crate) use arch::prefetch;
+pub(crate) use arch::{prefetch, split_block};
 pub use buffer::Buffer;
 pub use cells::Cells;
 pub(crate) use merge::merge_two;

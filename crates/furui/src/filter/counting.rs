@@ -1,4 +1,5 @@
 use super::probes::{cells, check_parts, check_rate, positions, rate_at_fill};
+use super::sizing::least;
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Cells;
 use crate::hash::KeyHash;
@@ -51,11 +52,8 @@ impl CountingBloom {
     /// filter would be too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         check_rate(rate, keys)?;
-        // k that needs the least space, then m for that whole k, from rate = (1 - e^(-kn/m))^k.
-        let probes = (-rate.log2()).round().max(1.0) as u32;
-        let k = f64::from(probes);
-        let counters = -k * keys.max(1) as f64 / (-rate.powf(1.0 / k)).ln_1p();
-        Self::from_parts(counters.ceil() as usize, probes, 4)
+        let (counters, probes) = least(rate, keys);
+        Self::from_parts(usize::try_from(counters).unwrap_or(usize::MAX), probes, 4)
     }
 
     /// A filter of `counters` counters of `bits` bits (2, 4 or 8) with `probes` probes a key.

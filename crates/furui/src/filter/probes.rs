@@ -3,7 +3,7 @@
 use super::ConfigError;
 use super::error::no_memory;
 use crate::bits::{Cells, scale};
-use crate::hash::KeyHash;
+use crate::hash::{KeyHash, salted_sha1};
 
 /// The most probes a filter makes for a key. At 64 a Bloom filter would be at a rate of 2⁻⁶⁴, which is as far as a
 /// 64-bit hash can tell keys apart.
@@ -12,22 +12,42 @@ pub const MAX_PROBES: u32 = 64;
 /// The most counters a filter has: 256 GiB of them at 2 bits each, 1 TiB at 8.
 pub const MAX_COUNTERS: usize = 1 << 40;
 
-/// The positions of a key among `counters` counters, `probes` of them, all cut from its 64-bit hash.
+/// The probes of a key, one after the other, all cut from its 64-bit hash.
 ///
 /// The state starts as the hash and is multiplied by a constant from probe to probe; its upper part, as a fraction
 /// of 2⁶⁴, is scaled to the number of counters (multiply-shift), so any number of counters will do. The usual
 /// h + i g is no faster, and puts all probes of about one key in `counters` on a few counters, which shows as false
 /// positives from 10⁻⁷ down; multiples by powers of this constant spread like random numbers (it is a multiplier
 /// for 64-bit congruential generators from L'Ecuyer's tables).
+#[derive(Clone, Copy)]
+pub(super) struct Probes(u64);
+
+impl Probes {
+    #[inline(always)]
+    pub(super) const fn of(key: KeyHash) -> Self {
+        Self(key.get())
+    }
+
+    /// The next position among `counters` counters.
+    #[inline(always)]
+    pub(super) const fn next(&mut self, counters: usize) -> usize {
+        const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
+        let position = scale(self.0, counters);
+        self.0 = self.0.wrapping_mul(MULTIPLIER);
+        position
+    }
+}
+
+/// The positions of a key among `counters` counters, `probes` of them.
 #[inline]
 pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> {
-    const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
-    let mut state = key.get();
-    (0..probes).map(move |_| {
-        let position = scale(state, counters);
-        state = state.wrapping_mul(MULTIPLIER);
-        position
-    })
+    let mut sequence = Probes::of(key);
+    (0..probes).map(move |_| sequence.next(counters))
+}
+
+/// The positions of a key among `counters` counters by `probes` hash functions, which are SHA-1 with as many salts.
+pub(super) fn salted_positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> {
+    (0..probes).map(move |salt| scale(salted_sha1(salt, key), counters))
 }
 
 /// The counters of a filter, all 0.

@@ -98,6 +98,28 @@ impl Kind {
             _ => None,
         }
     }
+
+    /// Whether it is a filter's file.
+    pub const fn is_filter(self) -> bool {
+        matches!(self.code(), 16..64)
+    }
+
+    /// The name as users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest",
+            Self::Run => "run",
+            Self::Bloom => "bloom",
+            Self::BlockedBloom => "blocked",
+            Self::CountingBloom => "counting",
+            Self::StableBloom => "stable",
+            Self::StableBloomLight => "stable-light",
+            Self::RingedBloom => "ringed",
+            Self::QuotientFilter => "quotient",
+            Self::SplitBlockBloom => "parquet",
+            Self::GrowingBloom => "growing",
+        }
+    }
 }
 
 impl fmt::Display for Kind {

@@ -3,7 +3,11 @@
 //! Every operation is one function here that dispatches; `x86_64` holds the vector versions, `generic` the twin.
 //! This folder is the only place in the crate, besides the memory map, where `unsafe` is allowed.
 
+#[cfg(target_has_atomic = "64")]
+#[cfg_attr(not(test), expect(dead_code, reason = "for the filters that threads share"))]
+pub(crate) mod atomic;
 mod generic;
+pub(crate) mod split_block;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 
 use furui::Error;
-use furui::seen::Verdict;
 
 use crate::blocks::Block;
 use crate::pipes;
@@ -29,10 +28,10 @@ impl Output {
         Ok(Self { file })
     }
 
-    /// Prints the lines of a block that have the wanted verdict, in one write. The block is used up.
-    pub fn write(&mut self, block: &mut Block<'_>, verdicts: &[Verdict], wanted: Verdict) -> Result<Sink, Error> {
+    /// Prints the wanted lines of a block in one write; `wanted` has an answer for each. The block is used up.
+    pub fn write(&mut self, block: &mut Block<'_>, wanted: impl Iterator<Item = bool>) -> Result<Sink, Error> {
         let Some(file) = &mut self.file else { return Ok(Sink::Open) };
-        let mut left = keep(block, verdicts, wanted);
+        let mut left = keep(block, wanted);
         while !left.is_empty() {
             match file.write(left) {
                 Ok(0) => return Err(failed(ErrorKind::WriteZero.into())),
@@ -94,14 +93,14 @@ fn failed(error: io::Error) -> Error {
     Error::io("cannot write to", "standard output", error)
 }
 
-/// Moves the lines with the wanted verdict to the front of the block: neighbours go in one piece.
-fn keep<'a>(block: &'a mut Block<'_>, verdicts: &[Verdict], wanted: Verdict) -> &'a [u8] {
+/// Moves the wanted lines to the front of the block: neighbours go in one piece.
+fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) -> &'a [u8] {
     let mut kept = 0;
     // The lines from `piece` to `line` are wanted and not moved yet.
     let (mut piece, mut line) = (0, 0);
-    for (index, &verdict) in verdicts.iter().enumerate().take(block.len()) {
+    for (index, wanted) in wanted.enumerate().take(block.len()) {
         let next = block.next_line(index);
-        if verdict != wanted {
+        if !wanted {
             if piece < line {
                 block.bytes.copy_within(piece..line, kept);
                 kept += line - piece;
@@ -125,4 +124,12 @@ fn standard_output() -> io::Result<File> {
 fn standard_output() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
+}
+
+/// Prints a text on standard output; a reader that went away is no error.
+pub fn print(text: &[u8]) -> Result<(), Error> {
+    match io::stdout().write_all(text).and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(failed(error)),
+        _ => Ok(()),
+    }
 }

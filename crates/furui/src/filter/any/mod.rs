@@ -1,9 +1,11 @@
+mod sets;
+
 use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full};
+use super::{Bloom, Filter, FilterMut, Full, SplitBlockBloom, sizing};
 use crate::bits::Buffer;
 use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -13,6 +15,8 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A split-block Bloom filter, as in Parquet files.
+    SplitBlockBloom(SplitBlockBloom<M>),
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
@@ -66,6 +70,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlockBloom),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
     }
@@ -77,6 +82,61 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::SplitBlockBloom(filter) => write(filter, filter.hash_spec(), out),
+        }
+    }
+
+    /// What kind of filter it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Bloom(_) => Kind::Bloom,
+            Self::SplitBlockBloom(_) => Kind::SplitBlockBloom,
+        }
+    }
+
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        match self {
+            Self::Bloom(filter) => filter.hash_spec(),
+            Self::SplitBlockBloom(filter) => filter.hash_spec(),
+        }
+    }
+
+    /// How many keys it was made for; 0 if it was not made for a number of keys.
+    pub fn capacity(&self) -> u64 {
+        match self {
+            Self::Bloom(filter) => filter.capacity(),
+            Self::SplitBlockBloom(filter) => filter.capacity(),
+        }
+    }
+
+    /// The false-positive rate it was made for, if it was made for one.
+    pub fn intended_rate(&self) -> Option<f64> {
+        match self {
+            Self::Bloom(filter) => {
+                let capacity = filter.capacity();
+                (capacity > 0).then(|| sizing::rate(filter.probes(), capacity, filter.bits()))
+            }
+            Self::SplitBlockBloom(filter) => {
+                let capacity = filter.capacity();
+                (capacity > 0).then(|| SplitBlockBloom::rate_with(capacity, filter.blocks()))
+            }
+        }
+    }
+
+    fn filter(&self) -> &dyn Filter {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::SplitBlockBloom(filter) => filter,
+        }
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
+    fn filter_mut(&mut self) -> &mut dyn FilterMut {
+        match self {
+            Self::Bloom(filter) => filter,
+            Self::SplitBlockBloom(filter) => filter,
         }
     }
 }
@@ -89,22 +149,28 @@ fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io
 
 impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        match self {
-            Self::Bloom(filter) => filter.contains(key),
-        }
+        self.filter().contains(key)
+    }
+
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        self.filter().contains_all(keys, out);
+    }
+
+    fn forgets(&self) -> bool {
+        self.filter().forgets()
     }
 
     fn false_positive_rate(&self) -> f64 {
-        match self {
-            Self::Bloom(filter) => filter.false_positive_rate(),
-        }
+        self.filter().false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        match self {
-            Self::Bloom(filter) => filter.insert(key),
-        }
+        self.filter_mut().insert(key)
+    }
+
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        self.filter_mut().insert_all(keys)
     }
 }

@@ -1,56 +1,12 @@
-//! The command line, as typed. What the options mean is decided by the commands.
+//! The options of `furui seen`.
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
+use super::{HashName, LineOptions, seed};
 use crate::size;
-
-/// Have I seen this?
-#[derive(Parser)]
-#[command(name = "furui", version, about, max_term_width = 100)]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-#[derive(Subcommand)]
-pub enum Command {
-    Seen(SeenOptions),
-    /// Merge a store into one level: the least space, and one page read a lookup
-    Compact(StorePath),
-    Info(InfoOptions),
-    /// Read every byte of a store or file, and check every checksum and invariant
-    ///
-    /// Silent if all is well. Otherwise the first damage found is named, with file and offset, and the exit code is 2.
-    Verify(VerifyOptions),
-}
-
-#[derive(Args)]
-pub struct StorePath {
-    /// The store's directory
-    #[arg(value_name = "DIR")]
-    pub path: PathBuf,
-}
-
-#[derive(Args)]
-pub struct VerifyOptions {
-    /// The store's directory, or a single file of it
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
-}
-
-/// What a store or file is: its parameters, what it holds, the errors to expect
-#[derive(Args)]
-pub struct InfoOptions {
-    /// The store's directory, or a single file of it
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
-    /// As JSON
-    #[arg(long)]
-    pub json: bool,
-}
 
 /// Print the first occurrence of each line, in order
 ///
@@ -86,19 +42,8 @@ pub struct SeenOptions {
     /// Print the repeats instead
     #[arg(short, long)]
     pub invert: bool,
-    /// Lines end in NUL, not newline
-    #[arg(short = '0', long)]
-    pub null: bool,
-    /// The key is the N-th field, counted from 1 (a line without it has the empty key)
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub field: Option<u32>,
-    /// What separates fields: one byte [default: tab]
-    #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
-    pub delimiter: u8,
-    /// The key is the canonical form of the URL (scheme and host in lower case, dots resolved, no default port, no
-    /// fragment); a line that is no http, https, ftp, ws or wss URL is its own key
-    #[arg(long)]
-    pub url: bool,
+    #[command(flatten)]
+    pub lines: LineOptions,
     /// Print as usual, record nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
@@ -134,31 +79,4 @@ pub enum CacheKind {
 pub enum StatsFormat {
     Text,
     Json,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum HashName {
-    Xxh3,
-    Siphash,
-}
-
-/// A field delimiter: one byte, or an escape for one that is hard to type.
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text {
-        "\\t" => Ok(b'\t'),
-        "\\0" => Ok(0),
-        _ => match text.as_bytes() {
-            [byte] => Ok(*byte),
-            _ => Err("must be one byte (\\t and \\0 are understood)".into()),
-        },
-    }
-}
-
-/// A seed, decimal or 0x.
-fn seed(text: &str) -> Result<u64, String> {
-    match text.strip_prefix("0x") {
-        Some(hex) => u64::from_str_radix(hex, 16),
-        None => text.parse(),
-    }
-    .map_err(|error| format!("{error}; a seed is a number below 2^64, decimal or 0x"))
 }

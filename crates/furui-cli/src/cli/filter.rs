@@ -1,0 +1,157 @@
+//! The options of `furui filter`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{HashName, LineOptions, seed};
+
+#[derive(Subcommand)]
+pub enum FilterCommand {
+    Build(BuildOptions),
+    Insert(ChangeOptions),
+    Remove(RemoveOptions),
+    Test(TestOptions),
+    Union(CombineOptions),
+    Intersect(IntersectOptions),
+    Compare(CompareOptions),
+}
+
+/// Build a filter of the lines of files or standard input
+///
+/// Lines are bytes; how a line is hashed is written in the filter. Without --capacity, files are read twice, first to
+/// estimate how many different lines there are; from a pipe, bloom and blocked filters grow as they fill, and for the
+/// other kinds the hashes are kept in memory until the input ends.
+#[derive(Args)]
+pub struct BuildOptions {
+    /// Files to read; none or "-" is standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Where the filter is written, whole or not at all; "-" is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// What kind of filter
+    #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom)]
+    pub kind: FilterKind,
+    /// The false-positive rate: how often the filter may say yes to a line that it was never given
+    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
+    pub fpr: f64,
+    /// How many different lines it is for; a stable filter remembers about so many
+    #[arg(short, long, value_name = "N")]
+    pub capacity: Option<u64>,
+    #[command(flatten)]
+    pub lines: LineOptions,
+    /// How lines are hashed [default: xxh3; for parquet xxh64]. siphash, with a seed that outsiders do not know, is for
+    /// lines that strangers choose, or that they shall not guess
+    #[arg(long, value_enum)]
+    pub hash: Option<HashName>,
+    /// The hash's seed; only filters with the same hash and seed can be combined
+    #[arg(long, value_name = "SEED", value_parser = seed, default_value_t = 0, hide_default_value = true)]
+    pub hash_seed: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FilterKind {
+    /// Least space of those that take lines at any time
+    Bloom,
+    /// Fastest: one cache line a look-up, a little more space
+    Blocked,
+    /// Can remove; four times the space
+    Counting,
+    /// For streams without end: old lines fade at random
+    Stable,
+    /// The same, faster: old lines fade in turn
+    StableLight,
+    /// Positions computed before the number of lines is known
+    Ringed,
+    /// Can remove, count and list; sorted inside
+    Quotient,
+    /// As in Parquet files
+    Parquet,
+}
+
+/// Put lines into a filter
+///
+/// The filter's file is replaced when all lines are in, whole or not at all.
+#[derive(Args)]
+pub struct ChangeOptions {
+    /// The filter
+    #[arg(value_name = "FILTER")]
+    pub filter: PathBuf,
+    /// Files to read; none or "-" is standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub lines: LineOptions,
+}
+
+/// Take lines out of a filter (counting and quotient filters only)
+///
+/// Only remove what was put in: a line that is there by a false positive takes others with it. A line that is visibly
+/// not there is refused, and the exit code is 1.
+#[derive(Args)]
+pub struct RemoveOptions {
+    #[command(flatten)]
+    pub change: ChangeOptions,
+}
+
+/// Print the lines that may be in a filter
+///
+/// Exit code 0 if any line is printed, 1 if none, 2 after an error.
+#[derive(Args)]
+pub struct TestOptions {
+    /// The filter
+    #[arg(value_name = "FILTER")]
+    pub filter: PathBuf,
+    /// Files to read; none or "-" is standard input
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Print the lines that are surely not in the filter instead
+    #[arg(short = 'v', long)]
+    pub invert: bool,
+    /// Print no lines, only exit
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print only how many lines there are
+    #[arg(long, conflicts_with = "quiet")]
+    pub count: bool,
+    #[command(flatten)]
+    pub lines: LineOptions,
+}
+
+/// Write a filter of what is in any of some filters
+///
+/// The filters must be of one kind, one size and one hash.
+#[derive(Args)]
+pub struct CombineOptions {
+    /// The filters
+    #[arg(value_name = "FILTER", required = true)]
+    pub filters: Vec<PathBuf>,
+    /// Where the filter is written; "-" is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+}
+
+/// Write a filter of what is in each of some filters
+///
+/// What it says yes to, all of them said yes to. It has a few more false positives than a filter built of the common
+/// lines alone. The filters must be of one kind, one size and one hash.
+#[derive(Args)]
+pub struct IntersectOptions {
+    #[command(flatten)]
+    pub combine: CombineOptions,
+}
+
+/// Say how alike two filters are: their sizes, what they share, with the errors to expect
+#[derive(Args)]
+pub struct CompareOptions {
+    /// One filter
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+    /// The other
+    #[arg(value_name = "B")]
+    pub b: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}

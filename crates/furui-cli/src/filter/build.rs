@@ -1,0 +1,135 @@
+//! `furui filter build`.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui::filter::{AnyFilter, Bloom, ConfigError, Estimate, Filter, FilterMut, SplitBlockBloom};
+use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
+
+use super::file::save;
+use crate::blocks::Blocks;
+use crate::cli::{BuildOptions, FilterKind};
+use crate::interrupt::Interrupt;
+use crate::keys::Keys;
+use crate::memory;
+use crate::progress::{self, Progress};
+
+/// The share of the machine's memory that gathered hashes may take.
+const GATHERED_SHARE: u64 = 4;
+/// How many times its rate a filter may have before it is worth a warning.
+const TOO_FULL: f64 = 1.25;
+
+/// Runs the command.
+pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
+    let keys = Keys::new(hash_spec(options), &options.lines);
+    // Asked of a filter for one line, so that what cannot be is refused before anything is read.
+    drop(new_filter(options, keys.spec, 1)?);
+    let filter = match options.capacity {
+        Some(0) => return Err(Error::Config("--capacity 0: a filter is for at least one line".into())),
+        Some(capacity) => filled(new_filter(options, keys.spec, capacity)?, options, &keys)?,
+        None if progress::total(&options.files).is_some() => {
+            let capacity = count(options, &keys)?;
+            filled(new_filter(options, keys.spec, capacity)?, options, &keys)?
+        }
+        None => match options.kind {
+            FilterKind::Stable | FilterKind::StableLight => {
+                let reason = "a stable filter forgets: say with --capacity how many lines it is to remember";
+                return Err(Error::Config(reason.into()));
+            }
+            _ => gathered(options, &keys)?,
+        },
+    };
+    save(&filter, &options.output)?;
+    warn_if_too_full(&filter, &options.output);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn hash_spec(options: &BuildOptions) -> HashSpec {
+    let default = match options.kind {
+        FilterKind::Parquet => HashAlgorithm::Xxh64,
+        _ => HashAlgorithm::Xxh3,
+    };
+    HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed }
+}
+
+/// An empty filter for so many lines.
+fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<AnyFilter, ConfigError> {
+    let rate = options.fpr;
+    Ok(match options.kind {
+        FilterKind::Bloom => AnyFilter::Bloom(Bloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Parquet => AnyFilter::SplitBlockBloom(SplitBlockBloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        _ => return Err(ConfigError("not yet".into())),
+    })
+}
+
+/// Puts all lines into a filter.
+fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
+    each_block(options, keys, "building", |hashes| Ok(filter.insert_all(hashes).map(drop)?))?;
+    Ok(filter)
+}
+
+/// About how many different lines there are, rather too many than too few: read once, before they are read again.
+fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
+    // One bit for 16 bytes of input: an error well below one in a hundred, whatever the lengths of the lines.
+    let bytes = progress::total(&options.files).unwrap_or(0);
+    let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.spec);
+    each_block(options, keys, "counting", |hashes| Ok(counter.insert_all(hashes).map(drop)?))?;
+    let estimate = counter.cardinality();
+    Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
+}
+
+/// A filter for exactly the lines there are, gathered first.
+fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
+    let most = (memory::total() / GATHERED_SHARE) as usize / size_of::<KeyHash>();
+    let mut all: Vec<KeyHash> = Vec::new();
+    each_block(options, keys, "reading", |hashes| {
+        if all.len() + hashes.len() > most {
+            return Err(Error::Config(format!(
+                "more than {most} lines from a pipe: say with --capacity how many different ones there will be"
+            )));
+        }
+        all.extend_from_slice(hashes);
+        Ok(())
+    })?;
+    all.sort_unstable();
+    let distinct = all.chunk_by(|a, b| a == b).count() as u64;
+    let mut filter = new_filter(options, keys.spec, distinct.max(1))?;
+    filter.insert_all(&all)?;
+    Ok(filter)
+}
+
+fn each_block(
+    options: &BuildOptions,
+    keys: &Keys,
+    what: &'static str,
+    mut each: impl FnMut(&[KeyHash]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let interrupt = Interrupt::ignore();
+    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt);
+    let mut progress = Progress::new(what, &options.files);
+    let mut hashes = Vec::new();
+    while let Some(block) = blocks.next()? {
+        keys.hash_all(&block, &mut hashes);
+        progress.advance(block.bytes.len());
+        each(&hashes)?;
+    }
+    Ok(())
+}
+
+/// Says so if a filter holds so much that it errs more often than it was made to.
+pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
+    let Some(intended) = filter.intended_rate() else { return };
+    let rate = filter.false_positive_rate();
+    // A small filter may have a higher rate by chance alone.
+    let capacity = filter.capacity() as f64;
+    let surely_over = |held: Estimate| held.value.is_infinite() || held.value - 3.0 * held.error > capacity;
+    if rate > TOO_FULL * intended && filter.cardinality().is_none_or(surely_over) {
+        let _ = writeln!(
+            std::io::stderr(),
+            "furui: {}: fuller than it was made for: the false-positive rate is now {rate:.2e}, not {intended:.2e}; \
+             build it with a larger --capacity",
+            path.display()
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! `furui filter insert` and `furui filter remove`.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use furui::filter::FilterMut;
+use furui::{Error, KeyHash};
+
+use super::build::warn_if_too_full;
+use super::file::{Held, save};
+use crate::blocks::Blocks;
+use crate::cli::ChangeOptions;
+use crate::interrupt::Interrupt;
+use crate::keys::Keys;
+use crate::progress::Progress;
+
+/// Not all lines were there.
+const SOME_MISSING: u8 = 1;
+
+/// Puts lines in.
+pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
+    let mut held = Held::open(&options.filter)?;
+    each_block(options, &mut held, |held, hashes| Ok(held.filter.insert_all(hashes).map(drop)?))?;
+    save(&held.filter, &options.filter)?;
+    warn_if_too_full(&held.filter, &options.filter);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes lines out.
+pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
+    let mut held = Held::open(&options.filter)?;
+    let mut missing: u64 = 0;
+    // Asked before any line is read: most kinds cannot.
+    held.filter.check_removable().map_err(|error| named(options, error))?;
+    each_block(options, &mut held, |held, hashes| {
+        for &hash in hashes {
+            missing += u64::from(!held.filter.remove(hash).map_err(|error| named(options, error))?);
+        }
+        Ok(())
+    })?;
+    save(&held.filter, &options.filter)?;
+    if missing == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines = if missing == 1 { "line was" } else { "lines were" };
+    let _ = writeln!(
+        std::io::stderr(),
+        "furui: {}: {missing} {lines} not in the filter, and nothing was removed for them",
+        options.filter.display()
+    );
+    Ok(ExitCode::from(SOME_MISSING))
+}
+
+fn named(options: &ChangeOptions, error: furui::filter::ConfigError) -> Error {
+    Error::Config(format!("{}: {error}", options.filter.display()))
+}
+
+fn each_block(
+    options: &ChangeOptions,
+    held: &mut Held,
+    mut change: impl FnMut(&mut Held, &[KeyHash]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let keys = Keys::new(held.filter.hash_spec(), &options.lines);
+    let interrupt = Interrupt::ignore();
+    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt);
+    let mut progress = Progress::new("reading", &options.files);
+    let mut hashes = Vec::new();
+    while let Some(block) = blocks.next()? {
+        keys.hash_all(&block, &mut hashes);
+        progress.advance(block.bytes.len());
+        change(held, &hashes)?;
+    }
+    Ok(())
+}

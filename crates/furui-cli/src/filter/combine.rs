@@ -1,0 +1,44 @@
+//! `furui filter union` and `furui filter intersect`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui::Error;
+use furui::filter::{AnyFilter, Mismatch};
+
+use super::build::warn_if_too_full;
+use super::file::save;
+use crate::cli::CombineOptions;
+
+/// What is in any of the filters.
+pub fn union(options: &CombineOptions) -> Result<ExitCode, Error> {
+    let filter = combine(options, AnyFilter::union)?;
+    warn_if_too_full(&filter, &options.output);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is in each of the filters.
+pub fn intersect(options: &CombineOptions) -> Result<ExitCode, Error> {
+    combine(options, AnyFilter::intersect)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn combine(
+    options: &CombineOptions,
+    with: impl Fn(&mut AnyFilter, &AnyFilter) -> Result<(), Mismatch>,
+) -> Result<AnyFilter, Error> {
+    let Some((first, others)) = options.filters.split_first() else {
+        return Err(Error::Config("there is no filter to combine: name at least one".into()));
+    };
+    let mut filter = AnyFilter::open(first)?;
+    for path in others {
+        with(&mut filter, &AnyFilter::open(path)?).map_err(|error| mismatch(first, path, &error))?;
+    }
+    save(&filter, &options.output)?;
+    Ok(filter)
+}
+
+/// The error that two files do not fit together.
+pub fn mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
+    Error::Mismatch(format!("{} and {}: {error}", a.display(), b.display()))
+}

@@ -1,0 +1,50 @@
+//! `furui filter compare`: how alike are two filters?
+
+use std::process::ExitCode;
+
+use furui::Error;
+use furui::filter::{AnyFilter, Estimate};
+
+use super::combine::mismatch;
+use crate::cli::CompareOptions;
+use crate::output::print;
+use crate::report::{Report, grouped};
+
+/// Runs the command.
+pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
+    let (a, b) = (AnyFilter::open(&options.a)?, AnyFilter::open(&options.b)?);
+    let likeness = a.likeness(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
+    let estimates = [
+        ("a", format!("in {}", options.a.display()), likeness.a),
+        ("b", format!("in {}", options.b.display()), likeness.b),
+        ("union", "in either".into(), likeness.union),
+        ("intersection", "in both".into(), likeness.intersection),
+    ];
+    if options.json {
+        let mut report = Report::default();
+        report.number("differing_bits", likeness.differing_bits).estimate("jaccard", "jaccard_error", likeness.jaccard);
+        report.estimate("a", "a_error", likeness.a).estimate("b", "b_error", likeness.b);
+        report.estimate("union", "union_error", likeness.union);
+        report.estimate("intersection", "intersection_error", likeness.intersection);
+        print(report.json().as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let width = estimates.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0).max("likeness".len());
+    let Estimate { value, error } = likeness.jaccard;
+    let mut text = format!("{:width$}  {value:.4} ± {error:.4} (in both / in either)\n", "likeness");
+    for (_, name, Estimate { value, error }) in estimates {
+        text += &format!("{name:width$}  {}\n", lines(value, error));
+    }
+    text += &format!("{:width$}  {} differ\n", "bits", grouped(likeness.differing_bits));
+    print(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `1,234 ± 5 lines`: one standard deviation of the estimate.
+pub fn lines(value: f64, error: f64) -> String {
+    if value.is_finite() {
+        format!("{} ± {} lines", grouped(value.round() as u64), grouped(error.ceil() as u64))
+    } else {
+        "too full to say how many lines".into()
+    }
+}

@@ -1,0 +1,29 @@
+//! `furui filter`: small files that answer "have I seen this?".
+
+mod build;
+mod change;
+mod combine;
+mod compare;
+mod describe;
+mod file;
+mod test;
+
+use std::process::ExitCode;
+
+use furui::Error;
+
+use crate::cli::FilterCommand;
+pub use describe::{details, fields};
+
+/// Runs one of the commands.
+pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
+    match command {
+        FilterCommand::Build(options) => build::run(options),
+        FilterCommand::Insert(options) => change::insert(options),
+        FilterCommand::Remove(options) => change::remove(&options.change),
+        FilterCommand::Test(options) => test::run(options),
+        FilterCommand::Union(options) => combine::union(options),
+        FilterCommand::Intersect(options) => combine::intersect(&options.combine),
+        FilterCommand::Compare(options) => compare::run(options),
+    }
+}

@@ -1,0 +1,41 @@
+//! `furui filter test`: which lines may be in a filter?
+
+use std::process::ExitCode;
+
+use furui::Error;
+use furui::filter::{AnyFilter, Filter};
+
+use crate::blocks::Blocks;
+use crate::cli::TestOptions;
+use crate::interrupt::Interrupt;
+use crate::keys::Keys;
+use crate::output::{Output, Sink, print};
+
+/// grep's exit code for "no line".
+const NONE: u8 = 1;
+
+/// Runs the command.
+pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
+    let filter = AnyFilter::open(&options.filter)?;
+    let keys = Keys::new(filter.hash_spec(), &options.lines);
+    let interrupt = Interrupt::ignore();
+    let mut output = Output::new(options.quiet || options.count)?;
+    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt);
+    let (mut hashes, mut answers) = (Vec::new(), Vec::new());
+    let mut found: u64 = 0;
+    while let Some(mut block) = blocks.next()? {
+        keys.hash_all(&block, &mut hashes);
+        filter.contains_all(&hashes, &mut answers);
+        found += answers.iter().filter(|&&maybe| maybe != options.invert).count() as u64;
+        if options.quiet && found > 0 {
+            break;
+        }
+        if output.write(&mut block, answers.iter().map(|&maybe| maybe != options.invert))? == Sink::Closed {
+            break;
+        }
+    }
+    if options.count {
+        print(format!("{found}\n").as_bytes())?;
+    }
+    Ok(if found > 0 { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
+}

@@ -1,0 +1,277 @@
+//! `furui filter` through its binary.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::fs;
+
+use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
+
+/// Every kind, with what a filter of it needs to be built from a pipe.
+const KINDS: [(&str, &[&str]); 2] = [("bloom", &[]), ("parquet", &[])];
+
+/// Builds a filter from standard input.
+fn build(kind: &str, more: &[&str], output: &str, input: &[u8]) {
+    let args = [&["filter", "build", "--kind", kind, "-o", output], more].concat();
+    assert_eq!(stdout(&args, input), b"", "{kind}");
+}
+
+/// What `furui info --json` says of a field.
+fn info(path: &str, field: &str) -> String {
+    let json = String::from_utf8(stdout(&["info", path, "--json"], b"")).unwrap();
+    let value = json.split(&format!("\"{field}\":")).nth(1).unwrap_or_else(|| panic!("{field} in {json}"));
+    value.split([',', '}']).next().unwrap().trim_matches('"').to_owned()
+}
+
+#[test]
+fn every_kind_contains_its_lines_from_pipes_and_from_files_and_few_others() {
+    let dir = TempDir::new();
+    let (known, other) = (distinct(&lines(9000, 1)), distinct(&lines(9000, 2)));
+    let known_text = text(&known);
+    let file = dir.file("known", &known_text);
+    let other: Vec<String> = other.iter().map(|line| format!("{line}#")).collect();
+    for (kind, more) in KINDS {
+        let piped = dir.join("piped");
+        build(kind, more, &piped, &known_text);
+        let counted = dir.join("counted");
+        let args = [&["filter", "build", "-k", kind, "--fpr", "0.001", "-o", &counted], more, &[&file]].concat();
+        assert_eq!(stdout(&args, b""), b"", "{kind}");
+        for (filter, rate) in [(&piped, 0.01), (&counted, 0.001)] {
+            assert_eq!(stdout(&["filter", "test", filter], &known_text), known_text, "{kind}");
+            let nothing = run(&["filter", "test", "-v", filter], &known_text);
+            assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(1), 0), "{kind}");
+            let wrong = run(&["filter", "test", "--count", filter], &text(&other));
+            let wrong: f64 = String::from_utf8(wrong.stdout).unwrap().trim().parse().unwrap();
+            let expected = rate * other.len() as f64;
+            assert!(wrong <= 1.3 * expected + 4.0 * expected.sqrt(), "{kind}: {wrong} of {} wrong", other.len());
+            assert_eq!(stdout(&["verify", filter], b""), b"", "{kind}");
+        }
+    }
+}
+
+#[test]
+fn test_answers_as_grep_does() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    build("bloom", &["--fpr", "1e-6"], &filter, b"a\nb\n");
+    assert_eq!(stdout(&["filter", "test", &filter], b"b\nc\na\nb\n"), b"b\na\nb\n");
+    assert_eq!(stdout(&["filter", "test", "-v", &filter], b"b\nc\na"), b"c\n");
+    assert_eq!(stdout(&["filter", "test", "--count", &filter], b"b\nc\na\nb\n"), b"3\n");
+    assert_eq!(stdout(&["filter", "test", "-q", &filter], b"c\na\n"), b"");
+    assert_eq!(run(&["filter", "test", &filter], b"c\n").status.code(), Some(1));
+    assert_eq!(run(&["filter", "test", "-q", &filter], b"").status.code(), Some(1));
+    assert_eq!(run(&["filter", "test", "--count", &filter], b"c\n").stdout, b"0\n");
+}
+
+#[test]
+fn lines_are_keyed_as_seen_keys_them() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    build("bloom", &["--fpr", "1e-6", "-f", "2", "-d", ","], &filter, b"1,x\n2,y\n");
+    assert_eq!(stdout(&["filter", "test", &filter], b"x\nz\n"), b"x\n");
+    assert_eq!(stdout(&["filter", "test", "-0", &filter], b"x\0z\0y\0"), b"x\0y\0");
+    build("bloom", &["--fpr", "1e-6", "--url"], &filter, b"HTTP://Example.com:80/a#b\n");
+    assert_eq!(stdout(&["filter", "test", "--url", &filter], b"http://example.com/a\n"), b"http://example.com/a\n");
+}
+
+#[test]
+fn what_is_inserted_later_is_there_and_what_is_removed_is_not() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    for (kind, more) in KINDS {
+        build(kind, &[more, &["--fpr", "1e-4"]].concat(), &filter, &text(&lines(900, 3)));
+        if kind != "quotient" {
+            assert_eq!(stdout(&["filter", "insert", &filter], b"new\nnewer\n"), b"", "{kind}");
+            assert_eq!(stdout(&["filter", "test", &filter], b"new\nnewer\n"), b"new\nnewer\n", "{kind}");
+        }
+        if kind == "counting" || kind == "quotient" {
+            let there = lines(900, 3)[0].clone() + "\n";
+            assert_eq!(stdout(&["filter", "remove", &filter], there.as_bytes()), b"", "{kind}");
+            let again = run(&["filter", "remove", &filter], b"never there\n");
+            assert_eq!(again.status.code(), Some(1), "{kind}");
+            assert!(String::from_utf8(again.stderr).unwrap().contains("1 line was not in the filter"), "{kind}");
+        } else {
+            let message = failure(&["filter", "remove", &filter], b"new\n");
+            assert!(message.contains("counting") && message.contains("quotient"), "{kind}: {message}");
+        }
+    }
+}
+
+#[test]
+fn unions_and_intersections_hold_what_they_should() {
+    let dir = TempDir::new();
+    let (a, b, out) = (dir.join("a"), dir.join("b"), dir.join("out"));
+    for kind in ["bloom", "parquet"] {
+        build(kind, &["--fpr", "1e-4", "--capacity", "1000"], &a, b"1\n2\n3\n");
+        build(kind, &["--fpr", "1e-4", "--capacity", "1000"], &b, b"3\n4\n");
+        assert_eq!(stdout(&["filter", "union", &a, &b, "-o", &out], b""), b"", "{kind}");
+        assert_eq!(stdout(&["filter", "test", &out], b"1\n2\n3\n4\n5\n"), b"1\n2\n3\n4\n", "{kind}");
+        if kind != "counting" {
+            assert_eq!(stdout(&["filter", "intersect", &a, &b, "-o", &out], b""), b"", "{kind}");
+            assert_eq!(stdout(&["filter", "test", &out], b"1\n2\n3\n4\n5\n"), b"3\n", "{kind}");
+        }
+    }
+}
+
+#[test]
+fn compare_estimates_what_two_filters_share() {
+    let dir = TempDir::new();
+    let numbers = |from: u32, to: u32| (from..to).map(|i| format!("{i}\n")).collect::<String>().into_bytes();
+    for kind in ["bloom"] {
+        let (a, b) = (dir.join("a"), dir.join("b"));
+        build(kind, &["--capacity", "20000"], &a, &numbers(0, 15_000));
+        build(kind, &["--capacity", "20000"], &b, &numbers(5000, 20_000));
+        let json = String::from_utf8(stdout(&["filter", "compare", &a, &b, "--json"], b"")).unwrap();
+        let field = |name: &str| -> f64 {
+            let value = json.split(&format!("\"{name}\":")).nth(1).unwrap_or_else(|| panic!("{name} in {json}"));
+            value.split([',', '}']).next().unwrap().parse().unwrap()
+        };
+        for (name, truth) in [("a", 15e3), ("b", 15e3), ("union", 20e3), ("intersection", 10e3), ("jaccard", 0.5)] {
+            let (value, error) = (field(name), field(&format!("{name}_error")));
+            assert!((value - truth).abs() <= 4.0 * error + 0.01 * truth, "{kind}, {name}: {value} ± {error}");
+        }
+        let said = String::from_utf8(stdout(&["filter", "compare", &a, &b], b"")).unwrap();
+        assert!(said.contains("likeness") && said.contains('±'), "{said}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_named_on_both_sides() {
+    let dir = TempDir::new();
+    let (a, b, out) = (dir.join("a"), dir.join("b"), dir.join("out"));
+    build("bloom", &["--capacity", "1000"], &a, b"x\n");
+    for (kind, more) in [
+        ("parquet", &["--capacity", "1000"][..]),
+        ("bloom", &["--capacity", "2000"]),
+        ("bloom", &["--capacity", "1000", "--fpr", "0.001"]),
+        ("bloom", &["--capacity", "1000", "--hash-seed", "7"]),
+        ("bloom", &["--capacity", "1000", "--hash", "siphash"]),
+    ] {
+        build(kind, more, &b, b"x\n");
+        for verb in ["union", "intersect"] {
+            let message = failure(&["filter", verb, &a, &b, "-o", &out], b"");
+            assert!(message.contains(&a) && message.contains(&b), "{kind} {more:?}: {message}");
+            assert!(!fs::exists(&out).unwrap(), "nothing is written");
+        }
+        let message = failure(&["filter", "compare", &a, &b], b"");
+        assert!(message.contains(&a) && message.contains(&b), "{kind} {more:?}: {message}");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_read() {
+    let dir = TempDir::new();
+    let out = dir.join("f");
+    for (args, hint) in [
+        (&["--fpr", "0"][..], "more than 0 and less than 1"),
+        (&["--fpr", "1"], "more than 0 and less than 1"),
+        (&["--fpr", "nan"], "more than 0 and less than 1"),
+        (&["--fpr", "1e-19", "--capacity", "100"], "hash"),
+        (&["--capacity", "0"], "at least one"),
+        (&["--capacity", "1000000000000000"], ""),
+        (&["--kind", "nonsense"], "nonsense"),
+        (&["/no/such/file"], "/no/such/file"),
+    ] {
+        for kind in ["bloom", "parquet"] {
+            let kind: &[&str] = if args.contains(&"--kind") { &[] } else { &["-k", kind] };
+            let args = [&["filter", "build", "-o", &out], kind, args].concat();
+            let message = failure(&args, b"a\n");
+            assert!(message.contains(hint), "{args:?}: {message}");
+            assert!(!fs::exists(&out).unwrap(), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_or_foreign_file_is_named() {
+    let dir = TempDir::new();
+    for (kind, more) in KINDS {
+        let filter = dir.join("f");
+        build(kind, more, &filter, &text(&lines(50, 1)));
+        let good = fs::read(&filter).unwrap();
+        for at in [0, 9, 40, 66, 70, 130, good.len() / 2, good.len() - 1] {
+            let mut bad = good.clone();
+            bad[at] ^= 0x10;
+            fs::write(&filter, &bad).unwrap();
+            let message = failure(&["filter", "test", &filter], b"a\n");
+            assert!(message.contains(&filter), "{kind}, byte {at}: {message}");
+            failure(&["filter", "insert", &filter], b"a\n");
+            assert_eq!(fs::read(&filter).unwrap(), bad, "{kind}, byte {at}: nothing is overwritten");
+            failure(&["verify", &filter], b"");
+            failure(&["info", &filter], b"");
+        }
+        for length in [0, 1, 63, 64, 100, good.len() - 1] {
+            fs::write(&filter, &good[..length]).unwrap();
+            assert!(failure(&["filter", "test", &filter], b"a\n").contains(&filter), "{kind}, {length} bytes");
+        }
+    }
+    let foreign =
+        dir.file("text", b"no filter at all, but a text that is long enough to be one, should it want to be\n");
+    assert!(failure(&["filter", "test", &foreign], b"").contains("not a furui file"));
+    assert!(failure(&["filter", "test", &dir.join("none")], b"").contains("none"));
+    assert!(failure(&["filter", "test", dir.path().to_str().unwrap()], b"").contains("furui"));
+}
+
+#[test]
+fn info_says_what_a_filter_is() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    for (kind, more) in KINDS {
+        build(kind, more, &filter, &text(&lines(3000, 4)));
+        let said = String::from_utf8(stdout(&["info", &filter], b"")).unwrap();
+        assert!(said.contains("xxh") && said.contains("wrongly at a rate of"), "{kind}: {said}");
+        assert_eq!(info(&filter, "forgets"), kind.starts_with("stable").to_string(), "{kind}");
+        let rate: f64 = info(&filter, "false_positive_rate").parse().unwrap();
+        assert!(rate > 0.0 && rate < 0.011, "{kind}: {rate}");
+        assert_eq!(info(&filter, "bytes"), fs::metadata(&filter).unwrap().len().to_string());
+    }
+}
+
+#[test]
+fn a_filter_that_was_given_too_much_says_so() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    let output = run(&["filter", "build", "--capacity", "100", "-o", &filter], &text(&lines(3000, 4)));
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("fuller than it was made for"));
+}
+
+#[test]
+fn a_filter_goes_through_pipes() {
+    let dir = TempDir::new();
+    let filter = stdout(&["filter", "build", "-o", "-"], b"a\n");
+    let path = dir.file("f", &filter);
+    assert_eq!(stdout(&["filter", "test", &path], b"a\n"), b"a\n");
+}
+
+#[test]
+fn hostile_lines_need_a_seed_that_nobody_knows() {
+    let dir = TempDir::new();
+    let (a, b) = (dir.join("a"), dir.join("b"));
+    build("bloom", &["--hash", "siphash", "--hash-seed", "0x1234"], &a, b"alice@example.org\n");
+    build("bloom", &["--hash", "siphash", "--hash-seed", "0x1235"], &b, b"alice@example.org\n");
+    assert_eq!(stdout(&["filter", "test", &a], b"alice@example.org\n"), b"alice@example.org\n");
+    assert_ne!(fs::read(&a).unwrap()[200..], fs::read(&b).unwrap()[200..]);
+    build("bloom", &["--hash", "sha1"], &a, b"alice\n");
+    assert_eq!(stdout(&["filter", "test", &a], b"alice\n"), b"alice\n");
+}
+
+#[test]
+fn shells_and_readers_of_manuals_are_served() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = String::from_utf8(stdout(&["completions", shell], b"")).unwrap();
+        assert!(script.contains("intersect"), "{shell}");
+    }
+    let page = String::from_utf8(stdout(&["man"], b"")).unwrap();
+    assert!(page.starts_with(".") && page.contains("furui"), "{page}");
+    let dir = TempDir::new();
+    let pages = dir.join("man");
+    assert_eq!(stdout(&["man", "--dir", &pages], b""), b"");
+    for name in ["furui.1", "furui-seen.1", "furui-filter-build.1"] {
+        assert!(fs::read_to_string(format!("{pages}/{name}")).unwrap().contains(".SH"), "{name}");
+    }
+    let mut command = furui();
+    command.args(["filter", "build", "--help"]);
+    assert!(String::from_utf8(feed(command, b"").stdout).unwrap().contains("--capacity"));
+}

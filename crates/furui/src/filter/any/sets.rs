@@ -1,0 +1,86 @@
+//! What can be done with two filters of one kind, or with some kinds only.
+
+use std::ops::{Deref, DerefMut};
+
+use super::AnyFilter;
+use crate::filter::{ConfigError, Estimate, Likeness, Mismatch};
+use crate::hash::KeyHash;
+
+impl<M: Deref<Target = [u8]>> AnyFilter<M> {
+    /// About how many keys it holds, if that can be told from the filter.
+    pub fn cardinality(&self) -> Option<Estimate> {
+        match self {
+            Self::Bloom(filter) => Some(filter.cardinality()),
+            Self::SplitBlockBloom(_) => None,
+        }
+    }
+
+    /// How alike the sets of two filters are.
+    ///
+    /// # Errors
+    /// If they are of different kinds, sizes or hashes, or of a kind that cannot tell.
+    pub fn likeness<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Result<Likeness, Mismatch> {
+        match (self, other) {
+            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.likeness(b),
+            _ => Err(self.unlike(other, "compared")),
+        }
+    }
+
+    /// Whether keys can be [removed](AnyFilter::remove).
+    ///
+    /// # Errors
+    /// If not: the message says from which kinds they can.
+    pub fn check_removable(&self) -> Result<(), ConfigError> {
+        Err(ConfigError(format!(
+            "nothing can be removed from {}: its bits may belong to other keys as well; counting and quotient filters can \
+             remove",
+            self.kind()
+        )))
+    }
+
+    /// The error that two filters cannot be combined so.
+    fn unlike<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>, done: &str) -> Mismatch {
+        let (a, b) = (self.kind(), other.kind());
+        Mismatch(if a == b {
+            format!(
+                "{a} cannot be {done}: its bits do not tell which keys they belong to; use a Bloom or quotient filter"
+            )
+        } else {
+            format!("{a} and {b} cannot be {done}: build both of one kind")
+        })
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
+    /// Takes in what `other` holds.
+    ///
+    /// # Errors
+    /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
+    pub fn union<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
+        match (&mut *self, other) {
+            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union(b),
+            (Self::SplitBlockBloom(a), AnyFilter::SplitBlockBloom(b)) => a.union(b),
+            _ => Err(self.unlike(other, "united")),
+        }
+    }
+
+    /// Keeps what `other` holds too.
+    ///
+    /// # Errors
+    /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
+    pub fn intersect<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
+        match (&mut *self, other) {
+            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.intersect(b),
+            (Self::SplitBlockBloom(a), AnyFilter::SplitBlockBloom(b)) => a.intersect(b),
+            _ => Err(self.unlike(other, "intersected")),
+        }
+    }
+
+    /// Takes `key` out, once. False if it is visibly not there. Only remove what was inserted.
+    ///
+    /// # Errors
+    /// If nothing can be removed from a filter of this kind.
+    pub fn remove(&mut self, _key: KeyHash) -> Result<bool, ConfigError> {
+        self.check_removable().map(|()| false)
+    }
+}

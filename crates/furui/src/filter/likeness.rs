@@ -1,0 +1,232 @@
+//! What the ones of filters say about the sets in them.
+
+/// An estimate and how far it may be off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The estimate. Infinite for the number of keys in a full filter, which says nothing about it; not a number where
+    /// such a filter leaves a share unknown.
+    pub value: f64,
+    /// One standard deviation, in the same unit: the truth lies within 2 of them in 19 of 20 cases. Infinite if
+    /// nothing is known.
+    pub error: f64,
+}
+
+impl Estimate {
+    fn new(value: f64, variance: f64) -> Self {
+        if value.is_finite() {
+            // Where two sets are one, the variance is a difference of equals, and rounding may leave less than nothing.
+            Self { value, error: variance.max(0.0).sqrt() }
+        } else {
+            Self { value, error: f64::INFINITY }
+        }
+    }
+}
+
+/// How alike two sets are, told from their filters alone.
+///
+/// The filters' bits are compared, nothing else: no key is needed, and the union is never built. Cost: one pass over
+/// both.
+///
+/// A filter in which x of m bits are set holds about n = ln(1 - x/m) / ln q keys, where q is the chance that a key
+/// leaves a given bit as it is, (1 - 1/m)^k for a Bloom filter (Swamidass and Baldi 2007, who write e^(-k/m) for it).
+/// The OR of two filters is the filter of the union u, so |a ∩ b| = a + b - u, and Jaccard's likeness is |a ∩ b| / u.
+///
+/// The errors are by the delta method. The estimates of two sets s and t vary together, because equal keys set equal
+/// bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom filter
+/// V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection is V(u) + 2 V(i) - V(a) - V(b).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Likeness {
+    /// How many bits differ: the ones of a XOR b. 0 for equal sets.
+    pub differing_bits: u64,
+    /// How many keys the first filter holds.
+    pub a: Estimate,
+    /// How many the second.
+    pub b: Estimate,
+    /// How many are in either.
+    pub union: Estimate,
+    /// How many are in both. May be a little below 0 if none are: see its error.
+    pub intersection: Estimate,
+    /// The share of the union's keys that are in both, from 0 (nothing in common) to 1 (equal), but for its error.
+    /// Two empty sets are equal.
+    pub jaccard: Estimate,
+}
+
+/// How the keys of a filter set its bits: each goes to one of several blocks, and sets bits there, all bits of a block
+/// with equal chances. A Bloom filter is one block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marking {
+    bits: f64,
+    /// ln q for one key and a given bit.
+    ln_zero: f64,
+    /// By how much two given bits, of the same block or of different ones, stay 0 together oftener than if they did
+    /// not know of each other: the logarithm of that ratio for one key; and how many such pairs there are.
+    excess: [(f64, f64); 2],
+}
+
+impl Marking {
+    /// `bits` bits in `blocks` equal blocks. A key leaves a given bit of its block 0 with the chance e^`ln_one`, and two
+    /// given bits of it with the chance e^`ln_two`.
+    pub(super) fn new(bits: u64, blocks: u64, ln_one: f64, ln_two: f64) -> Self {
+        let (bits, blocks) = (bits as f64, blocks as f64);
+        let ln_zero = (ln_one.exp_m1() / blocks).ln_1p();
+        let same = (ln_two.exp_m1() / blocks).ln_1p() - 2.0 * ln_zero;
+        let other = (2.0 * ln_one.exp_m1() / blocks).ln_1p() - 2.0 * ln_zero;
+        let in_block = bits / blocks;
+        Self { bits, ln_zero, excess: [(same, bits * (in_block - 1.0)), (other, bits * (bits - in_block))] }
+    }
+
+    /// How many keys a filter holds in which `ones` bits are set.
+    pub(super) fn cardinality(&self, ones: u64) -> Estimate {
+        let keys = self.keys(ones);
+        Estimate::new(keys, self.variance(keys))
+    }
+
+    /// How alike two filters are that set so many bits, and so many together.
+    pub(super) fn likeness(&self, ones_a: u64, ones_b: u64, ones_union: u64) -> Likeness {
+        let [a, b, union] = [ones_a, ones_b, ones_union].map(|ones| self.keys(ones));
+        let [of_a, of_b, of_union] = [a, b, union].map(|keys| self.variance(keys));
+        let intersection = a + b - union;
+        let of_intersection = self.variance(intersection.max(0.0));
+        let jaccard = if union == 0.0 { 1.0 } else { intersection / union };
+        // The derivatives of (a + b) / u - 1 by a and b are 1/u, that by u is -(1 + j)/u.
+        let by_union = 1.0 + jaccard;
+        let of_jaccard =
+            of_a + of_b + 2.0 * of_intersection + by_union * by_union * of_union - 2.0 * by_union * (of_a + of_b);
+        Likeness {
+            differing_bits: (ones_union - ones_a) + (ones_union - ones_b),
+            a: Estimate::new(a, of_a),
+            b: Estimate::new(b, of_b),
+            union: Estimate::new(union, of_union),
+            intersection: Estimate::new(intersection, of_union + 2.0 * of_intersection - of_a - of_b),
+            jaccard: Estimate::new(jaccard, if union == 0.0 { 0.0 } else { of_jaccard / (union * union) }),
+        }
+    }
+
+    fn keys(&self, ones: u64) -> f64 {
+        match ones as f64 {
+            0.0 => 0.0,
+            ones if ones >= self.bits => f64::INFINITY,
+            ones => (-ones / self.bits).ln_1p() / self.ln_zero,
+        }
+    }
+
+    /// V(n): the variance of the zeros that n keys leave, carried over to the estimate.
+    fn variance(&self, keys: f64) -> f64 {
+        if keys == 0.0 {
+            return 0.0;
+        }
+        let alone = self.bits * (-keys * self.ln_zero).exp_m1();
+        let pairs: f64 = self.excess.iter().map(|(excess, pairs)| pairs * (keys * excess).exp_m1()).sum();
+        (alone + pairs) / (self.bits * self.ln_zero).powi(2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::scale;
+    use crate::filter::probes::positions;
+    use crate::hash::{HashSpec, KeyHash};
+
+    fn key(trial: u64, i: u64) -> KeyHash {
+        HashSpec::default().hash(&(trial << 32 | i).to_le_bytes())
+    }
+
+    /// Mean and standard deviation.
+    fn moments(values: &[f64]) -> (f64, f64) {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        (mean, (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
+    }
+
+    /// Checks estimates of one truth by many trials: unbiased, nearly all within 3 errors, and the errors as large as
+    /// the estimates' spread.
+    fn honest(what: &str, truth: f64, estimates: &[Estimate]) {
+        let values: Vec<f64> = estimates.iter().map(|estimate| estimate.value).collect();
+        let errors: Vec<f64> = estimates.iter().map(|estimate| estimate.error).collect();
+        let ((mean, spread), (stated, _)) = (moments(&values), moments(&errors));
+        assert!((stated / spread - 1.0).abs() < 0.2, "{what}: spread {spread}, stated {stated}");
+        assert!((mean - truth).abs() < 0.25 * spread, "{what}: mean {mean}, truth {truth}, spread {spread}");
+        let off = estimates.iter().filter(|estimate| (estimate.value - truth).abs() > 3.0 * estimate.error).count();
+        assert!(off as f64 <= 0.01 * estimates.len() as f64, "{what}: {off} of {} beyond 3 errors", estimates.len());
+    }
+
+    /// Sets of `a` and `b` keys that share `both`, in trial after trial; `fill` makes a filter's bits of keys.
+    fn check(
+        marking: Marking,
+        a: u64,
+        b: u64,
+        both: u64,
+        fill: impl Fn(&mut dyn Iterator<Item = KeyHash>) -> Vec<bool>,
+    ) {
+        let ones = |bits: &[bool]| bits.iter().filter(|&&bit| bit).count() as u64;
+        let trials: Vec<Likeness> = (0..400)
+            .map(|trial| {
+                let one = fill(&mut (0..a).map(|i| key(trial, i)));
+                let two = fill(&mut (a - both..a - both + b).map(|i| key(trial, i)));
+                let either: Vec<bool> = one.iter().zip(&two).map(|(one, two)| one | two).collect();
+                let likeness = marking.likeness(ones(&one), ones(&two), ones(&either));
+                let differing = one.iter().zip(&two).filter(|(one, two)| one != two).count() as u64;
+                assert_eq!(likeness.differing_bits, differing);
+                assert_eq!(likeness.a, marking.cardinality(ones(&one)));
+                likeness
+            })
+            .collect();
+        let of = |part: fn(&Likeness) -> Estimate| trials.iter().map(part).collect::<Vec<_>>();
+        let union = a + b - both;
+        honest("a", a as f64, &of(|likeness| likeness.a));
+        honest("b", b as f64, &of(|likeness| likeness.b));
+        honest("union", union as f64, &of(|likeness| likeness.union));
+        honest("intersection", both as f64, &of(|likeness| likeness.intersection));
+        honest("jaccard", both as f64 / union as f64, &of(|likeness| likeness.jaccard));
+    }
+
+    #[test]
+    fn bloom_filters_tell_what_sets_share_and_how_well_they_know() {
+        for (bits, probes, a, b, both) in [(6000, 5, 500, 700, 200), (6000, 3, 800, 800, 0), (4000, 7, 900, 300, 300)] {
+            let ln = |missed: f64| f64::from(probes) * (-missed / bits as f64).ln_1p();
+            check(Marking::new(bits as u64, 1, ln(1.0), ln(2.0)), a, b, both, |keys| {
+                let mut table = vec![false; bits];
+                keys.for_each(|key| positions(key, probes, bits).for_each(|position| table[position] = true));
+                table
+            });
+        }
+    }
+
+    #[test]
+    fn filters_of_blocks_do_too() {
+        // 100 blocks of 64 bits, 6 probes a key in one of them.
+        let ln = |missed: f64| 6.0 * (-missed / 64f64).ln_1p();
+        check(Marking::new(6400, 100, ln(1.0), ln(2.0)), 600, 800, 250, |keys| {
+            let mut bits = vec![false; 6400];
+            for key in keys {
+                let block = scale(key.get(), 100);
+                let probes = (0..6).map(|i| (key.get() >> (6 * i) & 63) as usize);
+                probes.for_each(|probe| bits[64 * block + probe] = true);
+            }
+            bits
+        });
+    }
+
+    #[test]
+    fn empty_equal_and_full_filters_are_told_as_such() {
+        let marking = Marking::new(1000, 1, 4.0 * (-0.001f64).ln_1p(), 4.0 * (-0.002f64).ln_1p());
+        let empty = marking.likeness(0, 0, 0);
+        let exactly = |value| Estimate { value, error: 0.0 };
+        assert_eq!((empty.union, empty.intersection, empty.jaccard), (exactly(0.0), exactly(0.0), exactly(1.0)));
+
+        let equal = marking.likeness(300, 300, 300);
+        assert!((equal.jaccard.value - 1.0).abs() < 1e-12 && equal.jaccard.error < 1e-6, "{equal:?}");
+        assert!((equal.intersection.error / equal.a.error - 1.0).abs() < 1e-9, "{equal:?}");
+
+        let full = marking.likeness(1000, 300, 1000);
+        assert_eq!((full.a.value, full.a.error), (f64::INFINITY, f64::INFINITY));
+        assert!(full.b.value.is_finite() && full.b.error.is_finite());
+        assert!(full.jaccard.value.is_nan() && full.jaccard.error == f64::INFINITY);
+        assert!(full.intersection.value.is_nan() && full.intersection.error == f64::INFINITY);
+        assert_eq!(marking.cardinality(1000), full.a);
+        // A filter of one bit.
+        let one = Marking::new(1, 1, f64::NEG_INFINITY, f64::NEG_INFINITY);
+        assert_eq!((one.cardinality(0).value, one.cardinality(1).value), (0.0, f64::INFINITY));
+    }
+}

@@ -1,0 +1,117 @@
+//! The sizes of Bloom filters and their false-positive rates: k probes a key, n keys, m bits.
+//!
+//! Equations 1 to 4 of Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
+//! Distributed Hash Table", and the size solved from the rate without their rounding.
+//!
+//! ```
+//! use furui::filter::sizing;
+//!
+//! // Equations 3 and 4 for a million keys at 1 %: the whole number of probes makes them overshoot.
+//! assert_eq!(sizing::probes(0.01), 7);
+//! assert_eq!(sizing::bits(0.01, 1_000_000), 10_098_866);
+//! assert!(sizing::rate(7, 1_000_000, 10_098_866) < 0.008);
+//! // The least that does.
+//! assert_eq!(sizing::least(0.01, 1_000_000), (9_592_956, 7));
+//! ```
+
+use super::probes::MAX_PROBES;
+
+/// Equation 1: the rate of a filter that holds `keys` keys, (1 - e^(-kn/m))^k. A probability.
+///
+/// It takes the share of bits that are set for its mean, and (1 - 1/m)^m for 1/e: a filter of a few bits has a rate
+/// somewhat above it, one of some thousand bits none that could be measured.
+pub fn rate(probes: u32, keys: u64, bits: u64) -> f64 {
+    let k = f64::from(probes);
+    (-(-k * keys as f64 / bits as f64).exp_m1()).powf(k)
+}
+
+/// Equation 2: the rate of a filter whose number of bits makes `probes` probes the best, k = ln 2 · m/n: half its bits
+/// are set, and the rate is 2^-k. A probability.
+pub fn rate_half_full(probes: u32) -> f64 {
+    0.5f64.powi(probes.try_into().unwrap_or(i32::MAX))
+}
+
+/// Equation 3: the probes a filter of [`bits`] needs for a rate of at most `rate`, k = ⌈log½ rate⌉; from 1 to
+/// [`MAX_PROBES`]. `rate` is between 0 and 1.
+///
+/// Read as a ceiling. Prints of the paper seem to show a floor in equations 3 and 4, but with a floor the rate, by
+/// equation 2, would be missed by up to 2 times, and equation 16, which is derived from them, is a ceiling.
+pub fn probes(rate: f64) -> u32 {
+    (-rate.log2()).ceil().clamp(1.0, f64::from(MAX_PROBES)) as u32
+}
+
+/// Equation 4: the bits of a variable-size Bloom filter of `keys` keys with a rate of at most `rate`,
+/// m = M(rate, n) = ⌈k · n / ln 2⌉ with k = [`probes`]`(rate)`.
+///
+/// Between the powers of ½ that is more than it takes, at 1 % by 5 %, just below ½ by twice; see [`least`].
+pub fn bits(rate: f64, keys: u64) -> u64 {
+    (f64::from(probes(rate)) * keys as f64 / std::f64::consts::LN_2).ceil() as u64
+}
+
+/// The least number of bits that hold `keys` keys at the rate `rate`, and the whole number of probes that reaches it.
+///
+/// Solved from (1 - (1 - 1/m)^(kn))^k = rate, which is equation 1 before its limit is taken. For each k it has one
+/// solution m(k), which is least for k = log½ rate, so one of the two whole numbers beside is the best.
+pub fn least(rate: f64, keys: u64) -> (u64, u32) {
+    let bits = |probes: u32| {
+        let k = f64::from(probes);
+        let ln_zero = (-rate.powf(1.0 / k)).ln_1p() / (k * keys.max(1) as f64);
+        ((-1.0 / ln_zero.exp_m1()).ceil().max(1.0) as u64, probes)
+    };
+    let above = probes(rate);
+    bits(above).min(bits((above - 1).max(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_number_of_probes_is_that_of_equation_2() {
+        for k in 1..=30 {
+            let (keys, bits) = (1_000_000, (f64::from(k) * 1e6 / std::f64::consts::LN_2).round() as u64);
+            assert!((rate(k, keys, bits) / rate_half_full(k) - 1.0).abs() < 1e-4, "{k}");
+            for other in [k - 1, k + 1].into_iter().filter(|&other| other > 0) {
+                assert!(rate(other, keys, bits) > rate(k, keys, bits), "{other} instead of {k}");
+            }
+        }
+    }
+
+    #[test]
+    fn variable_size_meets_its_rate_and_a_floor_would_not() {
+        for (alpha, k) in [(0.5, 1), (0.3, 2), (0.01, 7), (1.0 / 128.0, 7), (0.001, 10), (1e-6, 20)] {
+            assert_eq!(probes(alpha), k, "{alpha}");
+            assert!(rate(k, 100_000, bits(alpha, 100_000)) <= alpha);
+            if alpha.log2().fract() != 0.0 {
+                assert!(rate_half_full(k - 1) > alpha);
+            }
+        }
+        assert_eq!((probes(0.999), probes(1e-300)), (1, MAX_PROBES));
+        assert_eq!(bits(0.01, 0), 0);
+    }
+
+    #[test]
+    fn the_least_size_reaches_the_rate_and_one_bit_less_does_not() {
+        let exact = |k: u32, n: u64, m: u64| {
+            let (k, m) = (f64::from(k), m as f64);
+            (-(k * n as f64 * (-1.0 / m).ln_1p()).exp_m1()).powf(k)
+        };
+        for target in [0.9, 0.5, 0.4, 0.1, 0.01, 0.001, 1e-6, 1e-12] {
+            for keys in [2, 10, 1000, 1_000_000] {
+                let (m, k) = least(target, keys);
+                assert!(exact(k, keys, m) <= target * (1.0 + 1e-12), "{target} {keys}: {m} bits");
+                for other in 1..=MAX_PROBES {
+                    assert!(exact(other, keys, m - 1) > target, "{target} {keys}: {} bits do, k = {other}", m - 1);
+                }
+                assert!(m <= bits(target, keys) + 1, "never more than the variable size, but for its limit");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_of_nothing_and_of_rates_below_all_are_sizes() {
+        assert!(least(0.01, 0).0 >= 1);
+        assert_eq!(least(1e-300, 0).1, MAX_PROBES);
+        assert!(least(0.999_999, 1).0 >= 1);
+    }
+}

@@ -1,0 +1,125 @@
+use std::fmt;
+use std::io::{self, Write};
+use std::ops::Deref;
+
+use super::{BLOCK, SplitBlockBloom, XXH64, thrift};
+use crate::filter::ConfigError;
+
+/// The largest filter in a Parquet file that all common readers take: 128 MiB.
+pub const MAX_PARQUET_BYTES: usize = 128 << 20;
+
+/// Why a filter did not become the bytes of one in a Parquet file, or bytes no filter.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ParquetError {
+    /// Some reader of Parquet files would not take this filter, or would look for other hashes in it.
+    Refused(ConfigError),
+    /// These bytes are no filter of a Parquet file.
+    Invalid {
+        /// Where, from the start of the bytes.
+        offset: usize,
+        /// What is wrong there.
+        what: String,
+    },
+    /// There is not enough memory for the filter.
+    Memory(ConfigError),
+    /// The bytes could not be written.
+    Io(io::Error),
+}
+
+impl fmt::Display for ParquetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(error) => write!(f, "this filter cannot be written for Parquet: {error}"),
+            Self::Invalid { offset, what } => {
+                write!(f, "these bytes are no Bloom filter of a Parquet file: byte {offset}: {what}")
+            }
+            Self::Memory(error) => write!(f, "cannot read the filter: {error}"),
+            Self::Io(error) => write!(f, "cannot write the filter: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ParquetError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Refused(error) | Self::Memory(error) => Some(error),
+            Self::Invalid { .. } => None,
+        }
+    }
+}
+
+impl SplitBlockBloom {
+    /// A filter for a Parquet file that has the false-positive `rate`, or a better one, when it holds `keys` keys: the
+    /// next power of two blocks, which [`to_parquet`](Self::to_parquet) asks for.
+    ///
+    /// # Errors
+    /// As [`with_rate`](Self::with_rate), and if it would be larger than [`MAX_PARQUET_BYTES`].
+    pub fn for_parquet(keys: u64, rate: f64) -> Result<Self, ConfigError> {
+        let blocks = Self::blocks_for(keys, rate)?.next_power_of_two();
+        if blocks > (MAX_PARQUET_BYTES / BLOCK) as u64 {
+            return Err(ConfigError(format!(
+                "{keys} keys at a rate of {rate}: a filter of more than {MAX_PARQUET_BYTES} bytes, which readers of Parquet \
+                 refuse; ask for less than that, by a larger rate or fewer keys in a row group"
+            )));
+        }
+        Ok(Self { capacity: keys, ..Self::from_parts(blocks)? })
+    }
+
+    /// The filter of a column chunk in a Parquet file. `bytes` begin at the chunk's `bloom_filter_offset`; what lies
+    /// behind the filter is ignored, since files before version 2.10 of the format do not say where it ends.
+    ///
+    /// Any number of blocks will do, as in the specification. Fields that the header has beyond those of today are
+    /// skipped.
+    ///
+    /// # Errors
+    /// If the bytes are not those of a whole filter, or if it was made by another algorithm, hash or compression than
+    /// the one of each that there is today: the message says which.
+    pub fn from_parquet(bytes: &[u8]) -> Result<Self, ParquetError> {
+        let (header, length) = thrift::decode(bytes)?;
+        let invalid = |what: String| ParquetError::Invalid { offset: header, what };
+        let Some(length) = usize::try_from(length).ok().filter(|&length| length > 0 && length % BLOCK == 0) else {
+            return Err(invalid(format!(
+                "a bitset of {length} bytes, where it has blocks of {BLOCK} bytes, at least one"
+            )));
+        };
+        let Some(bitset) = bytes[header..].get(..length) else {
+            return Err(invalid(format!("the bitset has {length} bytes, but only {} follow", bytes.len() - header)));
+        };
+        let blocks = (length / BLOCK) as u64;
+        let mut filter = Self::from_parts(blocks).map_err(ParquetError::Memory)?;
+        filter.table.copy_from_slice(bitset);
+        Ok(filter)
+    }
+}
+
+impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
+    /// Writes the filter as it lies in a Parquet file: header and bitset, to be pointed at by a column chunk's
+    /// `bloom_filter_offset` and `bloom_filter_length`.
+    ///
+    /// The specification allows any number of blocks, and so do the readers in Rust and Java; but those in C++ (Arrow,
+    /// and ClickHouse, Velox and Doris after it) refuse a number that is not a power of two, and all but the one in Rust
+    /// refuse more than 128 MiB. So this does: see [`for_parquet`](SplitBlockBloom::for_parquet).
+    ///
+    /// # Errors
+    /// [`Refused`](ParquetError::Refused) as said above, or if keys are not hashed by XXH64 with seed 0;
+    /// [`Io`](ParquetError::Io) if `out` fails.
+    pub fn to_parquet(&self, out: &mut dyn Write) -> Result<(), ParquetError> {
+        let refused = |why: String| Err(ParquetError::Refused(ConfigError(why)));
+        if self.hash != XXH64 {
+            return refused(format!(
+                "its keys are hashed by {}, and readers look for {XXH64}; build it with that",
+                self.hash
+            ));
+        }
+        if !self.blocks().is_power_of_two() || self.table.len() > MAX_PARQUET_BYTES {
+            return refused(format!(
+                "it has {} bytes, and common readers take a power of two up to {MAX_PARQUET_BYTES}; build it with for_parquet",
+                self.table.len()
+            ));
+        }
+        out.write_all(&thrift::encode(self.table.len() as u32)).map_err(ParquetError::Io)?;
+        out.write_all(&self.table).map_err(ParquetError::Io)
+    }
+}

@@ -1,0 +1,269 @@
+//! `BloomFilterHeader` of Parquet in Thrift's compact protocol: the only message that is spoken here.
+//!
+//! The message is a struct of four fields, three of which are unions of one empty struct each:
+//!
+//! ```text
+//! 1 numBytes     i32
+//! 2 algorithm    1 BLOCK
+//! 3 hash         1 XXHASH
+//! 4 compression  1 UNCOMPRESSED
+//! ```
+
+use super::ParquetError;
+
+/// A header is not longer than this: 15 to 19 bytes today, and room for fields to come.
+const MAX_HEADER: usize = 4096;
+
+/// How deep the values of unknown fields are nested at most.
+const MAX_DEPTH: u32 = 16;
+
+/// The types of the protocol, as its documents number them. A bool outside a collection has its value as its type.
+mod kind {
+    pub(super) const TRUE: u8 = 1;
+    pub(super) const FALSE: u8 = 2;
+    pub(super) const BYTE: u8 = 3;
+    pub(super) const I16: u8 = 4;
+    pub(super) const I32: u8 = 5;
+    pub(super) const I64: u8 = 6;
+    pub(super) const DOUBLE: u8 = 7;
+    pub(super) const BINARY: u8 = 8;
+    pub(super) const LIST: u8 = 9;
+    pub(super) const SET: u8 = 10;
+    pub(super) const MAP: u8 = 11;
+    pub(super) const STRUCT: u8 = 12;
+    pub(super) const UUID: u8 = 13;
+}
+
+/// A header for a bitset of `length` bytes.
+pub(super) fn encode(length: u32) -> Vec<u8> {
+    // A field starts with the difference to the last field's number, and its type.
+    const STRUCT_1: u8 = 1 << 4 | kind::STRUCT;
+    const STOP: u8 = 0;
+    let mut header = vec![1 << 4 | kind::I32];
+    let mut rest = u64::from(length) << 1;
+    while rest >= 0x80 {
+        header.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    header.push(rest as u8);
+    for _algorithm_hash_compression in 0..3 {
+        header.extend([STRUCT_1, STRUCT_1, STOP, STOP]);
+    }
+    header.push(STOP);
+    header
+}
+
+/// Reads a header and says how many bytes it and the bitset behind it have.
+pub(super) fn decode(bytes: &[u8]) -> Result<(usize, i64), ParquetError> {
+    let mut input = Input { bytes: &bytes[..bytes.len().min(MAX_HEADER)], at: 0 };
+    let mut length = None;
+    let mut choices = [None; 3];
+    let mut last = 0;
+    while let Some((field, kind)) = input.field(&mut last)? {
+        match (field, kind) {
+            (1, kind::I32) => length = Some(input.signed()?),
+            (2..=4, kind::STRUCT) => choices[field as usize - 2] = Some(input.union()?),
+            (1..=4, _) => return Err(input.invalid(format!("field {field} of the header has type {kind}"))),
+            _ => input.skip(kind, MAX_DEPTH)?,
+        }
+    }
+    let names = [("algorithm", "BLOCK"), ("hash", "XXHASH"), ("compression", "UNCOMPRESSED")];
+    for ((what, known), choice) in names.into_iter().zip(choices) {
+        match choice {
+            Some(1) => {}
+            Some(other) => {
+                return Err(input.invalid(format!("its {what} is number {other}: only number 1, {known}, is known")));
+            }
+            None => return Err(input.invalid(format!("the header names no {what}"))),
+        }
+    }
+    let length = length.ok_or_else(|| input.invalid("the header does not say how long the bitset is".to_owned()))?;
+    Ok((input.at, length))
+}
+
+/// What is left to read. Each step consumes a byte or fails, so reading ends.
+struct Input<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Input<'_> {
+    fn invalid(&self, what: String) -> ParquetError {
+        ParquetError::Invalid { offset: self.at, what }
+    }
+
+    fn byte(&mut self) -> Result<u8, ParquetError> {
+        let byte = self.bytes.get(self.at).copied();
+        let byte = byte.ok_or_else(|| self.invalid("the header has no end".to_owned()))?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn advance(&mut self, bytes: u64) -> Result<(), ParquetError> {
+        if bytes > (self.bytes.len() - self.at) as u64 {
+            return Err(self.invalid("the header has no end".to_owned()));
+        }
+        self.at += bytes as usize;
+        Ok(())
+    }
+
+    /// Seven bits a byte, the lowest first.
+    fn varint(&mut self) -> Result<u64, ParquetError> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.invalid("a number of the header has more than 64 bits".to_owned()))
+    }
+
+    /// A signed number: 0, -1, 1, -2, … are 0, 1, 2, 3, ….
+    fn signed(&mut self) -> Result<i64, ParquetError> {
+        let value = self.varint()?;
+        Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+    }
+
+    /// The number and type of a struct's next field; none at its end. `last` is the number of the field before.
+    fn field(&mut self, last: &mut i64) -> Result<Option<(i64, u8)>, ParquetError> {
+        let byte = self.byte()?;
+        if byte == 0 {
+            return Ok(None);
+        }
+        *last = match byte >> 4 {
+            0 => self.signed()?,
+            difference => last.saturating_add(i64::from(difference)),
+        };
+        Ok(Some((*last, byte & 0xF)))
+    }
+
+    /// The number of the one field that is set.
+    fn union(&mut self) -> Result<i64, ParquetError> {
+        let mut last = 0;
+        let Some((choice, kind)) = self.field(&mut last)? else {
+            return Err(self.invalid("a union of the header is empty".to_owned()));
+        };
+        self.skip(kind, MAX_DEPTH)?;
+        match self.field(&mut last)? {
+            None => Ok(choice),
+            Some(_) => Err(self.invalid("a union of the header has two values".to_owned())),
+        }
+    }
+
+    /// Passes over a field's value.
+    fn skip(&mut self, kind: u8, depth: u32) -> Result<(), ParquetError> {
+        match kind {
+            kind::TRUE | kind::FALSE => Ok(()),
+            _ => self.skip_element(kind, depth),
+        }
+    }
+
+    /// Passes over a value that stands in a collection, where a bool is a byte too.
+    fn skip_element(&mut self, kind: u8, depth: u32) -> Result<(), ParquetError> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(self.invalid(format!("the header nests more than {MAX_DEPTH} values")));
+        };
+        match kind {
+            kind::TRUE | kind::FALSE | kind::BYTE => self.advance(1),
+            kind::I16 | kind::I32 | kind::I64 => self.varint().map(|_| ()),
+            kind::DOUBLE => self.advance(8),
+            kind::UUID => self.advance(16),
+            kind::BINARY => {
+                let length = self.varint()?;
+                self.advance(length)
+            }
+            kind::LIST | kind::SET => {
+                let byte = self.byte()?;
+                let count = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
+                (0..count).try_for_each(|_| self.skip_element(byte & 0xF, depth))
+            }
+            kind::MAP => {
+                let count = self.varint()?;
+                let kinds = if count == 0 { 0 } else { self.byte()? };
+                (0..count).try_for_each(|_| {
+                    self.skip_element(kinds >> 4, depth)?;
+                    self.skip_element(kinds & 0xF, depth)
+                })
+            }
+            kind::STRUCT => {
+                let mut last = 0;
+                while let Some((_, kind)) = self.field(&mut last)? {
+                    self.skip(kind, depth)?;
+                }
+                Ok(())
+            }
+            _ => Err(self.invalid(format!("the header has a value of type {kind}, which no Thrift has"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EMPTY_UNION: [u8; 4] = [0x1C, 0x1C, 0, 0];
+
+    fn header(parts: &[&[u8]]) -> Vec<u8> {
+        parts.concat()
+    }
+
+    #[test]
+    fn a_header_is_the_bytes_that_parquet_writes() {
+        let mut expected = vec![0x15, 0x40];
+        expected.extend(EMPTY_UNION.repeat(3));
+        expected.push(0);
+        assert_eq!(encode(32), expected);
+        for length in [32, 64, 1 << 20, 128 << 20, i32::MAX as u32] {
+            let bytes = encode(length);
+            assert_eq!(decode(&bytes).unwrap(), (bytes.len(), i64::from(length)));
+        }
+    }
+
+    #[test]
+    fn fields_to_come_are_skipped_whatever_their_type() {
+        let fields: [&[u8]; 9] = [
+            &[0x11],                                     // field 5: true
+            &[0x12],                                     // false
+            &[0x13, 7],                                  // a byte
+            &[0x16, 0xFF, 0x01],                         // i64
+            &[0x17, 1, 2, 3, 4, 5, 6, 7, 8],             // a double
+            &[0x18, 3, b'a', b'b', b'c'],                // a string
+            &[0x19, 0x31, 1, 2, 1],                      // a list of three bools
+            &[0x1B, 1, 0x5C, 4, 0x15, 2, 0x18, 1, 7, 0], // a map from an i32 to a struct of two fields
+            &[0x1B, 0],                                  // an empty map
+        ];
+        let mut bytes = encode(32);
+        bytes.pop();
+        bytes.extend(fields.concat());
+        bytes.extend([0x05, 0x90, 0x03, 0x02, 0]); // field 200 in the long form, an i32, and the end
+        assert_eq!(decode(&bytes).unwrap(), (bytes.len(), 32));
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        let number = [0x15, 0x40];
+        let other = [0x1C, 0x2C, 0, 0];
+        let e = EMPTY_UNION;
+        for (bytes, message) in [
+            (header(&[&number, &other, &e, &e, &[0]]), "its algorithm is number 2: only number 1, BLOCK,"),
+            (header(&[&number, &e, &other, &e, &[0]]), "its hash is number 2: only number 1, XXHASH,"),
+            (header(&[&number, &e, &e, &other, &[0]]), "its compression is number 2: only number 1, UNCOMPRESSED,"),
+            (header(&[&number, &e, &e, &[0]]), "names no compression"),
+            (header(&[&[0x25, 0x40], &[0]]), "field 2 of the header has type 5"),
+            (header(&[&[0x2C], &e[1..], &e, &e, &[0]]), "how long the bitset is"),
+            (header(&[&number, &[0x1C, 0]]), "a union of the header is empty"),
+            (header(&[&number, &[0x1C, 0x1C, 0, 0x1C, 0, 0]]), "a union of the header has two values"),
+            (header(&[&number, &e, &e, &e, &[0x1E, 0]]), "of type 14"),
+            (header(&[&[0x15], &[0xFF; 11]]), "more than 64 bits"),
+            (header(&[&number, &e, &e, &e, &[0x18, 0xFF, 0xFF, 0xFF, 0x7F]]), "no end"),
+            (header(&[&number, &e, &e, &e, &[0x1C; 40]]), "nests more than 16"),
+            (encode(32)[..14].to_vec(), "no end"),
+            (vec![], "no end"),
+        ] {
+            let error = decode(&bytes).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}, not {message}");
+        }
+    }
+}
