@@ -8,6 +8,10 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 
+mod rolling;
+
+pub use rolling::{PolynomialHashes, Rolling};
+
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
 /// Sixty-four bits are the identity of a key in `furui seen`: among n distinct keys the expected number that are
@@ -50,6 +54,8 @@ pub enum HashAlgorithm {
     Sha1,
     /// XXH64, seeded: the hash of Apache Parquet's filters, with seed 0. Elsewhere [`Xxh3`](Self::Xxh3) is faster.
     Xxh64,
+    /// The polynomial hash that a walk carries along the paths of a trie, see [`Rolling`]: of the filters of a dictionary.
+    Rolling,
 }
 
 impl HashAlgorithm {
@@ -60,6 +66,7 @@ impl HashAlgorithm {
             Self::SipHash13 => 2,
             Self::Sha1 => 3,
             Self::Xxh64 => 4,
+            Self::Rolling => 5,
         }
     }
 
@@ -70,6 +77,7 @@ impl HashAlgorithm {
             2 => Some(Self::SipHash13),
             3 => Some(Self::Sha1),
             4 => Some(Self::Xxh64),
+            5 => Some(Self::Rolling),
             _ => None,
         }
     }
@@ -81,6 +89,7 @@ impl HashAlgorithm {
             Self::SipHash13 => "siphash",
             Self::Sha1 => "sha1",
             Self::Xxh64 => "xxh64",
+            Self::Rolling => "rolling",
         }
     }
 }
@@ -98,6 +107,7 @@ pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
     /// Its seed (xxh3, xxh64), the source of its key (siphash), or what stands before the key (sha1).
+    /// Its seed (xxh3, rolling) or the source of its key (siphash).
     pub seed: u64,
 }
 
@@ -137,6 +147,7 @@ impl HashSpec {
                 first_word(&sha1.digest().bytes())
             }
             HashAlgorithm::Xxh64 => xxhash_rust::xxh64::xxh64(key, self.seed),
+            HashAlgorithm::Rolling => return Rolling::start(self.seed).push_all(key).finish(),
         })
     }
 }
@@ -152,6 +163,12 @@ pub(crate) fn salted_sha1(salt: u32, key: KeyHash) -> u64 {
     bytes[..4].copy_from_slice(&salt.to_le_bytes());
     bytes[4..].copy_from_slice(&key.get().to_le_bytes());
     first_word(&sha1_smol::Sha1::from(bytes).digest().bytes())
+/// Spreads every bit of `x` over all of the result, one to one (Stafford's variant 13 of the MurmurHash3 finalizer).
+#[inline(always)]
+const fn mix(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
 }
 
 impl fmt::Display for HashSpec {
@@ -184,6 +201,7 @@ mod tests {
     fn codes_and_algorithms_are_one_to_one() {
         use HashAlgorithm::{Sha1, SipHash13, Xxh3, Xxh64};
         for algorithm in [Xxh3, SipHash13, Sha1, Xxh64] {
+        for algorithm in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13, HashAlgorithm::Rolling] {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
         }
         assert_eq!(HashAlgorithm::from_code(0), None);

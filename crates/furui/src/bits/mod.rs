@@ -3,9 +3,14 @@
 pub(crate) mod arch;
 mod buffer;
 mod cells;
+mod counts;
 mod merge;
 mod packed;
+mod rank;
 mod scan;
+mod select;
+#[cfg(test)]
+mod testing;
 mod unary;
 pub(crate) mod word;
 
@@ -14,6 +19,8 @@ pub use buffer::Buffer;
 pub use cells::Cells;
 pub(crate) use merge::merge_two;
 pub use packed::{append_packed, pack};
+pub use rank::Rank1;
 pub use scan::byte_positions;
+pub use select::Select0;
 pub use unary::{unary_numbers, unary_position};
 pub(crate) use word::scale;

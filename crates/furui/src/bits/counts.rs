@@ -1,0 +1,86 @@
+use std::ops::Deref;
+
+use super::Buffer;
+
+/// Bits to a block: the line of a cache.
+pub(super) const BLOCK: u64 = 512;
+
+/// The eight words of a block; words beyond the end are 0.
+#[inline(always)]
+pub(super) fn block(words: &[u8], index: usize) -> [u64; 8] {
+    let (blocks, tail) = words.as_chunks::<64>();
+    let mut last = [0; 64];
+    let bytes = blocks.get(index).unwrap_or_else(|| {
+        if index == blocks.len() {
+            last[..tail.len()].copy_from_slice(tail);
+        }
+        &last
+    });
+    std::array::from_fn(|i| u64::from_le_bytes(bytes.as_chunks().0[i]))
+}
+
+/// Numbers up to a known limit, little-endian, each of 4 bytes if the limit has room in them and of 8 otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Counts<M> {
+    bytes: M,
+    wide: bool,
+}
+
+impl Counts<Buffer> {
+    /// As many numbers as `len` says, none above `limit`.
+    ///
+    /// # Panics
+    /// If there is no memory for them, as any collection.
+    pub(super) fn collect(numbers: impl Iterator<Item = u64>, len: usize, limit: u64) -> Self {
+        let wide = is_wide(limit);
+        let width = if wide { 8 } else { 4 };
+        let mut bytes = Buffer::zeroed(len * width).expect("memory for an index");
+        for (number, room) in numbers.zip(bytes.chunks_exact_mut(width)) {
+            debug_assert!(number <= limit);
+            room.copy_from_slice(&number.to_le_bytes()[..width]);
+        }
+        Self { bytes, wide }
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Counts<M> {
+    /// The numbers that [`bytes`](Self::bytes) gave, if they are `len`.
+    pub(super) fn from_bytes(bytes: M, len: usize, limit: u64) -> Option<Self> {
+        let wide = is_wide(limit);
+        (Some(bytes.len()) == len.checked_mul(if wide { 8 } else { 4 })).then_some(Self { bytes, wide })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The number at `index`; 0 if there is none.
+    #[inline(always)]
+    pub(super) fn get(&self, index: usize) -> u64 {
+        if self.wide {
+            self.bytes.as_chunks().0.get(index).map_or(0, |&bytes| u64::from_le_bytes(bytes))
+        } else {
+            self.bytes.as_chunks().0.get(index).map_or(0, |&bytes| u64::from(u32::from_le_bytes(bytes)))
+        }
+    }
+}
+
+fn is_wide(limit: u64) -> bool {
+    limit > u64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_both_widths_come_back() {
+        for limit in [7, u64::from(u32::MAX), u64::from(u32::MAX) + 1, u64::MAX] {
+            let numbers = [0, limit / 3, limit];
+            let counts = Counts::collect(numbers.into_iter(), 3, limit);
+            let borrowed = Counts::from_bytes(counts.bytes(), 3, limit).unwrap();
+            assert_eq!([0, 1, 2, 3].map(|i| borrowed.get(i)), [0, limit / 3, limit, 0]);
+            assert!(Counts::from_bytes(counts.bytes(), 2, limit).is_none());
+        }
+    }
+}

@@ -1,0 +1,227 @@
+use std::ops::Deref;
+
+use super::Buffer;
+use super::arch::Words;
+use super::counts::{BLOCK, Counts, block};
+
+/// Zeros to a hint.
+const HINT: u64 = 512;
+
+/// From this many blocks on, the right one is found by halving instead of one by one.
+const FEW: usize = 8;
+
+/// "Where is the zero with this number?" in constant time: a bit string with a count for every 512 bits and a hint for
+/// every 512 zeros.
+///
+/// ```text
+/// hints        0               1               3         the block where zero 0, 512, 1024, ... is
+/// counts       0          251          507       ...     zeros before each block
+/// bits    | 512 bits | 512 bits | 512 bits |     ...     between two hints the counts name the block, its words the bit
+/// ```
+///
+/// **Cost.** 1/16 of the bits and 1/16 of the zeros, so 9.4 % if half of the bits are zeros (twice that from 2³² bits
+/// on); three cache misses a question. Constant time holds while zeros are not rarer than about one in a thousand, as in
+/// the unary degrees of a tree of bytes; beyond, the counts between two hints are halved.
+///
+/// **Source.** Kim, Na, Kim, Park (2005) as for [`Rank1`](super::Rank1); the zero within a word is found as in Pandey,
+/// Bender, Johnson, "A fast x86 implementation of select" (2017).
+#[derive(Clone, Debug)]
+pub struct Select0<M = Buffer> {
+    /// Little-endian words; bits beyond `len` do not matter.
+    words: M,
+    len: u64,
+    zeros: u64,
+    /// The zeros before each block.
+    counts: Counts<M>,
+    /// The block of each zero whose number is a multiple of [`HINT`], and then the last block.
+    hints: Counts<M>,
+    instructions: Words,
+}
+
+impl Select0 {
+    /// Counts the zeros of the first `len` bits of `words`, little-endian words of 64 bits.
+    ///
+    /// # Panics
+    /// If `words` is shorter than `len` bits, or if there is no memory for the index, as any collection.
+    pub fn new(words: Buffer, len: u64) -> Self {
+        assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
+        let blocks = blocks(len);
+        let before = (0..blocks).scan(0, |sum, index| {
+            let before = *sum;
+            *sum += zeros(&words, index, len);
+            Some(before)
+        });
+        let counts = Counts::collect(before, blocks, len);
+        let zeros = blocks.checked_sub(1).map_or(0, |last| counts.get(last) + zeros(&words, last, len));
+        let mut index = 0;
+        let hints = (0..zeros).step_by(HINT as usize).map(|zero| {
+            while index + 1 < blocks && counts.get(index + 1) <= zero {
+                index += 1;
+            }
+            index as u64
+        });
+        let last = blocks.saturating_sub(1) as u64;
+        // `hints` borrows `index`, and is read before it.
+        let hints = Counts::collect(hints.chain([last]), hint_count(zeros), len);
+        Self { words, len, zeros, counts, hints, instructions: Words::detect() }
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Select0<M> {
+    /// The bit string whose [`words`](Self::words), [`zeros`](Self::zeros) and [`index`](Self::index) these are; nothing
+    /// if their lengths do not fit. Whether the index is right is not looked at: if it is not, neither are the answers.
+    pub fn from_parts(words: M, len: u64, zeros: u64, [counts, hints]: [M; 2]) -> Option<Self> {
+        if zeros > len || (words.len() as u64) < len.div_ceil(8) {
+            return None;
+        }
+        let counts = Counts::from_bytes(counts, blocks(len), len)?;
+        let hints = Counts::from_bytes(hints, hint_count(zeros), len)?;
+        Some(Self { words, len, zeros, counts, hints, instructions: Words::detect() })
+    }
+
+    /// How many bits there are.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// True if there is no bit at all.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many of them are zero.
+    pub fn zeros(&self) -> u64 {
+        self.zeros
+    }
+
+    /// The bits.
+    pub fn words(&self) -> &[u8] {
+        &self.words
+    }
+
+    /// The counts, and the hints.
+    pub fn index(&self) -> [&[u8]; 2] {
+        [self.counts.bytes(), self.hints.bytes()]
+    }
+
+    /// Whether the bit at `position` is one; false beyond the end.
+    #[inline]
+    pub fn bit(&self, position: u64) -> bool {
+        position < self.len && self.words[(position / 8) as usize] >> (position % 8) & 1 == 1
+    }
+
+    /// The position of the zero that has `number` zeros before it, if there is one.
+    #[inline]
+    pub fn select0(&self, number: u64) -> Option<u64> {
+        if number >= self.zeros {
+            return None;
+        }
+        self.instructions.run(
+            #[inline(always)]
+            |instructions| self.select0_inlined(number, instructions),
+        )
+    }
+
+    #[inline(always)]
+    fn select0_inlined(&self, number: u64, instructions: Words) -> Option<u64> {
+        let hint = (number / HINT) as usize;
+        let mut index = self.hints.get(hint) as usize;
+        let mut end = (self.hints.get(hint + 1) as usize).saturating_add(1);
+        // The last block of index..end that no more than `number` zeros are before.
+        while end.saturating_sub(index) > FEW {
+            let middle = index + (end - index) / 2;
+            if self.counts.get(middle) <= number {
+                index = middle;
+            } else {
+                end = middle;
+            }
+        }
+        while index + 1 < end && self.counts.get(index + 1) <= number {
+            index += 1;
+        }
+        // How many words end before the zero; sums of all eight, without a branch that could be guessed wrong.
+        let rank = number.saturating_sub(self.counts.get(index)).min(BLOCK) as u32;
+        let zeros = block(&self.words, index).map(|word| !word);
+        let (mut word, mut before, mut sum) = (0, 0, 0);
+        for zeros in &zeros[..7] {
+            sum += zeros.count_ones();
+            let passed = sum <= rank;
+            word += usize::from(passed);
+            before = if passed { sum } else { before };
+        }
+        let bit = instructions.select(zeros[word], (rank - before).min(63));
+        let position = (index as u64).checked_mul(BLOCK)? + word as u64 * 64 + u64::from(bit);
+        (position < self.len).then_some(position)
+    }
+}
+
+fn blocks(len: u64) -> usize {
+    len.div_ceil(BLOCK) as usize
+}
+
+fn hint_count(zeros: u64) -> usize {
+    zeros.div_ceil(HINT) as usize + 1
+}
+
+/// The zeros of a block among the first `len` bits.
+fn zeros(words: &[u8], index: usize, len: u64) -> u64 {
+    let mut room = len - index as u64 * BLOCK;
+    let mut zeros = 0;
+    for word in block(words, index) {
+        let here = room.min(64) as u32;
+        zeros += u64::from((!word & super::word::low_bits(here)).count_ones());
+        room -= u64::from(here);
+    }
+    zeros
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use sucds::bit_vectors::Select;
+
+    use super::*;
+    use crate::bits::testing::{bit_strings, buffer};
+
+    #[test]
+    fn selected_zeros_are_those_counted_and_those_of_other_crates() {
+        for bits in bit_strings() {
+            let ours = Select0::new(buffer(&bits), bits.len() as u64);
+            let sucds = sucds::bit_vectors::Rank9Sel::from_bits(bits.iter().copied()).select0_hints();
+            let vers = vers_vecs::RsVec::from_bit_vec(vers_vecs::BitVec::from_bools(&bits));
+            let naive: Vec<usize> = (0..bits.len()).filter(|&i| !bits[i]).collect();
+            assert_eq!(ours.zeros(), naive.len() as u64);
+            for (number, &position) in naive.iter().enumerate() {
+                assert_eq!(ours.select0(number as u64), Some(position as u64));
+                assert_eq!(sucds.select0(number), Some(position));
+                assert_eq!(vers.select0(number), position);
+            }
+            for beyond in [ours.zeros(), ours.zeros() + 1, u64::MAX] {
+                assert_eq!(ours.select0(beyond), None);
+            }
+        }
+    }
+
+    #[test]
+    fn the_index_of_balanced_bits_is_below_a_tenth() {
+        let bits: Vec<bool> = (0..1 << 17).map(|i| i % 2 == 0).collect();
+        let [counts, hints] = Select0::new(buffer(&bits), bits.len() as u64).index().map(<[u8]>::len);
+        assert_eq!([counts, hints], [4 * bits.len() / 512, 4 * (bits.len() / 2 / 512 + 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_for_an_index_give_answers_or_nothing(
+            words in prop::collection::vec(any::<u8>(), 0..300), len in 0u64..2000, zeros in 0u64..2000,
+            counts in prop::collection::vec(any::<u8>(), 16), hints in prop::collection::vec(any::<u8>(), 20),
+            number: u64,
+        ) {
+            let counts = &counts[..4 * blocks(len).min(4)];
+            let hints = &hints[..4 * hint_count(zeros).min(5)];
+            if let Some(bits) = Select0::from_parts(&words[..], len, zeros, [counts, hints]) {
+                let position = bits.select0(number % (zeros + 1));
+                prop_assert!(position.is_none_or(|position| position < len));
+            }
+        }
+    }
+}

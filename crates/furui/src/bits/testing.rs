@@ -1,0 +1,29 @@
+//! Bit strings for the tests of rank and select.
+
+use super::Buffer;
+
+/// Bit strings of every density, with ends at and around those of words and blocks, and with long stretches.
+pub(super) fn bit_strings() -> Vec<Vec<bool>> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = move || {
+        state = state.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
+        state >> 40
+    };
+    let mut strings = vec![];
+    for len in [0, 1, 63, 64, 65, 511, 512, 513, 5000, 40_000] {
+        for ones_of_1000 in [0, 1, 30, 500, 970, 999, 1000] {
+            strings.push((0..len).map(|_| random() % 1000 < ones_of_1000).collect());
+        }
+    }
+    // Zeros far apart and then crowded: many blocks between two hints.
+    strings.push((0..60_000).map(|i| i % 29_000 < 20_000 && i % 5000 != 0).collect());
+    strings
+}
+
+pub(super) fn buffer(bits: &[bool]) -> Buffer {
+    let mut buffer = Buffer::zeroed(bits.len().div_ceil(64) * 8).unwrap();
+    for (i, _) in bits.iter().enumerate().filter(|(_, bit)| **bit) {
+        buffer[i / 8] |= 1 << (i % 8);
+    }
+    buffer
+}

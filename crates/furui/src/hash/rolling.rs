@@ -1,0 +1,142 @@
+use super::{HashAlgorithm, HashSpec, KeyHash, mix};
+
+/// What the state is multiplied by for every byte: a multiplier for 64-bit congruential generators (Steele, Vigna,
+/// "Computationally easy, spectrally good multipliers", 2021). With a factor near the number of letters, as in the
+/// paper, two bytes of which the second one is large meet two others.
+const FACTOR: u64 = 0xD134_2543_DE82_EF95;
+
+/// The seed's turn: without it, keys of zero bytes alone would all leave the state of seed 0 at 0.
+const START: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The hash of a path, byte after byte: the state of a prefix is the beginning of the hash of every key below it.
+///
+/// ```text
+/// start ──'s'──▶ h₁ ──'e'──▶ h₂ ──'e'──▶ h₃ ──'n'──▶ h₄ ─▶ finish: the hash of "seen"
+///                             └──'a'──▶ h₃'              hᵢ₊₁ = hᵢ P + byte
+/// ```
+///
+/// A walk over a trie carries one state along each path, so that the hash of every key is known when its end is reached,
+/// and no key is read twice. [`HashSpec::hash`] with [`HashAlgorithm::Rolling`] is all bytes pushed at once.
+///
+/// **Cost.** A multiplication and an addition a byte; 8 bytes of state.
+///
+/// **Collisions.** Two keys meet with a chance of 2⁻⁶⁴ unless they were made to: of equal length, whether they meet does
+/// not depend on the seed. Do not use it for keys that strangers choose.
+///
+/// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
+/// (2011), section 4.4. There the state itself is the position, and there is one for each probe (see
+/// [`PolynomialHashes`]); here the state is mixed at the end, and all positions are cut from that one hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rolling(u64);
+
+impl Rolling {
+    /// The state of the empty key.
+    #[inline]
+    pub const fn start(seed: u64) -> Self {
+        Self(mix(seed.wrapping_add(START)))
+    }
+
+    /// The state after one more byte.
+    #[inline(always)]
+    #[must_use]
+    pub const fn push(self, byte: u8) -> Self {
+        Self(self.0.wrapping_mul(FACTOR).wrapping_add(byte as u64))
+    }
+
+    /// The state after more bytes.
+    #[inline]
+    #[must_use]
+    pub fn push_all(self, bytes: &[u8]) -> Self {
+        bytes.iter().fold(self, |state, &byte| state.push(byte))
+    }
+
+    /// The hash of the bytes so far. The state alone would be none: its low bits depend only on those of the bytes.
+    #[inline(always)]
+    pub const fn finish(self) -> KeyHash {
+        KeyHash(mix(self.0))
+    }
+
+    /// How the keys of a walk that started with `seed` are hashed.
+    pub const fn spec(seed: u64) -> HashSpec {
+        HashSpec { algorithm: HashAlgorithm::Rolling, seed }
+    }
+}
+
+/// The factors of [`PolynomialHashes`]: primes near the number of letters, from the paper's 131 on.
+const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
+
+/// The paper's own form of [`Rolling`]: `K` states, at most 8, each with a prime of its own, and no seed. Each is a
+/// position modulo the number of bits of a filter.
+///
+/// For the paper's experiments: one state and double hashing is faster, takes 8 bytes instead of 8 `K` for every path
+/// of a walk, and does not mix up short keys of bytes beyond the primes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PolynomialHashes<const K: usize>([u64; K]);
+
+impl<const K: usize> PolynomialHashes<K> {
+    /// The states of the empty key: 0, as all keys of zero bytes.
+    #[inline]
+    pub const fn start() -> Self {
+        const { assert!(K <= PRIMES.len(), "there are 8 primes") };
+        Self([0; K])
+    }
+
+    /// The states after one more byte.
+    #[inline(always)]
+    #[must_use]
+    pub fn push(self, byte: u8) -> Self {
+        Self(std::array::from_fn(|i| self.0[i].wrapping_mul(PRIMES[i]).wrapping_add(u64::from(byte))))
+    }
+
+    /// The hashes of the bytes so far, to be taken modulo the number of bits.
+    #[inline(always)]
+    pub const fn hashes(&self) -> &[u64; K] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn carried_along_a_path_or_pushed_at_once_the_hash_is_the_same() {
+        for seed in [0, 1, u64::MAX] {
+            let spec = Rolling::spec(seed);
+            let mut state = Rolling::start(seed);
+            let key: Vec<u8> = (0..=255).collect();
+            for end in 0..key.len() {
+                assert_eq!(state.finish(), spec.hash(&key[..end]));
+                state = state.push(key[end]);
+            }
+            assert_ne!(spec.hash(b"a"), Rolling::spec(seed ^ 2).hash(b"a"));
+        }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_format() {
+        // docs/format.md, "Key hashes".
+        let hash = |seed, key: &[u8]| Rolling::spec(seed).hash(key).get();
+        assert_eq!(hash(0, b""), 0x4821_8226_FF3C_D4BF);
+        assert_eq!(hash(0, b"seen before"), 0x7B29_4DF9_9527_FA91);
+        assert_eq!(hash(7, b"seen before"), 0x8EEC_2FC8_35F4_E77B);
+    }
+
+    #[test]
+    fn short_keys_of_any_bytes_do_not_meet() {
+        let bytes = 0..=255u8;
+        let mut keys: Vec<Vec<u8>> = (0..100).map(|len| vec![0; len]).collect();
+        keys.extend((1..100).map(|len| vec![0xFF; len]));
+        keys.extend(bytes.clone().flat_map(|a| (0..=255).map(move |b| vec![a, b])).filter(|key| key[0] != key[1]));
+        let hashes: HashSet<u64> = keys.iter().map(|key| Rolling::spec(0).hash(key).get()).collect();
+        assert_eq!(hashes.len(), keys.len());
+    }
+
+    #[test]
+    fn the_papers_hashes_are_polynomials() {
+        let state = b"ab".iter().fold(PolynomialHashes::<2>::start(), |state, &byte| state.push(byte));
+        assert_eq!(state.hashes(), &[97 * 131 + 98, 97 * 137 + 98]);
+    }
+}
