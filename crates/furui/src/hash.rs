@@ -163,6 +163,8 @@ pub(crate) fn salted_sha1(salt: u32, key: KeyHash) -> u64 {
     bytes[..4].copy_from_slice(&salt.to_le_bytes());
     bytes[4..].copy_from_slice(&key.get().to_le_bytes());
     first_word(&sha1_smol::Sha1::from(bytes).digest().bytes())
+}
+
 /// Spreads every bit of `x` over all of the result, one to one (Stafford's variant 13 of the MurmurHash3 finalizer).
 #[inline(always)]
 const fn mix(x: u64) -> u64 {
@@ -200,8 +202,7 @@ mod tests {
     #[test]
     fn codes_and_algorithms_are_one_to_one() {
         use HashAlgorithm::{Sha1, SipHash13, Xxh3, Xxh64};
-        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64] {
-        for algorithm in [HashAlgorithm::Xxh3, HashAlgorithm::SipHash13, HashAlgorithm::Rolling] {
+        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64, HashAlgorithm::Rolling] {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
         }
         assert_eq!(HashAlgorithm::from_code(0), None);

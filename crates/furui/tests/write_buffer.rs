@@ -1,7 +1,5 @@
 //! The write buffer of a dictionary, against an ordered map.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
-
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
