@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
-use furui::dict::{Entry, MAX_KEY, Record, WriteBuffer};
+use furui::dict::{Found, MAX_KEY, Record, WriteBuffer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -19,13 +19,13 @@ fn key() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-fn entry() -> impl Strategy<Value = Entry> {
-    prop_oneof![3 => any::<u32>().prop_map(Entry::Value), 1 => Just(Entry::Deleted)]
+fn entry() -> impl Strategy<Value = Found> {
+    prop_oneof![3 => any::<u32>().prop_map(Found::Value), 1 => Just(Found::Deleted)]
 }
 
-fn assert_same(buffer: &WriteBuffer, model: &BTreeMap<Vec<u8>, Entry>) {
+fn assert_same(buffer: &WriteBuffer, model: &BTreeMap<Vec<u8>, Found>) {
     assert_eq!(buffer.len(), model.len());
-    let ordered: Vec<_> = (0..).map_while(|i| buffer.nth(i)).map(|r| (r.key.to_vec(), r.entry)).collect();
+    let ordered: Vec<_> = (0..).map_while(|i| buffer.nth(i)).map(|r| (r.key.to_vec(), r.found)).collect();
     assert_eq!(ordered, model.clone().into_iter().collect::<Vec<_>>());
     for (rank, (key, &entry)) in model.iter().enumerate() {
         assert_eq!(buffer.get(key, SPEC.hash(key)), Some(entry));
@@ -56,7 +56,7 @@ fn keys_of_every_length_come_back_in_order_and_in_order_of_arrival() {
     let mut arrived = vec![];
     for length in (0..300).chain([MAX_KEY - 1, MAX_KEY]).rev() {
         let key: Vec<u8> = (0..length).map(|i| (i / 40) as u8).collect();
-        let entry = Entry::Value(length as u32);
+        let entry = Found::Value(length as u32);
         assert_eq!(buffer.put(&key, SPEC.hash(&key), entry), None);
         arrived.push(Record { key: &[], hash: SPEC.hash(&key), entry });
         model.insert(key, entry);
@@ -71,14 +71,14 @@ fn keys_whose_hashes_are_equal_are_kept_apart() {
     let mut buffer = WriteBuffer::new();
     let hash = SPEC.hash(b"the same");
     for i in 0..500u32 {
-        assert_eq!(buffer.put(&i.to_le_bytes(), hash, Entry::Value(i)), None);
+        assert_eq!(buffer.put(&i.to_le_bytes(), hash, Found::Value(i)), None);
     }
-    assert!((0..500u32).all(|i| buffer.get(&i.to_le_bytes(), hash) == Some(Entry::Value(i))));
+    assert!((0..500u32).all(|i| buffer.get(&i.to_le_bytes(), hash) == Some(Found::Value(i))));
     assert_eq!(buffer.get(b"none", hash), None);
 }
 
 #[test]
 #[should_panic(expected = "a key that fits")]
 fn a_key_over_the_limit_is_the_callers_error() {
-    WriteBuffer::new().put(&vec![0; MAX_KEY + 1], SPEC.hash(b""), Entry::Deleted);
+    WriteBuffer::new().put(&vec![0; MAX_KEY + 1], SPEC.hash(b""), Found::Deleted);
 }

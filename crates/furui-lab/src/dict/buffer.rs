@@ -4,7 +4,7 @@ use std::error::Error;
 use std::hint::black_box;
 
 use furui::HashSpec;
-use furui::dict::{Entry, WriteBuffer};
+use furui::dict::{Found, WriteBuffer};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
@@ -43,7 +43,7 @@ pub(crate) fn run(file: Option<&str>) -> Result<(), Box<dyn Error>> {
         let mut buffer = WriteBuffer::new();
         ours.insert.push(ns_each(keys.len(), || {
             for (i, key) in keys.iter().enumerate() {
-                buffer.put(key, spec.hash(key), Entry::Value(i as u32));
+                buffer.put(key, spec.hash(key), Found::Value(i as u32));
             }
         }));
         ours.hit.push(ns_each(keys.len(), || {

@@ -1,15 +1,13 @@
-//! The dictionary: its parts, and the rivals of each.
+//! Dictionaries: their parts, each against its rivals.
 
 mod buffer;
+mod trie;
 
-use std::error::Error;
-
-pub(crate) fn run(what: Option<&str>, file: Option<String>) -> Result<(), Box<dyn Error>> {
-    match what {
-        Some("buffer") => buffer::run(file.as_deref()),
-        _ => {
-            eprintln!("usage: furui-lab dict buffer [FILE] (its lines are the keys; random ones if there is none)");
-            Ok(())
-        }
+pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
+    match (args.next().as_deref(), args.next()) {
+        (Some("buffer"), file) => buffer::run(file.as_deref())?,
+        (Some("trie"), Some(file)) => trie::run(&file, args.next().as_deref())?,
+        _ => eprintln!("usage: furui-lab dict buffer [FILE] | trie FILE [KEYS]"),
     }
+    Ok(())
 }

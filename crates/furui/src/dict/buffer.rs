@@ -3,7 +3,7 @@ use std::iter;
 use std::mem::size_of;
 use std::sync::OnceLock;
 
-use super::{Entry, MAX_KEY};
+use super::{Found, MAX_KEY};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::hash::KeyHash;
 
@@ -67,7 +67,7 @@ pub struct Record<'a> {
     /// Its hash, as it was given.
     pub hash: KeyHash,
     /// What was put last.
-    pub entry: Entry,
+    pub found: Found,
 }
 
 impl WriteBuffer {
@@ -96,12 +96,12 @@ impl WriteBuffer {
         self.arena.len() + record_len(length) <= MAX_BYTES
     }
 
-    /// Puts a key in, or deletes it: the newest entry of a key counts. What it replaces is returned.
+    /// Puts a key in, or deletes it: what was put last counts. What it replaces is returned.
     ///
     /// # Panics
     /// If the key is longer than [`MAX_KEY`], or [does not fit](Self::has_room).
     #[inline]
-    pub fn put(&mut self, key: &[u8], hash: KeyHash, entry: Entry) -> Option<Entry> {
+    pub fn put(&mut self, key: &[u8], hash: KeyHash, found: Found) -> Option<Found> {
         assert!(key.len() <= MAX_KEY && self.has_room(key.len()), "a key that fits");
         // At most 3/4 of the slots are taken, so that a search ends soon.
         if self.keys * 4 >= self.slots.len() * 3 {
@@ -109,8 +109,8 @@ impl WriteBuffer {
         }
         match self.find(key, hash) {
             Ok(at) => {
-                let old = self.record(at).entry;
-                self.write_entry(at as usize * UNIT, key.len(), entry);
+                let old = self.record(at).found;
+                self.write_found(at as usize * UNIT, key.len(), found);
                 Some(old)
             }
             Err(slot) => {
@@ -120,7 +120,7 @@ impl WriteBuffer {
                 self.arena.extend_from_slice(&[0; HEADER - LENGTH]);
                 self.arena.extend_from_slice(key);
                 self.arena.resize(at + record_len(key.len()), 0);
-                self.write_entry(at, key.len(), entry);
+                self.write_found(at, key.len(), found);
                 self.keys += 1;
                 self.order.take();
                 None
@@ -130,11 +130,11 @@ impl WriteBuffer {
 
     /// What was put last for a key, if it is here.
     #[inline]
-    pub fn get(&self, key: &[u8], hash: KeyHash) -> Option<Entry> {
+    pub fn get(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
         if self.slots.is_empty() {
             return None;
         }
-        self.find(key, hash).ok().map(|at| self.record(at).entry)
+        self.find(key, hash).ok().map(|at| self.record(at).found)
     }
 
     /// All keys, in order of arrival.
@@ -205,10 +205,10 @@ impl WriteBuffer {
         }
     }
 
-    fn write_entry(&mut self, at: usize, length: usize, entry: Entry) {
-        let (tombstone, value) = match entry {
-            Entry::Value(value) => (0, value),
-            Entry::Deleted => (TOMBSTONE, 0),
+    fn write_found(&mut self, at: usize, length: usize, found: Found) {
+        let (tombstone, value) = match found {
+            Found::Value(value) => (0, value),
+            Found::Deleted => (TOMBSTONE, 0),
         };
         put(&mut self.arena, at + LENGTH, (length as u32 | tombstone).to_le_bytes());
         put(&mut self.arena, at + VALUE, value.to_le_bytes());
@@ -229,12 +229,12 @@ impl WriteBuffer {
     fn record(&self, at: u32) -> Record<'_> {
         let key = self.key(at);
         let at = at as usize * UNIT;
-        let entry = if u32_at(&self.arena, at + LENGTH) & TOMBSTONE == 0 {
-            Entry::Value(u32_at(&self.arena, at + VALUE))
+        let found = if u32_at(&self.arena, at + LENGTH) & TOMBSTONE == 0 {
+            Found::Value(u32_at(&self.arena, at + VALUE))
         } else {
-            Entry::Deleted
+            Found::Deleted
         };
-        Record { key, hash: KeyHash::new(u64_at(&self.arena, at)), entry }
+        Record { key, hash: KeyHash::new(u64_at(&self.arena, at)), found }
     }
 }
 

@@ -119,3 +119,37 @@ fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
         *value = *value << bits | word >> (bit % 8) & ((1 << bits) - 1);
     }
 }
+
+/// See [`super::Vectors::positions`]. Eight bytes a step, then the tops of the zero bytes gathered by a multiplication.
+#[inline(always)]
+pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
+    const LOW7: u64 = 0x7F7F_7F7F_7F7F_7F7F;
+    let pattern = u64::from_le_bytes([byte; 8]);
+    let mut mask = 0;
+    for (i, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        let x = u64::from_le_bytes(*word) ^ pattern;
+        let zeros = !(((x & LOW7) + LOW7) | x | LOW7);
+        mask |= (zeros >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << (8 * i);
+    }
+    mask
+}
+
+/// See [`super::Vectors::starts_with`]. Words that overlap at the end instead of a loop over the last bytes.
+#[inline(always)]
+pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
+    let Some(text) = text.get(..prefix.len()) else { return false };
+    if let (Some(a), Some(b)) = (text.last_chunk::<8>(), prefix.last_chunk::<8>()) {
+        let words = text.as_chunks::<8>().0.iter().zip(prefix.as_chunks::<8>().0);
+        return a == b && words.into_iter().all(|(a, b)| a == b);
+    }
+    if let (Some(a), Some(b)) = (text.last_chunk::<4>(), prefix.last_chunk::<4>()) {
+        return a == b && text.first_chunk::<4>() == prefix.first_chunk::<4>();
+    }
+    text.iter().zip(prefix).all(|(a, b)| a == b)
+}
+
+/// See [`super::Vectors::sum_7bit`].
+#[inline(always)]
+pub(super) fn sum_7bit(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|&byte| u32::from(byte & 0x7F)).sum()
+}

@@ -8,10 +8,12 @@
 pub(crate) mod atomic;
 mod generic;
 pub(crate) mod split_block;
+mod vectors;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use vectors::Vectors;
 pub(crate) use words::Words;
 
 /// Appends to `out` the positions in `haystack` that hold `byte`, ascending. `haystack` must be shorter than 4 GiB.

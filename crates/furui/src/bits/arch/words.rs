@@ -23,11 +23,7 @@ impl Words {
     pub(crate) fn detect() -> Self {
         Self {
             #[cfg(target_arch = "x86_64")]
-            v3: is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt"),
+            v3: x86_64::has_v3(),
         }
     }
 

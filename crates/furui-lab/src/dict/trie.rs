@@ -1,0 +1,140 @@
+//! One frozen trie: size, build, random hits and misses, one at a time and in batches, against the crate fst where it is
+//! built in (feature `rivals`).
+//!
+//! The keys are lines of a file in an order that a fixed seed shuffles; a key's value is its place in that order, so
+//! values are as random as they come. The next 500 000 lines are the misses. Keys are sorted before the clock starts: fst
+//! wants them so, and a buffer that is frozen sorts them for either.
+
+use std::collections::HashSet;
+use std::hint::black_box;
+
+use furui::dict::{Found, Skeleton, Trie};
+
+use crate::clock::{median, ns_each, thread_ns};
+use crate::keys::mix;
+
+const KEYS: usize = 5_000_000;
+const MISSES: usize = 500_000;
+const LOOKUPS: usize = 300_000;
+const ROUNDS: usize = 7;
+
+pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::error::Error>> {
+    let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
+    let text = std::fs::read(file)?;
+    let lines = shuffled(&text);
+    let count = wanted.min(lines.len().saturating_sub(MISSES));
+    let (keys, misses) = (&lines[..count], &lines[count..(count + MISSES).min(lines.len())]);
+    let mut sorted: Vec<(&[u8], u32)> = keys.iter().zip(0..).map(|(&key, value)| (key, value)).collect();
+    sorted.sort_unstable();
+    let bytes: usize = keys.iter().map(|key| key.len()).sum();
+    println!("{count} keys of {:.2} bytes", bytes as f64 / count as f64);
+
+    let mut builds = vec![];
+    let mut trie = None;
+    for _ in 0..3 {
+        drop(trie.take());
+        let start = thread_ns();
+        let skeleton = Skeleton::from_sorted(sorted.iter().map(|&(key, value)| (key, Some(value))))?;
+        let middle = thread_ns();
+        trie = Some(Trie::encode(&skeleton)?);
+        let end = thread_ns();
+        builds.push((end - start) as f64 / count as f64);
+        println!(
+            "build: {:.0} ns a key ({:.0} for the skeleton), {:.2} M keys/s",
+            (end - start) as f64 / count as f64,
+            (middle - start) as f64 / count as f64,
+            count as f64 * 1e3 / (end - start) as f64
+        );
+    }
+    let trie = trie.ok_or("no build")?;
+    print_size(&trie, count);
+    let build = median(&mut builds);
+
+    #[cfg(feature = "rivals")]
+    let rival = {
+        let mut builds = vec![];
+        let mut map = None;
+        for _ in 0..if count > 1_000_000 { 1 } else { 3 } {
+            let start = thread_ns();
+            let mut builder = fst::MapBuilder::memory();
+            for &(key, value) in &sorted {
+                builder.insert(key, u64::from(value))?;
+            }
+            map = Some(builder.into_map());
+            builds.push((thread_ns() - start) as f64 / count as f64);
+        }
+        let map = map.ok_or("no build")?;
+        let fst_build = median(&mut builds);
+        println!("fst: {:.2} bytes a key", map.as_fst().as_bytes().len() as f64 / count as f64);
+        println!("fst build: {fst_build:.0} ns a key; ours has {:.2} times its keys/s", fst_build / build);
+        map
+    };
+    #[cfg(not(feature = "rivals"))]
+    let _ = build;
+    drop(sorted);
+
+    for (i, &key) in keys.iter().enumerate() {
+        assert_eq!(trie.get(key), Some(Found::Value(i as u32)), "{}", String::from_utf8_lossy(key));
+    }
+    for &key in misses {
+        assert_eq!(trie.get(key), None, "{}", String::from_utf8_lossy(key));
+    }
+    let mut columns: [Vec<f64>; 6] = Default::default();
+    for round in 0..ROUNDS {
+        let pick = |list: &[&'_ [u8]], i: usize| -> usize {
+            (u128::from(mix((round * LOOKUPS + i) as u64)) * list.len() as u128 >> 64) as usize
+        };
+        let hits: Vec<&[u8]> = (0..LOOKUPS).map(|i| keys[pick(keys, i)]).collect();
+        let missed: Vec<&[u8]> = (0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]).collect();
+        let mut answers = vec![];
+        for (at, queries) in [(0, &hits), (1, &missed)] {
+            columns[at].push(ns_each(queries.len(), || {
+                for query in queries {
+                    black_box(trie.get(query));
+                }
+            }));
+            columns[at + 2].push(ns_each(queries.len(), || trie.get_all(queries, &mut answers)));
+            #[cfg(feature = "rivals")]
+            columns[at + 4].push(ns_each(queries.len(), || {
+                for query in queries {
+                    black_box(rival.get(query));
+                }
+            }));
+        }
+    }
+    let medians = columns.map(|mut samples| if samples.is_empty() { f64::NAN } else { median(&mut samples) });
+    println!("| | hit ns | x fst | miss ns | x fst |");
+    println!("|---|--:|--:|--:|--:|");
+    for (name, at) in [("one at a time", 0), ("batched", 2), ("fst", 4)] {
+        let [hit, miss] = [medians[at], medians[at + 1]];
+        println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / medians[4], miss / medians[5]);
+    }
+    Ok(())
+}
+
+fn print_size(trie: &Trie, count: usize) {
+    let each = |bytes: u64| bytes as f64 / count as f64;
+    for (name, bytes) in trie.sizes() {
+        println!("  {name:12} {:8.4}", each(bytes));
+    }
+    let total = trie.bytes() as u64;
+    let index = total - trie.sizes().iter().filter(|(name, _)| *name == "values").map(|&(_, bytes)| bytes).sum::<u64>();
+    println!(
+        "bytes a key: {:.3} with packed values, {:.3} with plain u32, {:.3} the index alone; {:.3} nodes a key",
+        each(total),
+        each(index) + 4.0,
+        each(index),
+        each(trie.nodes())
+    );
+}
+
+/// The distinct lines, in an order of a fixed seed.
+fn shuffled(text: &[u8]) -> Vec<&[u8]> {
+    let mut seen = HashSet::new();
+    let mut lines: Vec<&[u8]> =
+        text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && seen.insert(*line)).collect();
+    for i in (1..lines.len()).rev() {
+        lines.swap(i, (u128::from(mix(i as u64 ^ 0x5EED << 32)) * (i as u128 + 1) >> 64) as usize);
+    }
+    lines
+}

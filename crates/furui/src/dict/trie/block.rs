@@ -1,0 +1,211 @@
+//! Blocks of 64 nodes: docs/format.md, "Trie", is the normative description.
+//!
+//! ```text
+//! +0   first   u64      bit = 1: the node is the first child of its parent
+//! +8   inner   u64      bit = 1: the node has children
+//! +16  one     u64 \    class of the label's rest (behind its first byte): neither = empty, one = 1-byte code,
+//! +24  two     u64 /    two = 2-byte code, both = record
+//! +32  down    5 bytes  position of the first child of the block's first inner node
+//! +37  length  u16      of the block, in units of 4 bytes
+//! +39  inners  u32      how many inner nodes come before the block, the root counted
+//! +43  leaves  u32      how many leaves come before the block
+//! +47  edges   64 × u8  first bytes of the labels
+//! +111 codes, in the order of the nodes; one byte for each record: its length; the records
+//! ```
+
+use super::labels::Label;
+use crate::bits::Vectors;
+use crate::format::field::{array_at, u16_at, u32_at, u64_at};
+
+pub(super) const NODES: usize = 64;
+pub(super) const UNIT: usize = 4;
+
+pub(super) const FIRST: usize = 0;
+pub(super) const INNER: usize = 8;
+pub(super) const ONE: usize = 16;
+pub(super) const TWO: usize = 24;
+pub(super) const DOWN: usize = 32;
+pub(super) const LENGTH: usize = 37;
+pub(super) const INNERS: usize = 39;
+pub(super) const LEAVES: usize = 43;
+pub(super) const EDGES: usize = 47;
+pub(super) const CODES: usize = EDGES + NODES;
+
+/// Where a node is: its block's offset in units, and its slot among 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Position(pub(super) u64);
+
+impl Position {
+    /// Positions have 40 bits in files: 64 GiB of blocks.
+    pub(super) const BITS: u32 = 40;
+
+    #[inline(always)]
+    pub(super) fn new(offset: usize, slot: u32) -> Self {
+        Self((offset / UNIT) as u64 * NODES as u64 | u64::from(slot))
+    }
+
+    #[inline(always)]
+    pub(super) fn offset(self) -> usize {
+        (self.0 / NODES as u64) as usize * UNIT
+    }
+
+    #[inline(always)]
+    pub(super) fn slot(self) -> u32 {
+        self.0 as u32 % NODES as u32
+    }
+}
+
+/// A block of the trie, and whatever lies behind it.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a> {
+    head: &'a [u8; CODES],
+    body: &'a [u8],
+}
+
+impl<'a> Block<'a> {
+    /// The block at an offset, if there are enough bytes for one.
+    #[inline(always)]
+    pub(super) fn at(nodes: &'a [u8], offset: usize) -> Option<Self> {
+        let (head, body) = nodes.get(offset..)?.split_first_chunk()?;
+        Some(Self { head, body })
+    }
+
+    #[inline(always)]
+    pub(super) fn first(self) -> u64 {
+        u64_at(self.head, FIRST)
+    }
+
+    #[inline(always)]
+    pub(super) fn inner(self) -> u64 {
+        u64_at(self.head, INNER)
+    }
+
+    #[inline(always)]
+    fn one(self) -> u64 {
+        u64_at(self.head, ONE)
+    }
+
+    #[inline(always)]
+    fn two(self) -> u64 {
+        u64_at(self.head, TWO)
+    }
+
+    #[inline(always)]
+    pub(super) fn down(self) -> Position {
+        Position(u64_at(self.head, DOWN) & ((1 << Position::BITS) - 1))
+    }
+
+    /// In bytes. Not less than a block has, so that a walk from block to block ends.
+    #[inline(always)]
+    pub(super) fn length(self) -> usize {
+        (usize::from(u16_at(self.head, LENGTH)) * UNIT).max(CODES)
+    }
+
+    #[inline(always)]
+    pub(super) fn edges(self) -> &'a [u8; NODES] {
+        self.head.last_chunk().expect("edges are the end of the head")
+    }
+
+    /// The rank among inner nodes, the root counted, that the inner node in a slot has.
+    #[inline(always)]
+    pub(super) fn inner_rank(self, slot: u32) -> u64 {
+        u64::from(u32_at(self.head, INNERS)) + u64::from((self.inner() & below(slot)).count_ones())
+    }
+
+    /// The rank among leaves that the leaf in a slot has.
+    #[inline(always)]
+    pub(super) fn leaf_rank(self, slot: u32) -> u64 {
+        u64::from(u32_at(self.head, LEAVES)) + u64::from((!self.inner() & below(slot)).count_ones())
+    }
+
+    #[inline(always)]
+    pub(super) fn is_inner(self, slot: u32) -> bool {
+        self.inner() >> slot & 1 == 1
+    }
+
+    /// How the rest of a node's label is written; `None` if that cannot be.
+    #[inline(always)]
+    pub(super) fn label(self, slot: u32, vectors: Vectors) -> Option<Label<'a>> {
+        let (one, two) = (self.one(), self.two());
+        let code =
+            (one & !two & below(slot)).count_ones() as usize + 2 * (two & !one & below(slot)).count_ones() as usize;
+        match (one >> slot & 1, two >> slot & 1) {
+            (0, 0) => Some(Label::Empty),
+            (1, 0) => Some(Label::One(*self.body.get(code)?)),
+            (0, 1) => Some(Label::Two(u16::from_le_bytes(*self.body.get(code..)?.first_chunk()?))),
+            _ => {
+                let codes = (one & !two).count_ones() as usize + 2 * (two & !one).count_ones() as usize;
+                let (lengths, records) = self.body.get(codes..)?.split_at_checked((one & two).count_ones() as usize)?;
+                let index = (one & two & below(slot)).count_ones() as usize;
+                let length = lengths[index];
+                let start = vectors.sum_7bit(&lengths[..index]) as usize;
+                Some(Label::Record { records, start, nibbles: usize::from(length & 0x7F), link: length > 0x7F })
+            }
+        }
+    }
+}
+
+/// The slots before `slot`.
+#[inline(always)]
+pub(super) fn below(slot: u32) -> u64 {
+    (1 << slot) - 1
+}
+
+/// What a block is made of, before it is bytes.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) first: u64,
+    pub(super) inner: u64,
+    pub(super) one: u64,
+    pub(super) two: u64,
+    pub(super) inners: u32,
+    pub(super) leaves: u32,
+    pub(super) edges: Vec<u8>,
+    pub(super) codes: Vec<u8>,
+    pub(super) lengths: Vec<u8>,
+    pub(super) records: Vec<u8>,
+    /// How many nibbles `records` has.
+    pub(super) nibbles: usize,
+}
+
+impl Draft {
+    /// Appends the lowest `count` nibbles of `bits`.
+    pub(super) fn push_nibbles(&mut self, bits: u64, count: usize) {
+        let mut bits = bits;
+        for _ in 0..count {
+            let nibble = bits as u8 & 0xF;
+            match self.nibbles % 2 {
+                0 => self.records.push(nibble),
+                _ => *self.records.last_mut().expect("half a byte is there") |= nibble << 4,
+            }
+            bits >>= 4;
+            self.nibbles += 1;
+        }
+    }
+
+    /// Appends the block to `out`. `down` is still 0.
+    pub(super) fn write(&mut self, out: &mut Vec<u8>) {
+        let start = out.len();
+        // What is no node is the first child of nobody: that ends the last group.
+        self.first |= u64::MAX.checked_shl(self.edges.len() as u32).unwrap_or(0);
+        self.edges.resize(NODES, 0);
+        for word in [self.first, self.inner, self.one, self.two] {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend([0; LENGTH - DOWN + 2]);
+        out.extend(self.inners.to_le_bytes());
+        out.extend(self.leaves.to_le_bytes());
+        for part in [&self.edges, &self.codes, &self.lengths, &self.records] {
+            out.extend_from_slice(part);
+        }
+        out.resize(start + (out.len() - start).next_multiple_of(UNIT), 0);
+        let length = ((out.len() - start) / UNIT) as u16;
+        out[start + LENGTH..][..2].copy_from_slice(&length.to_le_bytes());
+    }
+}
+
+/// Sets the position of the first child of the first inner node of the block at `offset`.
+pub(super) fn set_down(nodes: &mut [u8], offset: usize, down: Position) {
+    let bytes: [u8; 5] = array_at(&down.0.to_le_bytes(), 0);
+    nodes[offset + DOWN..][..5].copy_from_slice(&bytes);
+}

@@ -1,0 +1,102 @@
+use super::intern::Interner;
+use super::labels::{GROUP, ONES, place_of};
+
+/// How a label's rest is written in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    Empty,
+    One(u8),
+    Two(u16),
+    Record,
+}
+
+/// The label dictionary: which labels have codes, and where their texts are.
+pub(super) struct Codes {
+    /// By the label's number.
+    pub(super) of: Vec<Code>,
+    /// One for every one-byte code, then one for every [`GROUP`] two-byte codes.
+    pub(super) places: Vec<u8>,
+    pub(super) texts: Vec<u8>,
+}
+
+/// The most groups of two-byte codes.
+const MAX_GROUPS: usize = (1 << 16) / GROUP;
+
+/// The longest label that is given a code: longer ones would crowd the dictionary with groups of few.
+const MAX_LENGTH: usize = 128;
+
+impl Codes {
+    /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the labels that save most by one.
+    pub(super) fn choose(labels: &Interner) -> Self {
+        let mut of = vec![Code::Record; labels.len()];
+        let mut wanted: Vec<(u64, u32)> = (0..labels.len() as u32)
+            .filter_map(|label| Some((saving(labels.get(label).len(), labels.count(label))?, label)))
+            .collect();
+        // Ties by number: the same skeleton always becomes the same bytes.
+        wanted.sort_unstable_by_key(|&(saving, label)| (std::cmp::Reverse(saving), label));
+        if let Some(empty) = (0..labels.len() as u32).find(|&label| labels.get(label).is_empty()) {
+            of[empty as usize] = Code::Empty;
+        }
+        let length = |label: u32| labels.get(label).len();
+        let mut by_count: Vec<u32> = wanted.iter().map(|&(_, label)| label).collect();
+        by_count.sort_by_key(|&label| std::cmp::Reverse(labels.count(label)));
+        let mut ones: Vec<u32> = by_count.into_iter().take(ONES).collect();
+        for &label in &ones {
+            of[label as usize] = Code::One(0);
+        }
+        let mut of_length = [0; MAX_LENGTH + 1];
+        let mut groups = 0;
+        let mut twos: Vec<u32> = vec![];
+        for &(_, label) in wanted.iter().filter(|(_, label)| of[*label as usize] == Code::Record) {
+            let same = &mut of_length[labels.get(label).len()];
+            if *same % GROUP == 0 {
+                if groups == MAX_GROUPS {
+                    continue;
+                }
+                groups += 1;
+            }
+            *same += 1;
+            twos.push(label);
+        }
+        ones.sort_by_key(|&label| length(label));
+        twos.sort_by_key(|&label| length(label));
+
+        let (mut places, mut texts) = (vec![], vec![]);
+        for (code, &label) in ones.iter().enumerate() {
+            of[label as usize] = Code::One(code as u8);
+            places.extend(place_of(texts.len(), length(label)));
+            texts.extend_from_slice(labels.get(label));
+        }
+        places.resize(ONES * 8, 0);
+        let mut code = 0;
+        for same in twos.chunk_by(|&a, &b| length(a) == length(b)) {
+            for group in same.chunks(GROUP) {
+                places.extend(place_of(texts.len(), length(group[0])));
+                for (code, &label) in (code..).zip(group) {
+                    of[label as usize] = Code::Two(code as u16);
+                    texts.extend_from_slice(labels.get(label));
+                }
+                code += GROUP;
+            }
+        }
+        if twos.is_empty() {
+            places.truncate(ones.len() * 8);
+        }
+        Self { of, places, texts }
+    }
+}
+
+/// About how many eighths of a byte a label of this length, met `count` times, saves with a code of two bytes; `None` if
+/// nothing.
+///
+/// Without a code it is a record once, one byte and a token of 12 bits for 2.7 bytes of text, and then a record again or
+/// a link of 5 bytes.
+fn saving(length: usize, count: u32) -> Option<u64> {
+    if !(1..=MAX_LENGTH).contains(&length) {
+        return None;
+    }
+    let record = 8 + 9 * length as u64 / 2;
+    let (again, code) = (record.min(40), 16);
+    let saved = (record + again * (u64::from(count) - 1)).checked_sub(code * u64::from(count) + 8 * length as u64)?;
+    (saved > 0).then_some(saved)
+}

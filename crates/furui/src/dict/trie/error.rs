@@ -1,0 +1,43 @@
+use std::fmt;
+
+/// The longest key a trie takes, in bytes: 64 KiB.
+pub const MAX_KEY: usize = 1 << 16;
+
+/// Why a trie could not be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TrieError {
+    /// A key is longer than [`MAX_KEY`].
+    KeyTooLong {
+        /// How many keys came before it.
+        index: usize,
+        /// Its length in bytes.
+        length: usize,
+    },
+    /// A key is not greater than the one before it.
+    Unsorted {
+        /// How many keys came before it.
+        index: usize,
+    },
+    /// The trie would be beyond a limit of its format.
+    TooLarge(&'static str),
+    /// There is no memory for this many bytes.
+    NoMemory(usize),
+}
+
+impl fmt::Display for TrieError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KeyTooLong { index, length } => {
+                write!(f, "key {index} has {length} bytes: keys of a trie have at most {MAX_KEY}")
+            }
+            Self::Unsorted { index } => {
+                write!(f, "key {index} is not greater than the one before it: sort the keys and drop repeated ones")
+            }
+            Self::TooLarge(what) => write!(f, "{what}: split the keys among several tries"),
+            Self::NoMemory(bytes) => write!(f, "no memory for a trie of {bytes} bytes: split the keys"),
+        }
+    }
+}
+
+impl std::error::Error for TrieError {}

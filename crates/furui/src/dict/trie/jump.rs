@@ -1,0 +1,256 @@
+//! The jump table: for a few lengths, from the first bytes of a key to the children of the node they lead to.
+//!
+//! It is only ever a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key that finds no
+//! entry is searched from the root. Buckets are lines of four entries and what does not fit is left out, so a search
+//! looks at one line for each length, whatever the keys are.
+
+use super::block::Position;
+use super::skeleton::Skeleton;
+use crate::bits::{Vectors, prefetch, scale};
+use crate::format::field::{put, u16_at, u64_at};
+use crate::hash::HashSpec;
+
+/// The most lengths a table has.
+pub(super) const MAX_LENGTHS: usize = 4;
+/// The longest length.
+pub(super) const MAX_LENGTH: u16 = 248;
+
+/// A node gets an entry if at least this many keys are below it.
+const MIN_KEYS: u32 = 64;
+
+/// Lengths in question are multiples of this.
+const STEP: usize = 4;
+
+const ENTRY: usize = 16;
+pub(super) const BUCKET: usize = 64;
+const TAG_BITS: u32 = 24;
+
+/// Lengths, longest first; the rest is 0.
+pub(super) type Lengths = [u16; MAX_LENGTHS];
+
+/// A node that is jumped to.
+pub(super) struct Landing {
+    /// Its rank among inner nodes.
+    pub(super) inner: u32,
+    /// The bytes that lead to it.
+    path: Vec<u8>,
+    /// How many of them are hashed.
+    length: u16,
+    keys: u32,
+    /// Where its children are, once they are somewhere.
+    pub(super) children: Position,
+}
+
+pub(super) struct Jump {
+    pub(super) lengths: Lengths,
+    pub(super) buckets: Vec<u8>,
+    pub(super) paths: Vec<u8>,
+}
+
+/// An inner node with many keys below. The root is the first.
+struct Heavy {
+    inner: u32,
+    node: usize,
+    parent: usize,
+    /// Bytes from the root.
+    depth: usize,
+    /// Nodes from the root.
+    level: u64,
+    keys: u32,
+}
+
+impl Jump {
+    /// Chooses lengths by what they save: levels skipped by the keys that jump, less what their entries and the searches
+    /// in vain cost. Returns the nodes jumped to in breadth-first order.
+    pub(super) fn choose(skeleton: &Skeleton) -> Vec<Landing> {
+        let heavy = heavy(skeleton);
+        let all = skeleton.keys() as f64;
+        let mut lengths: Vec<usize> = vec![];
+        // The deepest level that a chosen length jumps to above or at a node, and the keys that jump below it.
+        let mut above = vec![0u64; heavy.len()];
+        while lengths.len() < MAX_LENGTHS {
+            let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;
+            let mut covered = vec![0u64; heavy.len()];
+            for (i, node) in heavy.iter().enumerate().skip(1).rev() {
+                if lengths.iter().any(|&length| lands(node, length)) {
+                    covered[i] = u64::from(node.keys);
+                }
+                covered[node.parent] += covered[i];
+            }
+            let score = |length: usize| {
+                let (mut saved, mut bytes, mut reached) = (0, 0, 0);
+                for (i, node) in heavy.iter().enumerate().skip(1).filter(|(_, node)| lands(node, length)) {
+                    reached += u64::from(node.keys);
+                    saved += (u64::from(node.keys) - covered[i]) * node.level.saturating_sub(above[i]);
+                    bytes += node.depth + ENTRY * 3 / 2;
+                }
+                let in_vain = 1.0 - reached as f64 / all;
+                saved as f64 / all - VAIN_LEVELS * in_vain - LEVELS_PER_BYTE * bytes as f64 / all
+            };
+            let candidates = (STEP..=usize::from(MAX_LENGTH)).step_by(STEP).map(|length| (score(length), length));
+            let Some((_, best)) = candidates.filter(|&(score, _)| score > MIN_SCORE).max_by(|a, b| a.0.total_cmp(&b.0))
+            else {
+                break;
+            };
+            lengths.push(best);
+            for i in 1..heavy.len() {
+                above[i] = above[heavy[i].parent].max(above[i]);
+                if lands(&heavy[i], best) {
+                    above[i] = above[i].max(heavy[i].level);
+                }
+            }
+        }
+        landings(skeleton, &heavy, &lengths)
+    }
+
+    /// The table, when the landings' places are known.
+    pub(super) fn build(landings: &[Landing]) -> Self {
+        let mut lengths: Vec<u16> = landings.iter().map(|landing| landing.length).collect();
+        lengths.sort_unstable_by(|a, b| b.cmp(a));
+        lengths.dedup();
+        lengths.resize(MAX_LENGTHS, 0);
+        let mut by_path: Vec<&Landing> = landings.iter().collect();
+        by_path.sort_by(|a, b| a.path.cmp(&b.path));
+        // The path of a node is the beginning of the path of the next, if that is below it.
+        let mut paths: Vec<u8> = vec![];
+        let mut entries: Vec<(u32, &Landing, usize)> = vec![];
+        let mut last: &[u8] = &[];
+        for landing in by_path.into_iter().rev() {
+            if !last.starts_with(&landing.path) {
+                paths.extend_from_slice(&landing.path);
+                last = &landing.path;
+            }
+            entries.push((landing.keys, landing, paths.len() - last.len()));
+        }
+        entries.sort_by_key(|&(keys, _, _)| std::cmp::Reverse(keys));
+        let mut buckets = vec![0; (entries.len() * ENTRY * 3 / 2).div_ceil(BUCKET) * BUCKET];
+        let count = buckets.len() / BUCKET;
+        for (_, landing, start) in entries {
+            let hash = HashSpec::default().hash(&landing.path[..usize::from(landing.length)]).get();
+            let bucket = &mut buckets[scale(hash, count) * BUCKET..][..BUCKET];
+            if let Some(entry) = bucket.as_chunks_mut::<ENTRY>().0.iter_mut().find(|entry| u16_at(*entry, 14) == 0) {
+                let tag = hash & ((1 << TAG_BITS) - 1);
+                put(entry, 0, (landing.children.0 | tag << Position::BITS).to_le_bytes());
+                put(entry, 8, (start as u64 | (landing.path.len() as u64) << 48).to_le_bytes());
+            }
+        }
+        Self { lengths: array_of(&lengths), buckets, paths }
+    }
+}
+
+fn array_of(lengths: &[u16]) -> Lengths {
+    std::array::from_fn(|i| lengths[i])
+}
+
+/// What the choice of lengths is weighed by: levels that a search in vain costs, levels that a byte a key is worth, and
+/// the least a further length must save.
+const VAIN_LEVELS: f64 = 0.5;
+const LEVELS_PER_BYTE: f64 = 20.0;
+const MIN_SCORE: f64 = 0.5;
+
+/// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
+fn heavy(skeleton: &Skeleton) -> Vec<Heavy> {
+    let nodes = skeleton.nodes();
+    // Backwards, so that children come before their parent: the keys below every inner node, by rank.
+    let inners = skeleton.inner.ones() + 1;
+    let mut keys = vec![0u32; inners];
+    let (mut inner, mut group) = (inners, skeleton.firsts.ones());
+    for node in (0..nodes).rev() {
+        let mut below = u32::from(skeleton.terminals.get(node));
+        if skeleton.inner.get(node) {
+            inner -= 1;
+            below += keys[inner];
+        }
+        keys[group - 1] += below;
+        group -= usize::from(skeleton.firsts.get(node));
+    }
+    let mut heavy = vec![Heavy { inner: 0, node: 0, parent: 0, depth: 0, level: 0, keys: keys[0] }];
+    let (mut inner, mut group, mut parent) = (0, 0, 0);
+    for node in 0..nodes {
+        group += u32::from(skeleton.firsts.get(node));
+        if !skeleton.inner.get(node) {
+            continue;
+        }
+        inner += 1;
+        if keys[inner as usize] >= MIN_KEYS {
+            // The parent of a heavy node is heavy, and parents come in the order of their children.
+            while heavy[parent].inner < group - 1 {
+                parent += 1;
+            }
+            let (depth, level) = (heavy[parent].depth, heavy[parent].level);
+            let depth = depth + 1 + skeleton.distinct.get(skeleton.rests[node]).len();
+            heavy.push(Heavy { inner, node, parent, depth, level: level + 1, keys: keys[inner as usize] });
+        }
+    }
+    heavy
+}
+
+fn landings(skeleton: &Skeleton, heavy: &[Heavy], lengths: &[usize]) -> Vec<Landing> {
+    let mut landings = vec![];
+    for node in &heavy[1..] {
+        let above = heavy[node.parent].depth;
+        let Some(&length) = lengths.iter().filter(|&&length| above < length && length <= node.depth).max() else {
+            continue;
+        };
+        let mut path = vec![];
+        let mut at = node;
+        while at.level > 0 {
+            path.extend(skeleton.distinct.get(skeleton.rests[at.node]).iter().rev());
+            path.push(skeleton.edges[at.node]);
+            at = &heavy[at.parent];
+        }
+        path.reverse();
+        if path.len() < usize::from(u16::MAX) {
+            landings.push(Landing {
+                inner: node.inner,
+                path,
+                length: length as u16,
+                keys: node.keys,
+                children: Position(0),
+            });
+        }
+    }
+    landings
+}
+
+/// Asks for the line that [`land`] looks at for the longest length.
+#[inline(always)]
+pub(super) fn fetch(lengths: &Lengths, buckets: &[u8], key: &[u8]) {
+    let lines = buckets.as_chunks::<BUCKET>().0;
+    for &length in lengths.iter().filter(|&&length| length > 0) {
+        if let Some(start) = key.get(..usize::from(length))
+            && let Some(line) = lines.get(scale(HashSpec::default().hash(start).get(), lines.len()))
+        {
+            prefetch(line);
+        }
+    }
+}
+
+/// Where a key jumps to: the children it goes on with, and how many of its bytes, not all, lead there.
+#[inline(always)]
+pub(super) fn land(
+    lengths: &Lengths,
+    buckets: &[u8],
+    paths: &[u8],
+    key: &[u8],
+    vectors: Vectors,
+) -> Option<(Position, usize)> {
+    let lines = buckets.as_chunks::<BUCKET>().0;
+    for &length in lengths {
+        let Some(start) = key.get(..usize::from(length)).filter(|start| !start.is_empty()) else { continue };
+        let hash = HashSpec::default().hash(start).get();
+        let Some(line) = lines.get(scale(hash, lines.len())) else { return None };
+        for entry in line.as_chunks::<ENTRY>().0 {
+            let (target, place) = (u64_at(entry, 0), u64_at(entry, 8));
+            if (target >> Position::BITS) ^ (hash & ((1 << TAG_BITS) - 1)) != 0 {
+                continue;
+            }
+            let (start, len) = (place & ((1 << 48) - 1), (place >> 48) as usize);
+            let path = paths.get(start as usize..).and_then(|paths| paths.get(..len)).unwrap_or(&[]);
+            if len > 0 && path.len() == len && len < key.len() && vectors.starts_with(key, path) {
+                return Some((Position(target & ((1 << Position::BITS) - 1)), len));
+            }
+        }
+    }
+    None
+}

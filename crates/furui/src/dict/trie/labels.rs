@@ -1,0 +1,153 @@
+use super::block::{Block, Position};
+use super::parts::Names;
+use crate::bits::Vectors;
+use crate::format::field::u64_at;
+
+/// How the rest of a label (what is behind its first byte) is written.
+#[derive(Clone, Copy)]
+pub(super) enum Label<'a> {
+    Empty,
+    /// The number of one of the most frequent labels.
+    One(u8),
+    /// The number of a frequent label.
+    Two(u16),
+    /// `nibbles` half bytes from half byte `start` on: tokens of 12 bits or, if it is a link, the place of the text.
+    Record {
+        records: &'a [u8],
+        start: usize,
+        nibbles: usize,
+        link: bool,
+    },
+}
+
+/// A token: at most 15 bytes of text, and in the last byte its length.
+pub(super) type Token = [u8; 16];
+pub(super) const MAX_TOKEN: usize = 15;
+
+/// 2¹² tokens.
+pub(super) const TOKEN_NIBBLES: usize = 3;
+/// The most half bytes of a record of tokens: the length has 7 bits.
+pub(super) const MAX_RECORD: usize = 127;
+/// A link to the equal label of an earlier node has this many half bytes if the position has as many bits ...
+pub(super) const NEAR_NIBBLES: usize = 8;
+/// ... or this many.
+pub(super) const FAR_NIBBLES: usize = 10;
+/// A link to a text of its own has this many.
+pub(super) const LONG_NIBBLES: usize = 16;
+
+/// A text of the label dictionary or one of its own: start · 2¹⁶ + length.
+pub(super) const PLACE_LENGTH_BITS: u32 = 16;
+
+/// Labels of two-byte codes are in groups of this many, all of one length: that makes places of codes arithmetic.
+pub(super) const GROUP: usize = 64;
+/// How many places there are for one-byte codes, one each.
+pub(super) const ONES: usize = 256;
+
+/// A label's rest, found: text as it is, or a record of tokens.
+#[derive(Clone, Copy)]
+pub(super) enum Rest<'a> {
+    Text(&'a [u8]),
+    Tokens { records: &'a [u8], start: usize, count: usize },
+}
+
+impl<'a> Names<'a> {
+    /// Follows codes and links; `None` if the bytes are damaged.
+    #[inline(always)]
+    pub(super) fn rest(&self, label: Label<'a>, vectors: Vectors) -> Option<Rest<'a>> {
+        match label {
+            Label::Empty => Some(Rest::Text(&[])),
+            Label::One(code) => text(self.texts, self.place(usize::from(code), 0)?),
+            Label::Two(code) => {
+                let code = usize::from(code);
+                text(self.texts, self.place(ONES + code / GROUP, code % GROUP)?)
+            }
+            Label::Record { records, start, nibbles, link: false } => {
+                Some(Rest::Tokens { records, start, count: nibbles / TOKEN_NIBBLES })
+            }
+            Label::Record { records, start, nibbles, .. } => self.linked(records, start, nibbles, vectors),
+        }
+    }
+
+    #[inline(always)]
+    fn place(&self, index: usize, times: usize) -> Option<u64> {
+        let place = u64::from_le_bytes(*self.places.get(index)?);
+        let length = place & ((1 << PLACE_LENGTH_BITS) - 1);
+        Some(place.wrapping_add(length * (times as u64) << PLACE_LENGTH_BITS))
+    }
+
+    /// Kept out of the way of the usual labels.
+    #[inline(never)]
+    fn linked(&self, records: &'a [u8], start: usize, nibbles: usize, vectors: Vectors) -> Option<Rest<'a>> {
+        let mut bytes = [0; 16];
+        let from = records.get(start / 2..)?;
+        let len = from.len().min(9);
+        bytes[..len].copy_from_slice(&from[..len]);
+        let bits = (u128::from_le_bytes(bytes) >> (4 * (start % 2))) as u64;
+        if nibbles == LONG_NIBBLES {
+            return text(self.long, bits);
+        }
+        let position = Position(bits & ((1 << (4 * nibbles.min(FAR_NIBBLES))) - 1));
+        match Block::at(self.nodes, position.offset())?.label(position.slot(), vectors)? {
+            Label::Record { records, start, nibbles, link: false } => {
+                Some(Rest::Tokens { records, start, count: nibbles / TOKEN_NIBBLES })
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn token(&self, records: &[u8], nibble: usize) -> Option<&'a Token> {
+        let pair = records.get(nibble / 2..)?.first_chunk()?;
+        let token = u16::from_le_bytes(*pair) >> (4 * (nibble % 2)) & 0xFFF;
+        self.tokens.get(usize::from(token))
+    }
+
+    /// How long the label's rest is, if `text` begins with it.
+    #[inline(always)]
+    pub(super) fn length_if_prefix(&self, rest: Rest<'_>, text: &[u8], vectors: Vectors) -> Option<usize> {
+        match rest {
+            Rest::Text(label) => vectors.starts_with(text, label).then_some(label.len()),
+            Rest::Tokens { records, start, count } => {
+                let mut at = 0;
+                for i in 0..count {
+                    let token = self.token(records, start + i * TOKEN_NIBBLES)?;
+                    let len = usize::from(token[MAX_TOKEN]) & 0xF;
+                    if !vectors.starts_with(&text[at..], &token[..len]) {
+                        return None;
+                    }
+                    at += len;
+                }
+                Some(at)
+            }
+        }
+    }
+
+    /// Appends the label's rest to `out`; what is damaged is left out.
+    pub(super) fn append(&self, rest: Rest<'_>, out: &mut Vec<u8>) {
+        match rest {
+            Rest::Text(label) => out.extend_from_slice(label),
+            Rest::Tokens { records, start, count } => {
+                for token in (0..count).map_while(|i| self.token(records, start + i * TOKEN_NIBBLES)) {
+                    out.extend_from_slice(&token[..usize::from(token[MAX_TOKEN]) & 0xF]);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
+    let start = (place >> PLACE_LENGTH_BITS) as usize;
+    let len = (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize;
+    Some(Rest::Text(texts.get(start..)?.get(..len)?))
+}
+
+/// Where a text is, as places and links say it.
+pub(super) fn place_of(start: usize, len: usize) -> [u8; 8] {
+    ((start as u64) << PLACE_LENGTH_BITS | len as u64).to_le_bytes()
+}
+
+/// The place that [`place_of`] wrote.
+pub(super) fn place_bits(start: usize, len: usize) -> u64 {
+    u64_at(&place_of(start, len), 0)
+}

@@ -1,0 +1,114 @@
+use std::ops::Range;
+
+use super::labels::Token;
+
+/// What a trie's bytes are divided into. Each part begins at a multiple of 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The blocks of nodes.
+    Nodes,
+    /// The offset of every 16th block: 8 bytes each.
+    Directory,
+    /// Where the labels of codes are.
+    Places,
+    /// The labels of codes.
+    Texts,
+    /// The tokens, 16 bytes each.
+    Tokens,
+    /// Labels too long for a block.
+    Long,
+    /// Which inner nodes are the ends of keys, in lines of 64 bytes.
+    Terminals,
+    /// The jump table.
+    Buckets,
+    /// The paths of its entries.
+    Paths,
+    /// The values.
+    Values,
+    /// Which keys are deleted: a bit each, if any is.
+    Deleted,
+}
+
+pub(super) const PARTS: usize = 11;
+
+impl Part {
+    /// In the order in which they lie.
+    pub(super) const ALL: [Self; PARTS] = [
+        Self::Nodes,
+        Self::Directory,
+        Self::Places,
+        Self::Texts,
+        Self::Tokens,
+        Self::Long,
+        Self::Terminals,
+        Self::Buckets,
+        Self::Paths,
+        Self::Values,
+        Self::Deleted,
+    ];
+
+    /// What people call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Nodes => "nodes",
+            Self::Directory => "directory",
+            Self::Places => "places",
+            Self::Texts => "texts",
+            Self::Tokens => "tokens",
+            Self::Long => "long",
+            Self::Terminals => "terminals",
+            Self::Buckets => "buckets",
+            Self::Paths => "paths",
+            Self::Values => "values",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+const ALIGN: u64 = 64;
+
+/// Where the parts are among the bytes of a trie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Parts {
+    starts: [usize; PARTS],
+    ends: [usize; PARTS],
+}
+
+impl Parts {
+    /// Parts of these lengths, one after the other; `None` if they are beyond this machine.
+    pub(super) fn new(lengths: [u64; PARTS]) -> Option<Self> {
+        let mut parts = Self { starts: [0; PARTS], ends: [0; PARTS] };
+        let mut end = 0u64;
+        for (i, length) in lengths.into_iter().enumerate() {
+            let start = end.checked_next_multiple_of(ALIGN)?;
+            end = start.checked_add(length)?;
+            parts.starts[i] = usize::try_from(start).ok()?;
+            parts.ends[i] = usize::try_from(end).ok()?;
+        }
+        Some(parts)
+    }
+
+    /// How many bytes all parts take.
+    pub(super) fn len(&self) -> usize {
+        self.ends[PARTS - 1]
+    }
+
+    #[inline(always)]
+    pub(super) fn range(&self, part: Part) -> Range<usize> {
+        self.starts[part as usize]..self.ends[part as usize]
+    }
+
+    pub(super) fn lengths(&self) -> [u64; PARTS] {
+        std::array::from_fn(|i| (self.ends[i] - self.starts[i]) as u64)
+    }
+}
+
+/// The parts that labels are read from.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    pub(super) nodes: &'a [u8],
+    pub(super) places: &'a [[u8; 8]],
+    pub(super) texts: &'a [u8],
+    pub(super) tokens: &'a [Token],
+    pub(super) long: &'a [u8],
+}

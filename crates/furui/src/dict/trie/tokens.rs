@@ -1,0 +1,154 @@
+use super::labels::{MAX_TOKEN, Token};
+
+/// How many tokens 12 bits tell apart.
+const MAX_TOKENS: usize = 1 << 12;
+
+/// Texts of 1 to 15 bytes that rare labels are made of, and the search for the longest one that a text begins with.
+///
+/// They are trained in one pass of pair counting, as OnPair (Gargiulo, Venturini et al., 2025) does it: the text is cut
+/// greedily into the tokens there are, and two that are met in a row for the k-th time become a token of their own.
+/// Unlike there, k is a constant of the caller, who may train again if there were too few or too many.
+pub(super) struct Tokens {
+    tokens: Vec<Token>,
+    /// A byte trie of all tokens: from (node, byte) to the child, by open addressing: (node · 256 + byte) · 2¹⁶ + child;
+    /// 0 is free. Node 0 is the root.
+    children: Vec<u64>,
+    /// The token that ends in a node, + 1.
+    ends: Vec<u16>,
+}
+
+impl Tokens {
+    /// One token for each of `bytes`.
+    fn new(bytes: impl Iterator<Item = u8>) -> Self {
+        let mut tokens = Self { tokens: vec![], children: vec![0; 1 << 17], ends: vec![0] };
+        for byte in bytes {
+            tokens.add(&[byte]);
+        }
+        tokens
+    }
+
+    /// Trains on texts: `bytes` are those that occur anywhere, `repeats` is how often a pair must be met.
+    pub(super) fn train<'t>(
+        bytes: impl Iterator<Item = u8>,
+        texts: impl Iterator<Item = &'t [u8]>,
+        repeats: u16,
+    ) -> Self {
+        let mut this = Self::new(bytes);
+        // Counts of pairs by hash: two pairs that share one may become tokens a little early.
+        let mut counts = vec![0u16; 1 << 18];
+        for text in texts {
+            if this.tokens.len() == MAX_TOKENS {
+                break;
+            }
+            let mut rest = text;
+            let mut last = None;
+            let mut start = text;
+            while !rest.is_empty() {
+                let (token, len) = this.longest(rest);
+                if let Some((last_token, last_len)) = last
+                    && last_len + len <= MAX_TOKEN
+                {
+                    let pair = u32::from(last_token) << 12 | u32::from(token);
+                    let count = &mut counts[(pair.wrapping_mul(0x9E37_79B1) >> 14) as usize];
+                    *count += 1;
+                    if *count >= repeats && this.tokens.len() < MAX_TOKENS {
+                        *count = 0;
+                        let merged = this.add(&start[..last_len + len]);
+                        last = Some((merged, last_len + len));
+                        rest = &rest[len..];
+                        continue;
+                    }
+                }
+                last = Some((token, len));
+                start = rest;
+                rest = &rest[len..];
+            }
+        }
+        this
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        self.tokens.as_flattened()
+    }
+
+    /// The number of a token of this text, made if there is none.
+    fn add(&mut self, text: &[u8]) -> u16 {
+        let mut node = 0;
+        for &byte in text {
+            node = match self.child(node, byte) {
+                Ok(child) => child,
+                Err(free) => {
+                    let child = self.ends.len() as u16;
+                    self.ends.push(0);
+                    self.children[free] = (u64::from(node) << 8 | u64::from(byte)) << 16 | u64::from(child);
+                    child
+                }
+            };
+        }
+        let end = &mut self.ends[usize::from(node)];
+        if *end == 0 {
+            let mut token = [0; MAX_TOKEN + 1];
+            token[..text.len()].copy_from_slice(text);
+            token[MAX_TOKEN] = text.len() as u8;
+            self.tokens.push(token);
+            *end = self.tokens.len() as u16;
+        }
+        *end - 1
+    }
+
+    /// The child of a node, or the free place for it. Nodes are 2¹² · 15 at most: less than half of the places.
+    #[inline]
+    fn child(&self, node: u16, byte: u8) -> Result<u16, usize> {
+        let wanted = u64::from(node) << 8 | u64::from(byte);
+        let mut at = ((wanted as u32).wrapping_mul(0x9E37_79B1) >> 15) as usize;
+        loop {
+            match self.children[at] {
+                0 => return Err(at),
+                entry if entry >> 16 == wanted => return Ok(entry as u16),
+                _ => at = (at + 1) % self.children.len(),
+            }
+        }
+    }
+
+    /// The longest token that `text` begins with, and its length. There is one for every byte that occurs.
+    #[inline]
+    fn longest(&self, text: &[u8]) -> (u16, usize) {
+        let (mut node, mut best) = (0, (0, 1));
+        for (i, &byte) in text.iter().take(MAX_TOKEN).enumerate() {
+            let Ok(child) = self.child(node, byte) else { break };
+            node = child;
+            if self.ends[usize::from(node)] > 0 {
+                best = (self.ends[usize::from(node)] - 1, i + 1);
+            }
+        }
+        best
+    }
+
+    /// The fewest tokens that `text` is made of, into `out`, by dynamic programming from its end.
+    pub(super) fn cut(&self, text: &[u8], out: &mut Vec<u16>) {
+        out.clear();
+        // From each place: how many tokens it takes to the end, with which first, of what length.
+        let mut best: Vec<(u32, u16, u8)> = vec![(0, 0, 0); text.len() + 1];
+        for start in (0..text.len()).rev() {
+            let (mut node, mut least) = (0, (u32::MAX, 0, 1));
+            for (i, &byte) in text[start..].iter().take(MAX_TOKEN).enumerate() {
+                let Ok(child) = self.child(node, byte) else { break };
+                node = child;
+                let tokens = best[start + i + 1].0 + 1;
+                if self.ends[usize::from(node)] > 0 && tokens <= least.0 {
+                    least = (tokens, self.ends[usize::from(node)] - 1, i as u8 + 1);
+                }
+            }
+            best[start] = least;
+        }
+        let mut at = 0;
+        while at < text.len() {
+            out.push(best[at].1);
+            at += usize::from(best[at].2);
+        }
+    }
+}
