@@ -58,7 +58,7 @@ fn keys_of_every_length_come_back_in_order_and_in_order_of_arrival() {
         let key: Vec<u8> = (0..length).map(|i| (i / 40) as u8).collect();
         let entry = Found::Value(length as u32);
         assert_eq!(buffer.put(&key, SPEC.hash(&key), entry), None);
-        arrived.push(Record { key: &[], hash: SPEC.hash(&key), entry });
+        arrived.push(Record { key: &[], hash: SPEC.hash(&key), found: entry });
         model.insert(key, entry);
     }
     assert_same(&buffer, &model);

@@ -14,8 +14,7 @@ mod testing;
 mod unary;
 pub(crate) mod word;
 
-pub(crate) use arch::{Vectors, prefetch};
-pub(crate) use arch::{prefetch, split_block};
+pub(crate) use arch::{Vectors, prefetch, split_block};
 pub use buffer::Buffer;
 pub use cells::Cells;
 pub(crate) use merge::merge_two;

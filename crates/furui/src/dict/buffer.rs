@@ -49,7 +49,7 @@ const SMALL_GROUP: usize = 12;
 /// Difference from the paper (T. Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS TRIE",
 /// 2011): there the buffer is a dynamic double array, which takes three times the memory of a hash table and six times
 /// as long to insert into; the order that it would give is found by sorting once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct WriteBuffer {
     /// The upper half of the hash, then where its record begins in [`UNIT`]s, plus one; 0 if the slot is free.
     slots: Vec<u64>,

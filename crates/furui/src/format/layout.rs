@@ -61,6 +61,8 @@ pub enum Kind {
     SplitBlockBloom,
     /// A growing chain of Bloom filters.
     GrowingBloom,
+    /// A trie of a dictionary, with its filter.
+    Trie,
 }
 
 impl Kind {
@@ -78,6 +80,7 @@ impl Kind {
             Self::QuotientFilter => 22,
             Self::SplitBlockBloom => 23,
             Self::GrowingBloom => 24,
+            Self::Trie => 64,
         }
     }
 
@@ -95,6 +98,7 @@ impl Kind {
             22 => Some(Self::QuotientFilter),
             23 => Some(Self::SplitBlockBloom),
             24 => Some(Self::GrowingBloom),
+            64 => Some(Self::Trie),
             _ => None,
         }
     }
@@ -118,6 +122,7 @@ impl Kind {
             Self::QuotientFilter => "quotient",
             Self::SplitBlockBloom => "parquet",
             Self::GrowingBloom => "growing",
+            Self::Trie => "trie",
         }
     }
 }
@@ -136,6 +141,7 @@ impl fmt::Display for Kind {
             Self::QuotientFilter => "a quotient filter",
             Self::SplitBlockBloom => "a split-block Bloom filter, as in Parquet files",
             Self::GrowingBloom => "a growing chain of Bloom filters",
+            Self::Trie => "a trie of a dictionary",
         })
     }
 }

@@ -82,6 +82,13 @@ impl Trie {
     }
 }
 
+impl Trie {
+    pub(super) fn shared(self) -> Trie<crate::format::Bytes> {
+        let body = std::sync::Arc::<[u8]>::from(&*self.body).into();
+        Trie { body, shape: self.shape, vectors: self.vectors }
+    }
+}
+
 impl<M> Trie<M> {
     /// How many keys there are, deleted ones among them.
     pub fn keys(&self) -> u64 {
