@@ -2,6 +2,7 @@
 
 mod clock;
 mod dict;
+mod filters;
 mod keys;
 mod levels;
 mod pages;
@@ -15,6 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     match args.next().as_deref() {
         Some("dict") => dict::run(args)?,
+        Some("filters") => filters::run(args.next().as_deref(), args.next().as_deref())?,
         Some("levels") => levels::run()?,
         Some("pages") => pages::run(args.next().as_deref())?,
         Some("quotient") => quotient::run(args.next().as_deref())?,
@@ -23,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab dict (buffer [FILE] | trie FILE [KEYS]) | levels | pages [page | merge | lookup] \
+            "usage: furui-lab dict (buffer [FILE] | trie FILE [KEYS]) | filters [KEYS] [blocked] | levels | pages [page | merge | lookup] \
              | quotient [LOG2_SLOTS] | recent FILE | stable \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),

@@ -117,7 +117,7 @@ fn insertions(counters: usize) {
                 keys.clear();
                 keys.extend((next_batched..next_batched + batch).map(hash));
                 new.clear();
-                batched.insert_all(&keys, &mut new);
+                batched.observe_all(&keys, &mut new);
                 black_box(&new);
                 next_batched += batch;
             }

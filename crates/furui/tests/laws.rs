@@ -4,7 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
 use furui::filter::{
-    ConfigError, CountingBloom, FilterMut, QuotientFilter, Recent, SplitBlockBloom, StableBloom, StableBloomLight,
+    ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent, RingedBloom, RingedParams,
+    SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{HashSpec, KeyHash};
 
@@ -13,9 +14,14 @@ type Maker = fn() -> Box<dyn FilterMut>;
 /// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
 const FILTERS: &[(&str, Maker)] = &[
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
+    ("GrowingBloom", || Box::new(GrowingBloom::with_rate(RATE).unwrap())),
     ("QuotientFilter", || Box::new(QuotientFilter::with_rate(ROOM + 100, RATE).unwrap())),
     ("QuotientFilter, counting", || Box::new(QuotientFilter::with_rate(3 * ROOM, RATE).unwrap().counting())),
     ("SplitBlockBloom", || Box::new(SplitBlockBloom::with_rate(ROOM, RATE).unwrap())),
+    ("RingedBloom", || Box::new(ringed(RATE, Gamma::Whole, 1000, ROOM).unwrap())),
+    ("RingedBloom, fractional", || Box::new(ringed(RATE, Gamma::Exact, 1000, ROOM).unwrap())),
+    ("RingedBloom, window beyond the ring", || Box::new(ringed(RATE, Gamma::Exact, 100_000, ROOM).unwrap())),
+    ("RingedBloom, n-divided", || Box::new(ringed(RATE, Gamma::Bits(30.5), 1, ROOM).unwrap())),
     ("StableBloom", || Box::new(StableBloom::with_rate(100_000, 2, RATE).unwrap())),
     ("StableBloomLight", || Box::new(StableBloomLight::with_rate(100_000, RATE).unwrap())),
     ("Recent<u16, 8>", || Box::new(Recent::<u16, 8>::new(8192).unwrap())),
@@ -33,6 +39,9 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("CountingBloom, rate beyond the hash", || CountingBloom::with_rate(ROOM, 1e-18).err()),
     ("CountingBloom, too many keys", || CountingBloom::with_rate(1 << 50, RATE).err()),
     ("CountingBloom, 3 bits", || CountingBloom::from_parts(100, 3, 3).err()),
+    ("GrowingBloom, rate 1", || GrowingBloom::with_rate(1.0).err()),
+    ("GrowingBloom, no rate", || GrowingBloom::with_rate(f64::NAN).err()),
+    ("GrowingBloom, rate beyond the hash", || GrowingBloom::with_rate(1e-15).err()),
     ("QuotientFilter, rate 0", || QuotientFilter::with_rate(ROOM, 0.0).err()),
     ("QuotientFilter, rate beyond the hash", || QuotientFilter::with_rate(ROOM, 1e-18).err()),
     ("QuotientFilter, too many keys", || QuotientFilter::with_rate(1 << 50, RATE).err()),
@@ -42,6 +51,16 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("SplitBlockBloom, too many keys", || SplitBlockBloom::with_rate(1 << 40, RATE).err()),
     ("SplitBlockBloom, no blocks", || SplitBlockBloom::from_parts(0).err()),
     ("SplitBlockBloom, more than Parquet takes", || SplitBlockBloom::for_parquet(1 << 28, RATE).err()),
+    ("RingedBloom, rate 0", || ringed(0.0, Gamma::Whole, 1000, ROOM).err()),
+    ("RingedBloom, rate 1", || ringed(1.0, Gamma::Whole, 1000, ROOM).err()),
+    ("RingedBloom, no window", || ringed(RATE, Gamma::Whole, 0, ROOM).err()),
+    ("RingedBloom, window too long", || ringed(RATE, Gamma::Whole, u32::MAX, ROOM).err()),
+    ("RingedBloom, half a bit", || ringed(RATE, Gamma::Bits(0.5), 1000, ROOM).err()),
+    ("RingedBloom, no number of bits", || ringed(RATE, Gamma::Bits(f64::NAN), 1000, ROOM).err()),
+    ("RingedBloom, too many bits", || ringed(RATE, Gamma::Bits(1e300), 1000, ROOM).err()),
+    ("RingedBloom, too many probes", || RingedParams::new(65, Gamma::Whole, 1000).err()),
+    ("RingedBloom, too many keys", || ringed(RATE, Gamma::Whole, 1000, 1 << 50).err()),
+    ("RingedBloom, more than any memory", || ringed(RATE, Gamma::Bits(65536.0), 1000, 1 << 27).err()),
     ("StableBloom, rate 2", || StableBloom::with_rate(1000, 2, 2.0).err()),
     ("StableBloom, no counters", || StableBloom::with_rate(0, 2, RATE).err()),
     ("StableBloomLight, rate -1", || StableBloomLight::with_rate(1000, -1.0).err()),
@@ -51,6 +70,10 @@ const REFUSALS: &[(&str, Refusal)] = &[
     ("Recent, more than any memory", || Recent::<u64>::new(1 << 40).err()),
     ("Recent, one set", || Recent::<u16>::new(4).err()),
 ];
+
+fn ringed(rate: f64, gamma: Gamma, delta: u32, keys: u64) -> Result<RingedBloom, ConfigError> {
+    RingedBloom::with_size(RingedParams::with_rate(rate, gamma, delta)?, keys)
+}
 
 const ROOM: u64 = 5000;
 const RATE: f64 = 0.01;

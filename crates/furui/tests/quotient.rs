@@ -5,7 +5,7 @@ mod quotient_oracle;
 
 use std::collections::BTreeMap;
 
-use furui::filter::{ConfigError, Filter, FilterMut, Full, QuotientFilter};
+use furui::filter::{ConfigError, Filter, FilterMut, Full, Mismatch, QuotientFilter};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
 use quotient_oracle::Oracle;
@@ -66,7 +66,7 @@ fn run(filter: &mut QuotientFilter, counting: bool, ops: &[Op]) -> BTreeMap<u64,
                 if *count > 0 && !counting {
                     assert_eq!(answer, Ok(false));
                 } else if len == filter.capacity() {
-                    assert_eq!(answer, Err(Full { capacity: len }));
+                    assert_eq!(answer, Err(Full::AtCapacity { capacity: len }));
                 } else {
                     assert_eq!(answer, Ok(*count == 0));
                     *count += 1;
@@ -254,7 +254,7 @@ fn small_tables_fill_to_the_last_slot_and_large_ones_to_97_percent() {
                     Ok(true) => new.push(key),
                     Ok(false) => {}
                     Err(full) => {
-                        assert_eq!(full.capacity, filter.capacity());
+                        assert_eq!(full, Full::AtCapacity { capacity: filter.capacity() });
                         break;
                     }
                 }
@@ -373,11 +373,11 @@ fn filters_that_do_not_fit_are_not_merged() {
     let a = QuotientFilter::with_fingerprint_bits(100, 20).unwrap();
     let b = QuotientFilter::with_fingerprint_bits(100, 21).unwrap();
     assert!(QuotientFilter::merge(&[&a, &b], 100).unwrap_err().0.contains("different fingerprints"));
-    assert!(QuotientFilter::merge(&[], 100).is_err());
+    assert!(QuotientFilter::merge(&[] as &[&QuotientFilter], 100).is_err());
     let mut c = a.clone();
     c.insert_all(&hashes(1).take(90).collect::<Vec<_>>()).unwrap();
     let ConfigError(message) = QuotientFilter::merge(&[&a, &c], 40).unwrap_err();
-    assert!(message.contains("more than 40 keys"), "{message}");
+    assert!(message.contains("full at 40 keys"), "{message}");
 }
 
 #[test]
@@ -387,6 +387,7 @@ fn a_run_never_lies_65536_slots_behind_its_place() {
     filter.insert_sorted(std::iter::repeat_n(key, 65_500)).unwrap();
     while filter.insert(key).is_ok() {}
     let stored = filter.len();
+    assert_eq!(filter.insert(key), Err(Full::Crowded { len: stored }));
     assert!((65_536..=65_536 + 64).contains(&stored), "{stored}");
     assert_eq!(filter.count(key), stored);
     assert_eq!(filter.len(), stored);
@@ -432,5 +433,56 @@ fn large_merges_are_unions_too() {
         assert!(merged.fingerprints().eq(expected.iter().copied()));
         assert!(merged.load() > 0.9, "{}", merged.load());
         assert!(parts.iter().flatten().all(|&key| merged.contains(key)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
+
+    #[test]
+    fn unions_intersections_and_common_counts_are_those_of_multisets(
+        counting: bool, slots in (40..100u64, 40..100u64), ops in (ops(30), ops(30)),
+    ) {
+        let filled = |slots, ops: &[Op]| {
+            let filter = QuotientFilter::with_fingerprint_bits(slots, 12).unwrap();
+            let mut filter = if counting { filter.counting() } else { filter };
+            let model = run(&mut filter, counting, ops);
+            (filter, model)
+        };
+        let ((a, in_a), (b, in_b)) = (filled(slots.0, &ops.0), filled(slots.1, &ops.1));
+        let count = |model: &BTreeMap<u64, u64>, fingerprint| model.get(&fingerprint).copied().unwrap_or(0);
+
+        let mut union = a.clone();
+        let fits = union.union(&b).is_ok();
+        let mut in_union = in_a.clone();
+        for (&fingerprint, &copies) in &in_b {
+            let sum = count(&in_a, fingerprint) + copies;
+            in_union.insert(fingerprint, if counting { sum } else { 1 });
+        }
+        prop_assert_eq!(fits, in_union.values().sum::<u64>() <= a.capacity());
+        check(&union, if fits { &in_union } else { &in_a }, &[]);
+
+        let mut both = a.clone();
+        both.intersect(&b).unwrap();
+        let mut in_both = in_a.clone();
+        in_both.iter_mut().for_each(|(&fingerprint, copies)| *copies = count(&in_b, fingerprint).min(*copies));
+        in_both.retain(|_, copies| *copies > 0);
+        check(&both, &in_both, &[]);
+        prop_assert_eq!(a.common(&b), Ok(in_both.len() as u64));
+        prop_assert_eq!((a.distinct(), b.distinct()), (in_a.len() as u64, in_b.len() as u64));
+    }
+}
+
+#[test]
+fn set_operations_refuse_other_fingerprints_and_hashes() {
+    let a = QuotientFilter::with_fingerprint_bits(100, 20).unwrap();
+    let longer = QuotientFilter::with_fingerprint_bits(100, 21).unwrap();
+    let seeded = a.clone().hashed_by(HashSpec { seed: 77, ..HashSpec::default() });
+    let specs = [&a, &seeded].map(|filter| filter.hash_spec().to_string());
+    for (b, named) in [(longer, ["1048575", "2097151"]), (seeded, [&specs[0], &specs[1]])] {
+        let answers = [a.clone().union(&b), a.clone().intersect(&b), a.common(&b).map(drop)];
+        for Mismatch(message) in answers.map(Result::unwrap_err) {
+            assert!(named.iter().all(|part| message.contains(part)), "{message}");
+        }
     }
 }

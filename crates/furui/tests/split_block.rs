@@ -35,7 +35,7 @@ fn golden() -> SplitBlockBloom {
 
 fn file_of(filter: SplitBlockBloom) -> Vec<u8> {
     let mut bytes = Vec::new();
-    AnyFilter::SplitBlockBloom(filter).write_to(&mut bytes).unwrap();
+    AnyFilter::SplitBlock(filter).write_to(&mut bytes).unwrap();
     bytes
 }
 
@@ -152,7 +152,7 @@ fn filters_that_differ_are_not_combined() {
     let five = SplitBlockBloom::from_parts(5).unwrap();
     let seeded = SplitBlockBloom::from_parts(4).unwrap().hashed_by(HashSpec { seed: 7, ..XXH64 });
     for error in [four.union(&five), four.intersect(&five)] {
-        assert!(error.unwrap_err().0.contains("one filter has 4 blocks and the other 5"));
+        assert!(error.unwrap_err().0.contains("split-block filters of 4 and 5 blocks: build both with the same"));
     }
     for error in [four.union(&seeded), four.intersect(&seeded)] {
         assert!(error.unwrap_err().0.contains("0x0000000000000007"));

@@ -4,7 +4,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::filter::{AnyFilter, Bloom, ConfigError, Estimate, Filter, FilterMut, SplitBlockBloom};
+use furui::filter::{
+    AnyFilter, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Gamma, GrowingBloom, QuotientFilter,
+    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
 use super::file::save;
@@ -17,6 +20,13 @@ use crate::progress::{self, Progress};
 
 /// The share of the machine's memory that gathered hashes may take.
 const GATHERED_SHARE: u64 = 4;
+/// The bits of a stable filter's counters.
+const STABLE_BITS: u32 = 2;
+/// A stable filter large enough that its probes and decrements are those of any larger one; none is smaller.
+const STABLE_SAMPLE: usize = 1 << 12;
+/// How far the positions of a key in a ringed filter are apart at most, in keys: a larger one has a rate lower by less
+/// than a hundredth, and takes longer.
+const DELTA: u32 = 1000;
 /// How many times its rate a filter may have before it is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
@@ -33,6 +43,10 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
             filled(new_filter(options, keys.spec, capacity)?, options, &keys)?
         }
         None => match options.kind {
+            FilterKind::Bloom => {
+                let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.spec);
+                filled(AnyFilter::Growing(growing), options, &keys)?
+            }
             FilterKind::Stable | FilterKind::StableLight => {
                 let reason = "a stable filter forgets: say with --capacity how many lines it is to remember";
                 return Err(Error::Config(reason.into()));
@@ -58,9 +72,35 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
     let rate = options.fpr;
     Ok(match options.kind {
         FilterKind::Bloom => AnyFilter::Bloom(Bloom::with_rate(capacity, rate)?.hashed_by(hash)),
-        FilterKind::Parquet => AnyFilter::SplitBlockBloom(SplitBlockBloom::with_rate(capacity, rate)?.hashed_by(hash)),
-        _ => return Err(ConfigError("not yet".into())),
+        FilterKind::Blocked => return Err(ConfigError("not yet".into())),
+        FilterKind::Counting => AnyFilter::Counting(CountingBloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Stable => {
+            // At 0.6 random decrements a counter, 97 counters of 100 have had less than the three that empty them, so
+            // nine keys of ten with four of them are still there.
+            let per_key = StableBloom::with_rate(STABLE_SAMPLE, STABLE_BITS, rate)?.decrements();
+            let counters = remembered(capacity, per_key, 0.6);
+            AnyFilter::Stable(StableBloom::with_rate(counters, STABLE_BITS, rate)?.hashed_by(hash))
+        }
+        FilterKind::StableLight => {
+            // A key is surely there for two rounds of the cursor.
+            let per_key = StableBloomLight::with_rate(STABLE_SAMPLE, rate)?.decrements();
+            AnyFilter::StableLight(
+                StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
+            )
+        }
+        FilterKind::Ringed => {
+            let params = RingedParams::with_rate(rate, Gamma::Exact, DELTA)?;
+            AnyFilter::Ringed(RingedBloom::with_size(params, capacity)?.hashed_by(hash))
+        }
+        FilterKind::Quotient => AnyFilter::Quotient(QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::with_rate(capacity, rate)?.hashed_by(hash)),
     })
+}
+
+/// The counters of a stable filter in which a key lasts while `capacity` others come, each of which decrements `per_key`
+/// counters: until the counters went round `rounds` times.
+fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
+    ((capacity as f64 * per_key as f64 / rounds) as usize).max(STABLE_SAMPLE)
 }
 
 /// Puts all lines into a filter.

@@ -54,10 +54,36 @@ pub fn fields(filter: &AnyFilter, bytes: u64) -> String {
 
 /// The numbers that a kind of filter is made by.
 fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
-    match filter {
-        AnyFilter::Bloom(filter) => {
-            vec![("bits", filter.bits()), ("probes", filter.probes().into()), ("capacity", filter.capacity())]
+    let mut numbers = match filter {
+        AnyFilter::Bloom(filter) => vec![("bits", filter.bits()), ("probes", filter.probes().into())],
+        AnyFilter::Counting(filter) => {
+            vec![("counters", filter.counters() as u64), ("probes", filter.probes().into())]
         }
-        AnyFilter::SplitBlockBloom(filter) => vec![("blocks", filter.blocks()), ("capacity", filter.capacity())],
+        AnyFilter::Stable(filter) => vec![
+            ("counters", filter.counters() as u64),
+            ("probes", filter.probes().into()),
+            ("decrements", filter.decrements() as u64),
+        ],
+        AnyFilter::StableLight(filter) => vec![
+            ("counters", filter.counters() as u64),
+            ("probes", filter.probes().into()),
+            ("decrements", filter.decrements() as u64),
+        ],
+        AnyFilter::Ringed(filter) => {
+            vec![("bits", filter.bits()), ("probes", filter.probes().into()), ("delta", filter.params().delta().into())]
+        }
+        AnyFilter::Quotient(filter) => vec![
+            ("slots", filter.slots()),
+            ("remainder_bits", filter.remainder_bits().into()),
+            ("fingerprints", filter.len()),
+        ],
+        AnyFilter::SplitBlock(filter) => vec![("blocks", filter.blocks())],
+        AnyFilter::Growing(filter) => {
+            vec![("parts", filter.parts() as u64), ("bits", filter.bits()), ("keys", filter.len())]
+        }
+    };
+    if filter.capacity() > 0 {
+        numbers.push(("capacity", filter.capacity()));
     }
+    numbers
 }

@@ -26,9 +26,17 @@ enum Kind {
     Pages(MmapMut),
 }
 
-/// There is no room for as many bytes.
-#[derive(Debug)]
-pub(crate) struct NoMemory;
+/// There is not enough memory for a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoMemory;
+
+impl fmt::Display for NoMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("there is not enough memory for a table of this size: ask for a smaller one")
+    }
+}
+
+impl std::error::Error for NoMemory {}
 
 impl Buffer {
     pub(crate) fn zeroed(len: usize) -> Result<Self, NoMemory> {

@@ -1,8 +1,9 @@
-use std::collections::TryReserveError;
+use std::ops::{Deref, DerefMut};
 
 use super::arch;
+use super::buffer::{Buffer, NoMemory};
 
-/// An array of saturating counters of 1, 2, 4 or 8 bits, packed into words: 64, 32, 16 or 8 to a word.
+/// An array of saturating counters of 1, 2, 4 or 8 bits, packed into little-endian words: 64, 32, 16 or 8 to a word.
 ///
 /// ```text
 ///   bits = 2      word 0                                word 1
@@ -15,8 +16,9 @@ use super::arch;
 ///
 /// Cost: `bits` a cell, rounded up to whole words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cells {
-    words: Vec<u64>,
+pub struct Cells<M = Buffer> {
+    /// Whole words; bits beyond the last cell are 0.
+    words: M,
     len: usize,
     bits: u32,
 }
@@ -29,14 +31,22 @@ impl Cells {
     ///
     /// # Panics
     /// If `bits` is not 1, 2, 4 or 8.
-    pub fn new(len: usize, bits: u32) -> Result<Self, TryReserveError> {
-        assert!(matches!(bits, 1 | 2 | 4 | 8), "cells have 1, 2, 4 or 8 bits, not {bits}");
-        let words = len.div_ceil((64 / bits) as usize);
-        // Only to ask: fresh zeros from the system are not touched before they are used, as filling would.
-        Vec::<u64>::new().try_reserve_exact(words)?;
-        Ok(Self { words: vec![0; words], len, bits })
+    pub fn new(len: usize, bits: u32) -> Result<Self, NoMemory> {
+        let bytes = usize::try_from(Self::bytes(len as u64, bits)).map_err(|_| NoMemory)?;
+        Ok(Self { words: Buffer::zeroed(bytes)?, len, bits })
     }
 
+    /// How many bytes `len` counters of `bits` bits take.
+    ///
+    /// # Panics
+    /// If `bits` is not 1, 2, 4 or 8.
+    pub fn bytes(len: u64, bits: u32) -> u64 {
+        assert!(matches!(bits, 1 | 2 | 4 | 8), "cells have 1, 2, 4 or 8 bits, not {bits}");
+        len.div_ceil(u64::from(64 / bits)) * 8
+    }
+}
+
+impl<M> Cells<M> {
     /// How many counters there are.
     #[inline]
     pub fn len(&self) -> usize {
@@ -58,7 +68,48 @@ impl Cells {
     /// The greatest value a counter can hold, 2^bits - 1.
     #[inline]
     pub fn max(&self) -> u8 {
-        (u8::MAX as u32 >> (8 - self.bits)) as u8
+        u8::MAX >> (8 - self.bits)
+    }
+
+    /// The word that holds a cell, and the cell's lowest bit in it. All shifts: `bits` is a power of two.
+    #[inline]
+    fn locate(&self, index: usize) -> (usize, u32) {
+        let bit_shift = self.bits.trailing_zeros();
+        let cell_shift = 6 - bit_shift;
+        (index >> cell_shift, ((index & ((1 << cell_shift) - 1)) << bit_shift) as u32)
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Cells<M> {
+    /// The counters that [`as_bytes`](Self::as_bytes) gave; `None` if these bytes are not so many, or a bit beyond the
+    /// last counter is set.
+    ///
+    /// # Panics
+    /// If `bits` is not 1, 2, 4 or 8.
+    pub fn from_bytes(bytes: M, len: usize, width: u32) -> Option<Self> {
+        if bytes.len() as u64 != Cells::bytes(len as u64, width) {
+            return None;
+        }
+        let cells = Self { words: bytes, len, bits: width };
+        let (last, end) = cells.locate(len);
+        let beyond = cells.words().get(last).map_or(0, |&word| u64::from_le_bytes(word) >> end);
+        (beyond == 0).then_some(cells)
+    }
+
+    /// All counters: the one at index i in the bits from i `bits` on, counted from the least of the first byte.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.words
+    }
+
+    #[inline(always)]
+    fn words(&self) -> &[[u8; 8]] {
+        self.words.as_chunks().0
+    }
+
+    /// The same counters, lent: whoever asks for many does without the detour through `M` each time.
+    #[inline(always)]
+    pub fn lend(&self) -> Cells<&[u8]> {
+        Cells { words: &self.words, len: self.len, bits: self.bits }
     }
 
     /// The counter at `index`.
@@ -69,7 +120,33 @@ impl Cells {
     #[inline]
     pub fn get(&self, index: usize) -> u8 {
         let (word, shift) = self.locate(index);
-        (self.words[word] >> shift) as u8 & self.max()
+        (u64::from_le_bytes(self.words()[word]) >> shift) as u8 & self.max()
+    }
+
+    /// Asks for the memory of the counter at `index`, which will be read soon.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        if let Some(word) = self.words().get(self.locate(index).0) {
+            arch::prefetch(word);
+        }
+    }
+
+    /// How many counters are not 0. Cost: one pass over the array.
+    pub fn count_nonzero(&self) -> usize {
+        self.words().iter().map(|&word| nonzero(u64::from_le_bytes(word), self.bits).count_ones() as usize).sum()
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> Cells<M> {
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut [[u8; 8]] {
+        self.words.as_chunks_mut().0
+    }
+
+    /// As [`lend`](Self::lend), to change them.
+    #[inline(always)]
+    pub fn lend_mut(&mut self) -> Cells<&mut [u8]> {
+        Cells { words: &mut self.words, len: self.len, bits: self.bits }
     }
 
     /// Puts `value` at `index`; what is too large for a counter becomes the maximum.
@@ -77,21 +154,17 @@ impl Cells {
     pub fn set(&mut self, index: usize, value: u8) {
         let (word, shift) = self.locate(index);
         let max = self.max();
-        let word = &mut self.words[word];
-        *word = *word & !(u64::from(max) << shift) | u64::from(value.min(max)) << shift;
-    }
-
-    /// Asks for the memory of the counter at `index` ahead of a change, so that the change need not wait for it.
-    #[inline]
-    pub fn prefetch(&self, index: usize) {
-        arch::prefetch_for_write(&self.words, self.locate(index).0);
+        change(&mut self.words_mut()[word], |word| {
+            word & !(u64::from(max) << shift) | u64::from(value.min(max)) << shift
+        });
     }
 
     /// Sets the counter at `index` to its maximum: one OR, whatever it held.
     #[inline]
     pub fn fill(&mut self, index: usize) {
         let (word, shift) = self.locate(index);
-        self.words[word] |= u64::from(self.max()) << shift;
+        let max = self.max();
+        change(&mut self.words_mut()[word], |word| word | u64::from(max) << shift);
     }
 
     /// Adds 1 to the counter at `index`, unless it is at the maximum.
@@ -99,7 +172,7 @@ impl Cells {
     pub fn increment(&mut self, index: usize) {
         let below_max = u64::from(self.get(index) != self.max());
         let (word, shift) = self.locate(index);
-        self.words[word] += below_max << shift;
+        change(&mut self.words_mut()[word], |word| word + (below_max << shift));
     }
 
     /// Takes 1 from the counter at `index`, unless it is 0.
@@ -107,7 +180,20 @@ impl Cells {
     pub fn decrement(&mut self, index: usize) {
         let above_zero = u64::from(self.get(index) != 0);
         let (word, shift) = self.locate(index);
-        self.words[word] -= above_zero << shift;
+        change(&mut self.words_mut()[word], |word| word - (above_zero << shift));
+    }
+
+    /// Adds to every counter the one of `other` at the same index; sums beyond the maximum become the maximum. Cost: one
+    /// pass over both.
+    ///
+    /// # Panics
+    /// If the two differ in counters or bits.
+    pub fn add(&mut self, other: &Cells<impl Deref<Target = [u8]>>) {
+        assert!(self.len == other.len && self.bits == other.bits, "counters of the same number and width are added");
+        let bits = self.bits;
+        for (sum, &addend) in self.words_mut().iter_mut().zip(other.words()) {
+            change(sum, |word| saturating_sums(word, u64::from_le_bytes(addend), bits));
+        }
     }
 
     /// Takes 1 from each of the `count` counters from `start` on, unless it is 0: all of a word's counters in a
@@ -129,36 +215,41 @@ impl Cells {
             return;
         }
         self.decrement_masked(first, from_start);
-        let between = &mut self.words[first + 1..last];
-        if self.bits == 2 {
+        let bits = self.bits;
+        let between = &mut self.words_mut()[first + 1..last];
+        if bits == 2 {
             arch::decrement_2bit(between);
         } else {
             for word in between {
-                *word -= nonzero(*word, self.bits);
+                change(word, |word| word - nonzero(word, bits));
             }
         }
         self.decrement_masked(last, to_end);
     }
 
-    /// How many counters are not 0. Cost: one pass over the array.
-    pub fn count_nonzero(&self) -> usize {
-        self.words.iter().map(|&word| nonzero(word, self.bits).count_ones() as usize).sum()
-    }
-
     /// Decrements the cells of one word that lie under `mask`.
     #[inline]
     fn decrement_masked(&mut self, word: usize, mask: u64) {
-        let word = &mut self.words[word];
-        *word -= nonzero(*word, self.bits) & mask;
+        let bits = self.bits;
+        change(&mut self.words_mut()[word], |word| word - (nonzero(word, bits) & mask));
     }
+}
 
-    /// The word that holds a cell, and the cell's lowest bit in it. All shifts: `bits` is a power of two.
-    #[inline]
-    fn locate(&self, index: usize) -> (usize, u32) {
-        let bit_shift = self.bits.trailing_zeros();
-        let cell_shift = 6 - bit_shift;
-        (index >> cell_shift, ((index & ((1 << cell_shift) - 1)) << bit_shift) as u32)
-    }
+#[inline(always)]
+fn change(word: &mut [u8; 8], new: impl FnOnce(u64) -> u64) {
+    *word = new(u64::from_le_bytes(*word)).to_le_bytes();
+}
+
+/// Adds the cells of two words, each up to the maximum.
+#[inline]
+fn saturating_sums(a: u64, b: u64, bits: u32) -> u64 {
+    let ones = u64::MAX / (u64::MAX >> (64 - bits));
+    let tops = ones << (bits - 1);
+    // Below the top bits nothing is carried into a neighbour; the top bits are added without carry.
+    let sums = ((a & !tops) + (b & !tops)) ^ ((a ^ b) & tops);
+    let carried = (a & b | (a | b) & !sums) & tops;
+    let full = (carried >> (bits - 1)) * (u64::MAX >> (64 - bits));
+    sums | full
 }
 
 /// A 1 in the lowest bit of every cell of `word` that is not 0. Subtracting it decrements them all: nothing is
@@ -190,7 +281,7 @@ mod tests {
         fn cells_behave_as_a_vector_of_saturating_numbers(
             bits in prop::sample::select(vec![1u32, 2, 4, 8]),
             len in 1usize..200,
-            operations in prop::collection::vec((0u8..5, any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..200),
+            operations in prop::collection::vec((0u8..6, any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 0..200),
         ) {
             let mut cells = Cells::new(len, bits).unwrap();
             let mut model = vec![0u8; len];
@@ -202,6 +293,13 @@ mod tests {
                     1 => { cells.fill(index); model[index] = max; }
                     2 => { cells.increment(index); model[index] = (model[index] + u8::from(model[index] < max)).min(max); }
                     3 => { cells.decrement(index); model[index] = model[index].saturating_sub(1); }
+                    4 => {
+                        let mut shifted = Cells::new(len, bits).unwrap();
+                        (0..len).for_each(|i| shifted.set(i, model[(i + index) % len]));
+                        cells.add(&shifted);
+                        let sums = (0..len).map(|i| model[i].saturating_add(model[(i + index) % len]).min(max));
+                        model = sums.collect();
+                    }
                     _ => {
                         let (start, end) = (index.min(other), index.max(other));
                         cells.decrement_range(start, end - start);
@@ -223,6 +321,20 @@ mod tests {
         for (i, &was) in before.iter().enumerate() {
             let expected = if (3..4993).contains(&i) { was.saturating_sub(1) } else { was };
             assert_eq!(cells.get(i), expected, "cell {i}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_cells_are_refused() {
+        for (len, bits) in [(1, 1), (64, 1), (33, 2), (15, 4), (17, 4), (9, 8)] {
+            let mut cells = Cells::new(len, bits).unwrap();
+            (0..len).for_each(|i| cells.fill(i));
+            let bytes = cells.as_bytes();
+            assert_eq!(Cells::from_bytes(bytes, len, bits), Some(cells.lend()));
+            assert_eq!(Cells::from_bytes(&bytes[8..], len, bits), None);
+            assert_eq!(Cells::from_bytes(&[bytes, &[0; 8]].concat()[..], len, bits), None);
+            let last = len - 1;
+            assert_eq!(Cells::from_bytes(bytes, last, bits), None, "a bit beyond the last");
         }
     }
 }

@@ -15,7 +15,7 @@ mod unary;
 pub(crate) mod word;
 
 pub(crate) use arch::{Vectors, prefetch, split_block};
-pub use buffer::Buffer;
+pub use buffer::{Buffer, NoMemory};
 pub use cells::Cells;
 pub(crate) use merge::merge_two;
 pub use packed::{append_packed, pack};

@@ -1,11 +1,12 @@
 //! The dictionary: a map from byte strings to numbers that is read while it grows.
 
 mod buffer;
-mod dict;
+
 mod entries;
 mod frozen;
 mod job;
 mod layer;
+mod list;
 mod merge;
 mod options;
 mod policy;
@@ -14,10 +15,10 @@ mod trie;
 mod trie_entries;
 
 pub use buffer::{Record, WriteBuffer};
-pub use dict::Dict;
 pub use entries::Entries;
 pub use frozen::Frozen;
 pub use job::{Done, Job};
+pub use list::Dict;
 pub use options::{DictOptions, Merging};
 pub use snapshot::Snapshot;
 pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieError, TrieNode};

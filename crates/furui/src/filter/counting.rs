@@ -1,8 +1,18 @@
-use super::probes::{cells, check_parts, check_rate, positions, rate_at_fill};
+use std::io;
+use std::ops::{Deref, DerefMut};
+
+use super::counters::Counters;
+use super::file::{META, Source, Stored, Writer};
+use super::likeness::{Estimate, Marking};
+use super::probes::check_rate;
 use super::sizing::least;
-use super::{ConfigError, Filter, FilterMut, Full};
-use crate::bits::Cells;
-use crate::hash::KeyHash;
+use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
+use crate::bits::Buffer;
+use crate::format::{Kind, ReadError};
+use crate::hash::{HashSpec, KeyHash};
+
+/// How many bits a counter may have.
+const WIDTHS: [u32; 3] = [2, 4, 8];
 
 /// A Bloom filter that can forget a key on request: "is it in the set now?", where keys come and go.
 ///
@@ -37,10 +47,12 @@ use crate::hash::KeyHash;
 /// assert!(!visitors.contains(alice));
 /// # Ok::<(), furui::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct CountingBloom {
-    cells: Cells,
-    probes: u32,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountingBloom<M = Buffer> {
+    counters: Counters<M>,
+    /// How many keys it was sized for; 0 if it was not sized for keys.
+    capacity: u64,
+    hash: HashSpec,
 }
 
 impl CountingBloom {
@@ -53,7 +65,8 @@ impl CountingBloom {
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         check_rate(rate, keys)?;
         let (counters, probes) = least(rate, keys);
-        Self::from_parts(usize::try_from(counters).unwrap_or(usize::MAX), probes, 4)
+        let counters = usize::try_from(counters).unwrap_or(usize::MAX);
+        Ok(Self { capacity: keys, ..Self::from_parts(counters, probes, 4)? })
     }
 
     /// A filter of `counters` counters of `bits` bits (2, 4 or 8) with `probes` probes a key.
@@ -61,13 +74,60 @@ impl CountingBloom {
     /// # Errors
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(counters: usize, probes: u32, bits: u32) -> Result<Self, ConfigError> {
-        check_parts(counters, probes)?;
-        if !matches!(bits, 2 | 4 | 8) {
+        if !WIDTHS.contains(&bits) {
             return Err(ConfigError(format!("counters of {bits} bits: a counting filter's have 2, 4 or 8")));
         }
-        Ok(Self { cells: cells(counters, bits)?, probes })
+        Ok(Self { counters: Counters::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
     }
 
+    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
+    /// must have been hashed so.
+    #[must_use]
+    pub fn hashed_by(self, hash: HashSpec) -> Self {
+        Self { hash, ..self }
+    }
+}
+
+impl<M> CountingBloom<M> {
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    /// How many keys it was sized for; 0 if it was not sized for keys.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// How many counters there are.
+    pub fn counters(&self) -> usize {
+        self.counters.len()
+    }
+
+    /// How many counters belong to a key.
+    pub fn probes(&self) -> u32 {
+        self.counters.probes
+    }
+
+    /// How many bits a counter has.
+    pub fn counter_bits(&self) -> u32 {
+        self.counters.cells.bits()
+    }
+
+    fn parts(&self) -> (usize, u32, u32) {
+        (self.counters(), self.counter_bits(), self.probes())
+    }
+}
+
+impl<M: Deref<Target = [u8]>> CountingBloom<M> {
+    /// About how many different keys it holds, told from the counters that are not 0. Cost: one pass over them.
+    pub fn cardinality(&self) -> Estimate {
+        let taken = self.counters.cells.count_nonzero() as u64;
+        Marking::of_probes(self.counters() as u64, self.probes()).cardinality(taken)
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
     /// Takes `key` out once, as often as it was put in. False, and nothing is done, if it is visibly not there.
     ///
     /// Only remove what was inserted: a key that is there by a false positive only takes counters from others, which
@@ -76,44 +136,86 @@ impl CountingBloom {
         if !self.contains(key) {
             return false;
         }
-        for position in positions(key, self.probes, self.cells.len()) {
-            if self.cells.get(position) < self.cells.max() {
-                self.cells.decrement(position);
+        let positions = self.counters.of(key);
+        let mut cells = self.counters.cells.lend_mut();
+        for position in positions {
+            if cells.get(position) < cells.max() {
+                cells.decrement(position);
             }
         }
         true
     }
 
-    /// How many counters there are.
-    pub fn counters(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// How many counters belong to a key.
-    pub fn probes(&self) -> u32 {
-        self.probes
+    /// Adds what `other` holds: then every key is there as often as in both together. Counters are added, each up to its
+    /// maximum, where it sticks as any other. Cost: one pass over both.
+    ///
+    /// # Errors
+    /// If the two differ in counters, their bits, probes or how keys are hashed; nothing is changed then.
+    pub fn union(&mut self, other: &CountingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+        if self.hash != other.hash {
+            return Err(Mismatch(format!(
+                "one counting filter has keys hashed by {}, the other by {}: build both with the same",
+                self.hash, other.hash
+            )));
+        }
+        let parts = [self.parts(), other.parts()];
+        if parts[0] != parts[1] {
+            let [one, two] = parts.map(|(counters, bits, probes)| {
+                format!("{counters} counters of {bits} bits and {probes} probes a key")
+            });
+            return Err(Mismatch(format!("one counting filter has {one}, the other {two}: build both with the same")));
+        }
+        self.counters.cells.add(&other.counters.cells);
+        Ok(())
     }
 }
 
-impl Filter for CountingBloom {
+impl<M: Deref<Target = [u8]>> Filter for CountingBloom<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        positions(key, self.probes, self.cells.len()).all(|position| self.cells.get(position) != 0)
+        self.counters.contains(key)
+    }
+
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        self.counters.contains_all(keys, out);
     }
 
     /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
-        rate_at_fill(&self.cells, self.probes)
+        self.counters.false_positive_rate()
     }
 }
 
-impl FilterMut for CountingBloom {
+impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
     /// Never full.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains(key);
-        for position in positions(key, self.probes, self.cells.len()) {
-            self.cells.increment(position);
-        }
+        let positions = self.counters.of(key);
+        let mut cells = self.counters.cells.lend_mut();
+        positions.for_each(|position| cells.increment(position));
         Ok(new)
+    }
+
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        (0..).zip(keys).try_fold(0, |new, (i, &key)| {
+            self.counters.fetch_ahead(keys, i);
+            Ok(new + u64::from(self.insert(key)?))
+        })
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
+    const KIND: Kind = Kind::CountingBloom;
+
+    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        self.counters.write(self.capacity, 0, out)
+    }
+
+    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        let (counters, capacity, reserved) = Counters::read(source, &WIDTHS)?;
+        if reserved != 0 {
+            return Err(source.invalid(META, "its reserved bytes are not 0"));
+        }
+        Ok(Self { counters, capacity, hash: source.envelope().hash() })
     }
 }
 
@@ -122,7 +224,7 @@ mod tests {
     use super::*;
 
     fn key(i: u64) -> KeyHash {
-        crate::HashSpec::default().hash(&i.to_le_bytes())
+        HashSpec::default().hash(&i.to_le_bytes())
     }
 
     #[test]
@@ -134,7 +236,7 @@ mod tests {
         (0..100).for_each(|i| assert!((0..3).all(|_| filter.remove(key(i)))));
         assert!((100..200).all(|i| filter.contains(key(i))));
         (100..200).for_each(|i| assert!((0..3).all(|_| filter.remove(key(i)))));
-        assert_eq!(filter.cells.count_nonzero(), 0);
+        assert_eq!(filter.counters.cells.count_nonzero(), 0);
         assert!(!filter.remove(key(7)), "a visibly absent key is refused");
     }
 
@@ -145,6 +247,35 @@ mod tests {
         (0..1000).for_each(|i| assert!(filter.insert(key(i)).is_ok()));
         (500..1000).for_each(|i| assert!(filter.remove(key(i))));
         assert!((0..500).all(|i| filter.contains(key(i))));
+    }
+
+    #[test]
+    fn a_union_holds_each_key_as_often_as_both_and_what_is_full_sticks() {
+        for bits in [2, 4, 8] {
+            let mut one = CountingBloom::from_parts(500, 3, bits).unwrap();
+            let (mut other, mut both) = (one.clone(), one.clone());
+            for i in 0..700 {
+                let half = if i % 3 == 0 { &mut one } else { &mut other };
+                assert!(half.insert(key(i % 90)).is_ok() && both.insert(key(i % 90)).is_ok());
+            }
+            one.union(&other).unwrap();
+            assert_eq!(one, both);
+        }
+    }
+
+    #[test]
+    fn filters_that_do_not_fit_are_not_united_and_both_are_named() {
+        let mut one = CountingBloom::from_parts(500, 3, 4).unwrap();
+        for (other, expected) in [
+            (CountingBloom::from_parts(501, 3, 4), ["500 counters", "501 counters"]),
+            (CountingBloom::from_parts(500, 4, 4), ["3 probes", "4 probes"]),
+            (CountingBloom::from_parts(500, 3, 8), ["4 bits", "8 bits"]),
+        ] {
+            let Mismatch(message) = one.union(&other.unwrap()).unwrap_err();
+            assert!(expected.iter().all(|part| message.contains(part)), "{message}");
+        }
+        let seeded = one.clone().hashed_by(HashSpec { seed: 77, ..HashSpec::default() });
+        assert!(one.union(&seeded).unwrap_err().0.contains(&seeded.hash_spec().to_string()));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the ones of filters say about the sets in them.
 
+use crate::bits::arch::Words;
+
 /// An estimate and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -51,6 +53,24 @@ pub struct Likeness {
     pub jaccard: Estimate,
 }
 
+/// How many bits are set. Cost: one pass.
+pub(super) fn ones(words: &[u8]) -> u64 {
+    let words = words.as_chunks::<8>().0;
+    Words::detect().run(
+        #[inline(always)]
+        |_| words.iter().map(|&word| u64::from(u64::from_le_bytes(word).count_ones())).sum(),
+    )
+}
+
+/// How many bits are set in one or the other, of equal lengths. Cost: one pass over both.
+pub(super) fn ones_of_either(a: &[u8], b: &[u8]) -> u64 {
+    let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
+    Words::detect().run(
+        #[inline(always)]
+        |_| words.map(|(&a, &b)| u64::from((u64::from_le_bytes(a) | u64::from_le_bytes(b)).count_ones())).sum(),
+    )
+}
+
 /// How the keys of a filter set its bits: each goes to one of several blocks, and sets bits there, all bits of a block
 /// with equal chances. A Bloom filter is one block.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +93,21 @@ impl Marking {
         let other = (2.0 * ln_one.exp_m1() / blocks).ln_1p() - 2.0 * ln_zero;
         let in_block = bits / blocks;
         Self { bits, ln_zero, excess: [(same, bits * (in_block - 1.0)), (other, bits * (bits - in_block))] }
+    }
+
+    /// `bits` bits, of which every key sets those at `probes` random positions.
+    pub(super) fn of_probes(bits: u64, probes: u32) -> Self {
+        let (k, m) = (f64::from(probes), bits as f64);
+        // A bit is missed by one probe with the chance 1 - 1/m, two bits with 1 - 2/m.
+        Self::new(bits, 1, k * (-1.0 / m).ln_1p(), k * (-2.0 / m).max(-1.0).ln_1p())
+    }
+
+    /// The set of fingerprints 0 ..= `last` that a filter holds, as bits: each key sets one.
+    pub(super) fn of_fingerprints(last: u64) -> Self {
+        let domain = last as f64 + 1.0;
+        // (1 - 2/D) / (1 - 1/D)² = 1 - 1/(D - 1)², written so that nothing is lost to rounding.
+        let excess = (-(domain - 1.0).max(1.0).powi(-2)).ln_1p();
+        Self { bits: domain, ln_zero: (-1.0 / domain).ln_1p(), excess: [(excess, domain * (domain - 1.0)), (0.0, 0.0)] }
     }
 
     /// How many keys a filter holds in which `ones` bits are set.

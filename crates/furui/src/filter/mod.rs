@@ -5,14 +5,18 @@ use std::fmt;
 use crate::hash::KeyHash;
 
 mod any;
+mod blocked;
 mod bloom;
+mod counters;
 mod counting;
 mod error;
 mod file;
+mod growing;
 mod likeness;
 mod probes;
 mod quotient;
 mod recent;
+mod ringed;
 pub mod sizing;
 mod split_block;
 mod stable;
@@ -20,13 +24,17 @@ mod stable_light;
 mod steady;
 
 pub use any::{AnyFilter, FilterRef};
+pub use blocked::BlockedBloom;
 pub use bloom::Bloom;
+pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};
+pub use growing::{GrowingBloom, MAX_PARTS};
 pub use likeness::{Estimate, Likeness};
-pub use probes::{MAX_COUNTERS, MAX_PROBES};
+pub use probes::MAX_PROBES;
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
 pub use recent::{Recent, Tag};
+pub use ringed::{Gamma, RingedBloom, RingedKey, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined};
 pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
 pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
@@ -70,16 +78,35 @@ pub trait FilterMut: Filter {
     }
 }
 
-/// A structure of fixed size has no room for another key.
+/// A structure of fixed size has no room for another key, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full {
-    /// How many keys it holds.
-    pub capacity: u64,
+pub enum Full {
+    /// It holds as many keys as it is made for.
+    AtCapacity {
+        /// How many those are.
+        capacity: u64,
+    },
+    /// It has room, but not where this key belongs: the hashes of too many keys are near each other, or one key was put
+    /// in too often. A uniform hash of different keys does not do that.
+    Crowded {
+        /// How many keys it holds.
+        len: u64,
+    },
 }
 
 impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the filter is full at {} keys: resize it or build it with more room", self.capacity)
+        match self {
+            Self::AtCapacity { capacity } => {
+                write!(f, "the filter is full at {capacity} keys: resize it or build it with more room")
+            }
+            Self::Crowded { len } => write!(
+                f,
+                "the filter holds {len} keys and has room, but not where this one belongs, since too many hashes are near \
+                 it: if keys are chosen by others, hash them with a secret seed; if copies of a key are counted, keep \
+                 their number elsewhere"
+            ),
+        }
     }
 }
 

@@ -1,16 +1,12 @@
-//! Which counters a key owns, and which numbers of counters and probes can be.
+//! Which positions belong to a key, and which numbers of probes and which rates can be.
 
 use super::ConfigError;
-use super::error::no_memory;
-use crate::bits::{Cells, scale};
+use crate::bits::scale;
 use crate::hash::{KeyHash, salted_sha1};
 
 /// The most probes a filter makes for a key. At 64 a Bloom filter would be at a rate of 2⁻⁶⁴, which is as far as a
 /// 64-bit hash can tell keys apart.
 pub const MAX_PROBES: u32 = 64;
-
-/// The most counters a filter has: 256 GiB of them at 2 bits each, 1 TiB at 8.
-pub const MAX_COUNTERS: usize = 1 << 40;
 
 /// The probes of a key, one after the other, all cut from its 64-bit hash.
 ///
@@ -50,26 +46,12 @@ pub(super) fn salted_positions(key: KeyHash, probes: u32, counters: usize) -> im
     (0..probes).map(move |salt| scale(salted_sha1(salt, key), counters))
 }
 
-/// The counters of a filter, all 0.
-pub(super) fn cells(counters: usize, bits: u32) -> Result<Cells, ConfigError> {
-    Cells::new(counters, bits).map_err(|_| no_memory(counters, "counters"))
-}
-
-/// (c/m)^k for c counters that are not 0: the chance that all probes of a key never inserted meet such a counter. Cost:
-/// one pass over the counters.
-pub(super) fn rate_at_fill(cells: &Cells, probes: u32) -> f64 {
-    (cells.count_nonzero() as f64 / cells.len() as f64).powi(probes as i32)
-}
-
-/// Refuses numbers of counters and probes that no filter can have.
-pub(super) fn check_parts(counters: usize, probes: u32) -> Result<(), ConfigError> {
-    if !(1..=MAX_COUNTERS).contains(&counters) {
-        return Err(ConfigError(format!("{counters} counters: a filter has from 1 to {MAX_COUNTERS}")));
+/// Refuses a number of probes that no filter makes.
+pub(super) fn check_probes(probes: u32) -> Result<(), ConfigError> {
+    if (1..=MAX_PROBES).contains(&probes) {
+        return Ok(());
     }
-    if !(1..=MAX_PROBES).contains(&probes) {
-        return Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")));
-    }
-    Ok(())
+    Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")))
 }
 
 /// Refuses a false-positive rate that is no rate, or finer than 64-bit hashes of `keys` other keys allow.

@@ -95,7 +95,7 @@ impl Tag for u64 {
 }
 
 /// The most keys a recent cache has room for.
-const MAX_ENTRIES: usize = 1 << 40;
+const MAX_ENTRIES: u64 = 1 << 40;
 
 impl<T: Tag, const WAYS: usize> Recent<T, WAYS> {
     /// Room for `entries` keys, rounded up to whole sets.
@@ -104,7 +104,7 @@ impl<T: Tag, const WAYS: usize> Recent<T, WAYS> {
     /// If that is less than two sets, more than 2⁴⁰ keys, or more than there is memory for.
     pub fn new(entries: usize) -> Result<Self, ConfigError> {
         const { assert!(WAYS > 0, "a set has at least one way") };
-        if !(WAYS + 1..=MAX_ENTRIES).contains(&entries) {
+        if entries <= WAYS || entries as u64 > MAX_ENTRIES {
             return Err(ConfigError(format!(
                 "room for {entries} recent keys: from {} (two sets of {WAYS}) to {MAX_ENTRIES} can be",
                 WAYS + 1

@@ -1,8 +1,17 @@
-use super::probes::{cells, check_rate, positions, rate_at_fill};
-use super::steady::{check_stable, lasting_probes, random_zeros};
+use std::io;
+use std::ops::{Deref, DerefMut};
+
+use super::counters::Counters;
+use super::file::{Source, Stored, Writer};
+use super::probes::check_rate;
+use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
-use crate::bits::{Cells, scale};
-use crate::hash::KeyHash;
+use crate::bits::{Buffer, scale};
+use crate::format::{Kind, ReadError};
+use crate::hash::{HashSpec, KeyHash};
+
+/// How many bits a counter may have.
+const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 
 /// A Bloom filter for a stream without end: "was it here lately?", in fixed memory at a fixed error rate.
 ///
@@ -22,13 +31,14 @@ use crate::hash::KeyHash;
 /// [`StableBloomLight`](super::StableBloomLight) needs k + 1 and errs no more.
 ///
 /// From Deng and Rafiei (SIGMOD 2006), as told in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
-/// SplitMix64 from a fixed seed, so that equal insertions give equal filters.
-#[derive(Clone, Debug)]
-pub struct StableBloom {
-    cells: Cells,
-    probes: u32,
+/// SplitMix64 from a fixed seed, so that equal insertions give equal filters. Where they stand is kept in the filter's
+/// file: one that was written and read goes on as if it had not been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StableBloom<M = Buffer> {
+    counters: Counters<M>,
     decrements: usize,
     random: SplitMix64,
+    hash: HashSpec,
 }
 
 impl StableBloom {
@@ -56,31 +66,38 @@ impl StableBloom {
     pub fn from_parts(counters: usize, bits: u32, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
         max_of(bits)?;
-        Ok(Self { cells: cells(counters, bits)?, probes, decrements, random: SplitMix64::new() })
+        let counters = Counters::new(counters, bits, probes)?;
+        Ok(Self { counters, decrements, random: SplitMix64::new(), hash: HashSpec::default() })
     }
 
-    /// Takes 1 from `count` counters chosen at random, as [`insert`](FilterMut::insert) does P times.
-    pub fn decrement(&mut self, count: usize) {
-        for _ in 0..count {
-            let position = scale(self.random.next(), self.cells.len());
-            self.cells.decrement(position);
-        }
+    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
+    /// must have been hashed so.
+    #[must_use]
+    pub fn hashed_by(self, hash: HashSpec) -> Self {
+        Self { hash, ..self }
+    }
+}
+
+impl<M> StableBloom<M> {
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.hash
     }
 
     /// The false-positive rate at which the filter comes to rest.
     pub fn stable_rate(&self) -> f64 {
-        let zeros = random_zeros(self.probes, self.decrements, self.cells.max(), self.cells.len());
-        (1.0 - zeros).powi(self.probes as i32)
+        let zeros = random_zeros(self.probes(), self.decrements, self.counters.cells.max(), self.counters());
+        (1.0 - zeros).powi(self.probes() as i32)
     }
 
     /// How many counters there are.
     pub fn counters(&self) -> usize {
-        self.cells.len()
+        self.counters.len()
     }
 
     /// How many counters belong to a key (k).
     pub fn probes(&self) -> u32 {
-        self.probes
+        self.counters.probes
     }
 
     /// How many counters an insertion decrements (P).
@@ -89,9 +106,24 @@ impl StableBloom {
     }
 }
 
-impl Filter for StableBloom {
+impl<M: DerefMut<Target = [u8]>> StableBloom<M> {
+    /// Takes 1 from `count` counters chosen at random, as [`insert`](FilterMut::insert) does P times.
+    pub fn decrement(&mut self, count: usize) {
+        let mut cells = self.counters.cells.lend_mut();
+        for _ in 0..count {
+            let position = scale(self.random.next(), cells.len());
+            cells.decrement(position);
+        }
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Filter for StableBloom<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        positions(key, self.probes, self.cells.len()).fold(true, |all, position| all & (self.cells.get(position) != 0))
+        self.counters.contains(key)
+    }
+
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        self.counters.contains_all(keys, out);
     }
 
     fn forgets(&self) -> bool {
@@ -100,25 +132,43 @@ impl Filter for StableBloom {
 
     /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
-        rate_at_fill(&self.cells, self.probes)
+        self.counters.false_positive_rate()
     }
 }
 
-impl FilterMut for StableBloom {
+impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
     /// True if it was not remembered: new, or faded. Never full.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains(key);
         self.decrement(self.decrements);
-        for position in positions(key, self.probes, self.cells.len()) {
-            self.cells.fill(position);
-        }
+        self.counters.fill(key);
         Ok(new)
+    }
+
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        (0..).zip(keys).try_fold(0, |new, (i, &key)| {
+            self.counters.fetch_ahead(keys, i);
+            Ok(new + u64::from(self.insert(key)?))
+        })
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
+    const KIND: Kind = Kind::StableBloom;
+
+    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        self.counters.write(self.decrements as u64, self.random.0, out)
+    }
+
+    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        let (counters, decrements, state) = read_stable(source, &WIDTHS)?;
+        Ok(Self { counters, decrements, random: SplitMix64(state), hash: source.envelope().hash() })
     }
 }
 
 /// The greatest value of a counter of `bits` bits.
 fn max_of(bits: u32) -> Result<u8, ConfigError> {
-    if matches!(bits, 1 | 2 | 4 | 8) {
+    if WIDTHS.contains(&bits) {
         Ok(u8::MAX >> (8 - bits))
     } else {
         Err(ConfigError(format!("counters of {bits} bits: a stable filter's have 1, 2, 4 or 8")))
@@ -126,7 +176,7 @@ fn max_of(bits: u32) -> Result<u8, ConfigError> {
 }
 
 /// The generator of Steele, Lea and Flood (OOPSLA 2014): 64 uniform bits from a counter, well mixed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -150,7 +200,7 @@ mod tests {
     use super::*;
 
     fn key(i: u64) -> KeyHash {
-        crate::HashSpec::default().hash(&i.to_le_bytes())
+        HashSpec::default().hash(&i.to_le_bytes())
     }
 
     #[test]
@@ -160,7 +210,7 @@ mod tests {
         for (bits, probes, decrements) in [(2, 4, 30), (1, 3, 10), (4, 2, 60)] {
             let mut filter = StableBloom::from_parts(COUNTERS, bits, probes, decrements).unwrap();
             // A counter forgets how it began in Max decrements; nearly all have had them by then.
-            let settled = (10 + 4 * filter.cells.max() as usize) * COUNTERS / decrements;
+            let settled = (10 + 4 * filter.counters.cells.max() as usize) * COUNTERS / decrements;
             (0..settled as u64).for_each(|i| assert!(filter.insert(key(i)).is_ok()));
             let hits = (0..TRIALS).filter(|&i| filter.contains(key(1 << 40 | i))).count() as f64;
             let measured = hits / TRIALS as f64;

@@ -1,16 +1,19 @@
-use super::probes::{cells, check_rate, positions, rate_at_fill};
-use super::steady::{check_stable, lasting_probes, sequential_decrements, sequential_zeros};
+use std::io;
+use std::ops::{Deref, DerefMut};
+
+use super::counters::Counters;
+use super::file::{META, Source, Stored, Writer};
+use super::probes::check_rate;
+use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
-use crate::bits::Cells;
-use crate::hash::KeyHash;
+use crate::bits::Buffer;
+use crate::format::{Kind, ReadError};
+use crate::hash::{HashSpec, KeyHash};
 
 /// Two bits a counter.
 const BITS: u32 = 2;
 /// The value an insertion sets.
 const MAX: u8 = 3;
-
-/// How many keys ahead counters are fetched.
-const AHEAD: usize = 16;
 
 /// A stable Bloom filter without chance: "was it here lately?", in fixed memory at a fixed error rate, fast.
 ///
@@ -44,12 +47,12 @@ const AHEAD: usize = 16;
 /// assert!(paper.stable_rate() < rate); // better than asked for, at the price of memory
 /// # Ok::<(), furui::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct StableBloomLight {
-    cells: Cells,
-    probes: u32,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StableBloomLight<M = Buffer> {
+    counters: Counters<M>,
     decrements: usize,
     cursor: usize,
+    hash: HashSpec,
 }
 
 impl StableBloomLight {
@@ -72,24 +75,57 @@ impl StableBloomLight {
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(counters: usize, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
-        Ok(Self { cells: cells(counters, BITS)?, probes, decrements, cursor: 0 })
+        let counters = Counters::new(counters, BITS, probes)?;
+        Ok(Self { counters, decrements, cursor: 0, hash: HashSpec::default() })
     }
 
+    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
+    /// must have been hashed so.
+    #[must_use]
+    pub fn hashed_by(self, hash: HashSpec) -> Self {
+        Self { hash, ..self }
+    }
+}
+
+impl<M> StableBloomLight<M> {
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    /// The false-positive rate at which the filter comes to rest.
+    pub fn stable_rate(&self) -> f64 {
+        (1.0 - sequential_zeros(self.probes(), self.decrements as f64, MAX)).powi(self.probes() as i32)
+    }
+
+    /// How many counters there are.
+    pub fn counters(&self) -> usize {
+        self.counters.len()
+    }
+
+    /// How many counters belong to a key (k).
+    pub fn probes(&self) -> u32 {
+        self.counters.probes
+    }
+
+    /// How many counters an insertion decrements (P).
+    pub fn decrements(&self) -> usize {
+        self.decrements
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// [`insert`](FilterMut::insert)s `keys` in order and appends to `new` the indices in `keys` of those that were not
-    /// remembered. The counters of later keys are fetched while earlier ones are worked on: in a filter larger than the
-    /// cache that is five times as fast as one by one, or more.
+    /// remembered, as [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are fetched
+    /// while earlier ones are worked on: in a filter larger than the cache that is five times as fast as one by one, or
+    /// more.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.
-    pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) {
+    pub fn observe_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
-        for &key in keys.iter().take(AHEAD) {
-            self.prefetch(key);
-        }
         for (i, &key) in keys.iter().enumerate() {
-            if let Some(&later) = keys.get(i + AHEAD) {
-                self.prefetch(later);
-            }
+            self.counters.fetch_ahead(keys, i);
             if self.put(key) {
                 new.push(i as u32);
             }
@@ -99,67 +135,36 @@ impl StableBloomLight {
     /// Takes 1 from the next `count` counters at the cursor and moves it behind them, as
     /// [`insert`](FilterMut::insert) does with P. A `count` of [`counters`](Self::counters) is one whole round.
     pub fn decrement(&mut self, count: usize) {
+        let mut cells = self.counters.cells.lend_mut();
         let mut left = count;
         while left > 0 {
-            let run = left.min(self.cells.len() - self.cursor);
-            self.cells.decrement_range(self.cursor, run);
+            let run = left.min(cells.len() - self.cursor);
+            cells.decrement_range(self.cursor, run);
             self.cursor += run;
-            if self.cursor == self.cells.len() {
+            if self.cursor == cells.len() {
                 self.cursor = 0;
             }
             left -= run;
         }
     }
 
-    /// The false-positive rate at which the filter comes to rest.
-    pub fn stable_rate(&self) -> f64 {
-        (1.0 - sequential_zeros(self.probes, self.decrements as f64, MAX)).powi(self.probes as i32)
-    }
-
-    #[inline]
-    fn prefetch(&self, key: KeyHash) {
-        positions(key, self.probes, self.cells.len()).for_each(|position| self.cells.prefetch(position));
-    }
-
     /// Inserts `key`; true if it was not remembered.
     #[inline]
     fn put(&mut self, key: KeyHash) -> bool {
-        let new = !self.contains(key);
+        let new = !self.counters.contains(key);
         self.decrement(self.decrements);
-        positions(key, self.probes, self.cells.len()).for_each(|position| self.cells.fill(position));
+        self.counters.fill(key);
         new
-    }
-
-    /// How many counters there are.
-    pub fn counters(&self) -> usize {
-        self.cells.len()
-    }
-
-    /// How many counters belong to a key (k).
-    pub fn probes(&self) -> u32 {
-        self.probes
-    }
-
-    /// How many counters an insertion decrements (P).
-    pub fn decrements(&self) -> usize {
-        self.decrements
     }
 }
 
-impl Filter for StableBloomLight {
+impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        positions(key, self.probes, self.cells.len()).fold(true, |all, position| all & (self.cells.get(position) != 0))
+        self.counters.contains(key)
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        out.clear();
-        keys.iter().take(AHEAD).for_each(|&key| self.prefetch(key));
-        out.extend(keys.iter().enumerate().map(|(i, &key)| {
-            if let Some(&later) = keys.get(i + AHEAD) {
-                self.prefetch(later);
-            }
-            self.contains(key)
-        }));
+        self.counters.contains_all(keys, out);
     }
 
     fn forgets(&self) -> bool {
@@ -168,23 +173,50 @@ impl Filter for StableBloomLight {
 
     /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
-        rate_at_fill(&self.cells, self.probes)
+        self.counters.false_positive_rate()
     }
 }
 
-impl FilterMut for StableBloomLight {
+impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
     /// True if it was not remembered: new, or faded. Never full.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(self.put(key))
+    }
+
+    /// As [`observe_all`](StableBloomLight::observe_all), and says only how many were new.
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        Ok((0..).zip(keys).fold(0, |new, (i, &key)| {
+            self.counters.fetch_ahead(keys, i);
+            new + u64::from(self.put(key))
+        }))
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
+    const KIND: Kind = Kind::StableBloomLight;
+
+    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        self.counters.write(self.decrements as u64, self.cursor as u64, out)
+    }
+
+    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        let (counters, decrements, cursor) = read_stable(source, &[BITS])?;
+        match usize::try_from(cursor) {
+            Ok(cursor) if cursor < counters.len() => {
+                Ok(Self { counters, decrements, cursor, hash: source.envelope().hash() })
+            }
+            _ => Err(source.invalid(META, "the cursor is beyond the last counter")),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::probes::positions;
 
     fn key(i: u64) -> KeyHash {
-        crate::HashSpec::default().hash(&i.to_le_bytes())
+        HashSpec::default().hash(&i.to_le_bytes())
     }
 
     #[test]
@@ -200,7 +232,10 @@ mod tests {
                     cursor = (cursor + 1) % counters;
                 }
                 positions(key(i), 3, counters).for_each(|position| model[position] = MAX);
-                assert!((0..counters).all(|at| filter.cells.get(at) == model[at]), "m = {counters}, insertion {i}");
+                assert!(
+                    (0..counters).all(|at| filter.counters.cells.get(at) == model[at]),
+                    "m = {counters}, insertion {i}"
+                );
             }
         }
     }
@@ -212,7 +247,7 @@ mod tests {
         let mut batches = one_by_one.clone();
         for batch in keys.chunks(701) {
             let (mut new, mut expected_new) = (vec![], vec![]);
-            batches.insert_all(batch, &mut new);
+            batches.observe_all(batch, &mut new);
             for (i, &key) in batch.iter().enumerate() {
                 if one_by_one.insert(key).unwrap() {
                     expected_new.push(i as u32);
@@ -220,7 +255,7 @@ mod tests {
             }
             assert_eq!(new, expected_new);
         }
-        assert_eq!(batches.cells, one_by_one.cells);
+        assert_eq!(batches, one_by_one);
     }
 
     #[test]
@@ -228,7 +263,7 @@ mod tests {
         let mut filter = StableBloomLight::with_rate(10_001, 0.01).unwrap();
         (0..3000).for_each(|i| assert!(filter.insert(key(i)).is_ok()));
         filter.decrement(3 * 10_001);
-        assert_eq!(filter.cells.count_nonzero(), 0);
+        assert_eq!(filter.counters.cells.count_nonzero(), 0);
     }
 
     #[test]

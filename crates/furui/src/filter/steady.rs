@@ -14,7 +14,10 @@
 //! ```
 
 use super::ConfigError;
-use super::probes::{MAX_PROBES, check_parts};
+use super::counters::{Counters, check_counters};
+use super::file::{META, Source};
+use super::probes::MAX_PROBES;
+use crate::format::ReadError;
 
 /// P for random decrement: how many counters an insertion decrements so that the false-positive rate comes to rest
 /// at `rate`, with `probes` probes (k) into `counters` counters (m) of greatest value `max` (Max).
@@ -89,7 +92,7 @@ pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
 
 /// Refuses numbers that no stable filter can have.
 pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> Result<(), ConfigError> {
-    check_parts(counters, probes)?;
+    check_counters(counters, probes)?;
     if counters <= probes as usize {
         return Err(ConfigError(format!("{counters} counters for {probes} probes a key: it takes more than {probes}")));
     }
@@ -100,6 +103,18 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
         )));
     }
     Ok(())
+}
+
+/// Reads the counters of a stable filter, how many of them an insertion decrements, and the field that is the kind's.
+pub(super) fn read_stable<S: Source>(
+    source: &S,
+    widths: &[u32],
+) -> Result<(Counters<S::Bytes>, usize, u64), ReadError> {
+    let (counters, decrements, state) = Counters::read(source, widths)?;
+    let invalid = || source.invalid(META, "no stable filter has these numbers of counters, probes and decrements");
+    let decrements = usize::try_from(decrements).map_err(|_| invalid())?;
+    check_stable(counters.len(), counters.probes, decrements).map_err(|_| invalid())?;
+    Ok((counters, decrements, state))
 }
 
 /// The fraction of counters that must be 0 for k probes to all miss it at `rate` only.

@@ -1,7 +1,7 @@
 use super::counters::Counters;
 use super::lru::{Lru, LruOutcome};
 use crate::error::Result;
-use crate::filter::{Filter, Recent, StableBloomLight};
+use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// What stands before the exact set and spares it the keys that come again soon.
@@ -133,7 +133,7 @@ impl Tiers {
                         }
                     }
                     round.ask(stable, misses, asked, counters);
-                    stable.insert_all(&round.evicted, &mut round.forgotten);
+                    stable.insert_all(&round.evicted).expect("a stable filter is never full");
                 }
             }
             Self::None => misses.extend(0..keys.len() as u32),
@@ -150,8 +150,6 @@ pub(super) struct Round {
     evicted: Vec<KeyHash>,
     keys: Vec<KeyHash>,
     claims: Vec<bool>,
-    /// Of no interest: what the filter did not remember of the evicted keys.
-    forgotten: Vec<u32>,
 }
 
 /// Keys in a round: less than any LRU holds.
@@ -165,7 +163,6 @@ impl Round {
         asked: &mut Vec<Asked>,
         counters: &mut Counters,
     ) {
-        self.forgotten.clear();
         self.keys.clear();
         self.keys.extend(self.missed.iter().map(|&(_, key)| key));
         stable.contains_all(&self.keys, &mut self.claims);

@@ -26,9 +26,10 @@ pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
 
 /// Thirty-two counters a step: a 2-bit counter has something to lose if either of its bits is set.
 #[inline]
-pub(super) fn decrement_2bit(words: &mut [u64]) {
-    for word in words {
-        *word -= (*word | *word >> 1) & 0x5555_5555_5555_5555;
+pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) {
+    for bytes in words {
+        let word = u64::from_le_bytes(*bytes);
+        *bytes = (word - ((word | word >> 1) & 0x5555_5555_5555_5555)).to_le_bytes();
     }
 }
 
@@ -152,4 +153,30 @@ pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
 #[inline(always)]
 pub(super) fn sum_7bit(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(byte & 0x7F)).sum()
+}
+
+/// See [`super::Lines::set`].
+#[inline(always)]
+pub(super) fn set(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
+    let mut missing = 0;
+    for (lane, word) in line.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        let bit = chosen_bit(choice, lanes, lane);
+        let old = u64::from_le_bytes(*word);
+        missing |= bit & !old;
+        *word = (old | bit).to_le_bytes();
+    }
+    missing != 0
+}
+
+/// See [`super::Lines::test`].
+#[inline(always)]
+pub(super) fn test(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
+    let words = line.as_chunks::<8>().0.iter().enumerate();
+    words.fold(0, |missing, (lane, &word)| missing | chosen_bit(choice, lanes, lane) & !u64::from_le_bytes(word)) == 0
+}
+
+/// The bit of a lane, or 0 if the lane does not count.
+#[inline(always)]
+fn chosen_bit(choice: u64, lanes: u8, lane: usize) -> u64 {
+    u64::from(lanes >> lane & 1) << (choice >> (16 + 6 * lane) & 63)
 }

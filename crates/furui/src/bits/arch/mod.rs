@@ -7,12 +7,14 @@
 #[cfg_attr(not(test), expect(dead_code, reason = "for the filters that threads share"))]
 pub(crate) mod atomic;
 mod generic;
+mod lines;
 pub(crate) mod split_block;
 mod vectors;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use lines::{Line, Lines};
 pub(crate) use vectors::Vectors;
 pub(crate) use words::Words;
 
@@ -70,12 +72,14 @@ pub(crate) fn prefetch<T>(item: &T) {
 ///
 /// Cost: memory bandwidth, from a few kilobytes on.
 #[inline]
-pub(crate) fn decrement_2bit(words: &mut [u64]) {
-    // A stable filter decrements two or three words an insertion: no vector pays for that.
-    const WORTH_A_VECTOR: usize = 8;
+pub(crate) fn decrement_2bit(words: &mut [[u8; 8]]) {
     #[cfg(target_arch = "x86_64")]
-    if words.len() >= WORTH_A_VECTOR && x86_64::decrement_2bit(words) {
-        return;
+    {
+        // A stable filter decrements two or three words an insertion: no vector pays for that.
+        const WORTH_A_VECTOR: usize = 8;
+        if words.len() >= WORTH_A_VECTOR && x86_64::decrement_2bit(words) {
+            return;
+        }
     }
     generic::decrement_2bit(words);
 }
@@ -95,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_decrement_of_2_bit_counters_equals_the_portable_one_at_every_length() {
-        let words: Vec<u64> = (1..100u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+        let words: Vec<[u8; 8]> = (1..100u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes()).collect();
         for start in 0..9 {
             for end in start..words.len() {
                 let mut expected = words.clone();

@@ -186,12 +186,12 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
 }
 
 /// See [`super::decrement_2bit`].
-pub(super) fn decrement_2bit(words: &mut [u64]) -> bool {
+pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) -> bool {
     decrement_2bit_with_avx512(words) || decrement_2bit_with_avx2(words)
 }
 
 /// [`decrement_2bit`], if there is AVX-512.
-pub(super) fn decrement_2bit_with_avx512(words: &mut [u64]) -> bool {
+pub(super) fn decrement_2bit_with_avx512(words: &mut [[u8; 8]]) -> bool {
     if !is_x86_feature_detected!("avx512f") {
         return false;
     }
@@ -201,7 +201,7 @@ pub(super) fn decrement_2bit_with_avx512(words: &mut [u64]) -> bool {
 }
 
 /// [`decrement_2bit`], if there is AVX2.
-pub(super) fn decrement_2bit_with_avx2(words: &mut [u64]) -> bool {
+pub(super) fn decrement_2bit_with_avx2(words: &mut [[u8; 8]]) -> bool {
     if !is_x86_feature_detected!("avx2") {
         return false;
     }
@@ -211,7 +211,7 @@ pub(super) fn decrement_2bit_with_avx2(words: &mut [u64]) -> bool {
 }
 
 #[target_feature(enable = "avx512f")]
-fn decrement_2bit_avx512(words: &mut [u64]) {
+fn decrement_2bit_avx512(words: &mut [[u8; 8]]) {
     let low_bits = _mm512_set1_epi64(0x5555_5555_5555_5555);
     let (blocks, tail) = words.as_chunks_mut::<8>();
     for block in blocks {
@@ -226,7 +226,7 @@ fn decrement_2bit_avx512(words: &mut [u64]) {
 }
 
 #[target_feature(enable = "avx2")]
-fn decrement_2bit_avx2(words: &mut [u64]) {
+fn decrement_2bit_avx2(words: &mut [[u8; 8]]) {
     let low_bits = _mm256_set1_epi64x(0x5555_5555_5555_5555);
     let (blocks, tail) = words.as_chunks_mut::<4>();
     for block in blocks {
@@ -348,4 +348,95 @@ pub(super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {
     let bytes = unsafe { _mm512_maskz_loadu_epi8(lanes, bytes.as_ptr().cast()) };
     let low = _mm512_and_si512(bytes, _mm512_set1_epi8(0x7F));
     _mm512_reduce_add_epi64(_mm512_sad_epu8(low, _mm512_setzero_si512())) as u32
+}
+
+/// Calls `f` compiled for AVX-512.
+#[target_feature(enable = "avx512f,bmi1,bmi2")]
+pub(super) fn run_avx512<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+    f(a, b, c)
+}
+
+/// Calls `f` compiled for AVX2.
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+pub(super) fn run_avx2<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
+    f(a, b, c)
+}
+
+/// The bit that each of the `lanes` is asked for; 0 in the others. A rotation takes its count modulo 64, so nothing
+/// need be masked.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn chosen_bits_avx512(choice: u64, lanes: u8) -> __m512i {
+    let shifts = _mm512_set_epi64(58, 52, 46, 40, 34, 28, 22, 16);
+    let counts = _mm512_srlv_epi64(_mm512_set1_epi64(choice as i64), shifts);
+    _mm512_maskz_rolv_epi64(lanes, _mm512_set1_epi64(1), counts)
+}
+
+/// See [`super::Lines::set`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn set_avx512(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
+    let bits = chosen_bits_avx512(choice, lanes);
+    // SAFETY: `line` is 64 readable and writable bytes, and neither load nor store needs alignment.
+    unsafe {
+        let old = _mm512_loadu_si512(line.as_ptr().cast());
+        _mm512_storeu_si512(line.as_mut_ptr().cast(), _mm512_or_si512(old, bits));
+        let missing = _mm512_andnot_si512(old, bits);
+        _mm512_test_epi64_mask(missing, missing) != 0
+    }
+}
+
+/// See [`super::Lines::test`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn test_avx512(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
+    let bits = chosen_bits_avx512(choice, lanes);
+    // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
+    let missing = unsafe { _mm512_andnot_si512(_mm512_loadu_si512(line.as_ptr().cast()), bits) };
+    _mm512_test_epi64_mask(missing, missing) == 0
+}
+
+/// The bit that each of the `lanes` is asked for, in the lower four and the upper four lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn chosen_bits_avx2(choice: u64, lanes: u8) -> (__m256i, __m256i) {
+    let choice = _mm256_set1_epi64x(choice as i64);
+    let lanes = _mm256_set1_epi64x(i64::from(lanes));
+    let one = _mm256_set1_epi64x(1);
+    let half = |shifts, lane_numbers| {
+        let counts = _mm256_and_si256(_mm256_srlv_epi64(choice, shifts), _mm256_set1_epi64x(63));
+        _mm256_sllv_epi64(_mm256_and_si256(_mm256_srlv_epi64(lanes, lane_numbers), one), counts)
+    };
+    (
+        half(_mm256_set_epi64x(34, 28, 22, 16), _mm256_set_epi64x(3, 2, 1, 0)),
+        half(_mm256_set_epi64x(58, 52, 46, 40), _mm256_set_epi64x(7, 6, 5, 4)),
+    )
+}
+
+/// See [`super::Lines::set`].
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn set_avx2(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
+    let (low_bits, high_bits) = chosen_bits_avx2(choice, lanes);
+    let (low, high) = line.split_at_mut(32);
+    // SAFETY: each half of `line` is 32 readable and writable bytes, and neither loads nor stores need alignment.
+    unsafe {
+        let low_old = _mm256_loadu_si256(low.as_ptr().cast());
+        let high_old = _mm256_loadu_si256(high.as_ptr().cast());
+        _mm256_storeu_si256(low.as_mut_ptr().cast(), _mm256_or_si256(low_old, low_bits));
+        _mm256_storeu_si256(high.as_mut_ptr().cast(), _mm256_or_si256(high_old, high_bits));
+        // testc: whether the second is in the first.
+        (_mm256_testc_si256(low_old, low_bits) & _mm256_testc_si256(high_old, high_bits)) == 0
+    }
+}
+
+/// See [`super::Lines::test`].
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn test_avx2(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
+    let (low_bits, high_bits) = chosen_bits_avx2(choice, lanes);
+    let (low, high) = line.split_at(32);
+    // SAFETY: each half of `line` is 32 readable bytes, and the loads need no alignment.
+    let (low, high) = unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) };
+    (_mm256_testc_si256(low, low_bits) & _mm256_testc_si256(high, high_bits)) != 0
 }

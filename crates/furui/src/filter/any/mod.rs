@@ -1,11 +1,14 @@
 mod sets;
 
 use std::io::{self, Write};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer};
-use super::{Bloom, Filter, FilterMut, Full, SplitBlockBloom, sizing};
+use super::{
+    Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom, SplitBlockBloom,
+    StableBloom, StableBloomLight, sizing,
+};
 use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
@@ -15,8 +18,20 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A counting Bloom filter.
+    Counting(CountingBloom<M>),
+    /// A stable Bloom filter.
+    Stable(StableBloom<M>),
+    /// A stable Bloom filter light.
+    StableLight(StableBloomLight<M>),
+    /// A ringed Bloom filter.
+    Ringed(RingedBloom<M>),
+    /// A quotient filter.
+    Quotient(QuotientFilter<M>),
     /// A split-block Bloom filter, as in Parquet files.
-    SplitBlockBloom(SplitBlockBloom<M>),
+    SplitBlock(SplitBlockBloom<M>),
+    /// A growing chain of Bloom filters.
+    Growing(GrowingBloom<M>),
 }
 
 /// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
@@ -34,7 +49,8 @@ impl AnyFilter {
     }
 
     /// As [`open`](Self::open), but in constant time: of the table, no byte is read before it is needed. A damaged table
-    /// then gives wrong answers, never a panic.
+    /// then gives wrong answers, never a panic. But a quotient filter's table, whose slots refer to each other, is always
+    /// read once, and refused if they do not fit.
     ///
     /// # Errors
     /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
@@ -82,7 +98,13 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
-            Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlockBloom),
+            Kind::CountingBloom => CountingBloom::read(source).map(Self::Counting),
+            Kind::StableBloom => StableBloom::read(source).map(Self::Stable),
+            Kind::StableBloomLight => StableBloomLight::read(source).map(Self::StableLight),
+            Kind::RingedBloom => RingedBloom::read(source).map(Self::Ringed),
+            Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
+            Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlock),
+            Kind::GrowingBloom => GrowingBloom::read(source).map(Self::Growing),
             _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
         }
     }
@@ -94,7 +116,13 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
-            Self::SplitBlockBloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::Counting(filter) => write(filter, filter.hash_spec(), out),
+            Self::Stable(filter) => write(filter, filter.hash_spec(), out),
+            Self::StableLight(filter) => write(filter, filter.hash_spec(), out),
+            Self::Ringed(filter) => write(filter, filter.hash_spec(), out),
+            Self::Quotient(filter) => write(filter, filter.hash_spec(), out),
+            Self::SplitBlock(filter) => write(filter, filter.hash_spec(), out),
+            Self::Growing(filter) => write(filter, filter.hash_spec(), out),
         }
     }
 
@@ -102,7 +130,13 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
-            Self::SplitBlockBloom(_) => Kind::SplitBlockBloom,
+            Self::Counting(_) => Kind::CountingBloom,
+            Self::Stable(_) => Kind::StableBloom,
+            Self::StableLight(_) => Kind::StableBloomLight,
+            Self::Ringed(_) => Kind::RingedBloom,
+            Self::Quotient(_) => Kind::QuotientFilter,
+            Self::SplitBlock(_) => Kind::SplitBlockBloom,
+            Self::Growing(_) => Kind::GrowingBloom,
         }
     }
 
@@ -110,7 +144,13 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn hash_spec(&self) -> HashSpec {
         match self {
             Self::Bloom(filter) => filter.hash_spec(),
-            Self::SplitBlockBloom(filter) => filter.hash_spec(),
+            Self::Counting(filter) => filter.hash_spec(),
+            Self::Stable(filter) => filter.hash_spec(),
+            Self::StableLight(filter) => filter.hash_spec(),
+            Self::Ringed(filter) => filter.hash_spec(),
+            Self::Quotient(filter) => filter.hash_spec(),
+            Self::SplitBlock(filter) => filter.hash_spec(),
+            Self::Growing(filter) => filter.hash_spec(),
         }
     }
 
@@ -118,37 +158,56 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn capacity(&self) -> u64 {
         match self {
             Self::Bloom(filter) => filter.capacity(),
-            Self::SplitBlockBloom(filter) => filter.capacity(),
+            Self::Counting(filter) => filter.capacity(),
+            Self::Stable(_) | Self::StableLight(_) => 0,
+            Self::Ringed(filter) => filter.capacity(),
+            Self::Quotient(filter) => filter.capacity(),
+            Self::SplitBlock(filter) => filter.capacity(),
+            Self::Growing(_) => 0,
         }
     }
 
     /// The false-positive rate it was made for, if it was made for one.
     pub fn intended_rate(&self) -> Option<f64> {
+        let keys = self.capacity();
         match self {
-            Self::Bloom(filter) => {
-                let capacity = filter.capacity();
-                (capacity > 0).then(|| sizing::rate(filter.probes(), capacity, filter.bits()))
-            }
-            Self::SplitBlockBloom(filter) => {
-                let capacity = filter.capacity();
-                (capacity > 0).then(|| SplitBlockBloom::rate_with(capacity, filter.blocks()))
-            }
+            Self::Stable(filter) => Some(filter.stable_rate()),
+            Self::StableLight(filter) => Some(filter.stable_rate()),
+            Self::Growing(filter) => Some(filter.rate()),
+            _ if keys == 0 => None,
+            Self::Bloom(filter) => Some(sizing::rate(filter.probes(), keys, filter.bits())),
+            Self::Counting(filter) => Some(sizing::rate(filter.probes(), keys, filter.counters() as u64)),
+            Self::Ringed(filter) => filter.params().expected_rate(keys).ok(),
+            Self::Quotient(filter) => Some(keys as f64 / (filter.last_fingerprint() as f64 + 1.0)),
+            Self::SplitBlock(filter) => Some(SplitBlockBloom::rate_with(keys, filter.blocks())),
         }
     }
 
     fn filter(&self) -> &dyn Filter {
         match self {
             Self::Bloom(filter) => filter,
-            Self::SplitBlockBloom(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Ringed(filter) => filter,
+            Self::Quotient(filter) => filter,
+            Self::SplitBlock(filter) => filter,
+            Self::Growing(filter) => filter,
         }
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
+impl AnyFilter {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
         match self {
             Self::Bloom(filter) => filter,
-            Self::SplitBlockBloom(filter) => filter,
+            Self::Counting(filter) => filter,
+            Self::Stable(filter) => filter,
+            Self::StableLight(filter) => filter,
+            Self::Ringed(filter) => filter,
+            Self::Quotient(filter) => filter,
+            Self::SplitBlock(filter) => filter,
+            Self::Growing(filter) => filter,
         }
     }
 }
@@ -177,7 +236,7 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> FilterMut for AnyFilter<M> {
+impl FilterMut for AnyFilter {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         self.filter_mut().insert(key)
     }

@@ -11,7 +11,10 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
-            Self::SplitBlockBloom(_) => None,
+            Self::Counting(filter) => Some(filter.cardinality()),
+            Self::Quotient(filter) => Some(filter.cardinality()),
+            Self::SplitBlock(filter) => Some(filter.cardinality()),
+            _ => None,
         }
     }
 
@@ -22,6 +25,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn likeness<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Result<Likeness, Mismatch> {
         match (self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.likeness(b),
+            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.likeness(b),
+            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.likeness(b),
             _ => Err(self.unlike(other, "compared")),
         }
     }
@@ -31,20 +36,21 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// # Errors
     /// If not: the message says from which kinds they can.
     pub fn check_removable(&self) -> Result<(), ConfigError> {
-        Err(ConfigError(format!(
-            "nothing can be removed from {}: its bits may belong to other keys as well; counting and quotient filters can \
-             remove",
-            self.kind()
-        )))
+        match self {
+            Self::Counting(_) | Self::Quotient(_) => Ok(()),
+            _ => Err(ConfigError(format!(
+                "nothing can be removed from {}: its bits may belong to other keys as well; counting and quotient \
+                 filters can remove",
+                self.kind()
+            ))),
+        }
     }
 
     /// The error that two filters cannot be combined so.
     fn unlike<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>, done: &str) -> Mismatch {
         let (a, b) = (self.kind(), other.kind());
         Mismatch(if a == b {
-            format!(
-                "{a} cannot be {done}: its bits do not tell which keys they belong to; use a Bloom or quotient filter"
-            )
+            format!("{a} and another cannot be {done}: use Bloom or quotient filters for that")
         } else {
             format!("{a} and {b} cannot be {done}: build both of one kind")
         })
@@ -52,18 +58,6 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
-    /// Takes in what `other` holds.
-    ///
-    /// # Errors
-    /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
-    pub fn union<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
-        match (&mut *self, other) {
-            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union(b),
-            (Self::SplitBlockBloom(a), AnyFilter::SplitBlockBloom(b)) => a.union(b),
-            _ => Err(self.unlike(other, "united")),
-        }
-    }
-
     /// Keeps what `other` holds too.
     ///
     /// # Errors
@@ -71,7 +65,9 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     pub fn intersect<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.intersect(b),
-            (Self::SplitBlockBloom(a), AnyFilter::SplitBlockBloom(b)) => a.intersect(b),
+            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.intersect(b),
+            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.intersect(b),
+            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.intersect(b),
             _ => Err(self.unlike(other, "intersected")),
         }
     }
@@ -80,7 +76,29 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     ///
     /// # Errors
     /// If nothing can be removed from a filter of this kind.
-    pub fn remove(&mut self, _key: KeyHash) -> Result<bool, ConfigError> {
-        self.check_removable().map(|()| false)
+    pub fn remove(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
+        match self {
+            Self::Counting(filter) => Ok(filter.remove(key)),
+            Self::Quotient(filter) => Ok(filter.remove(key)),
+            _ => self.check_removable().map(|()| false),
+        }
+    }
+}
+
+impl AnyFilter {
+    /// Takes in what `other` holds.
+    ///
+    /// # Errors
+    /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
+    pub fn union<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
+        match (&mut *self, other) {
+            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union(b),
+            (Self::Counting(a), AnyFilter::Counting(b)) => a.union(b),
+            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.union(b),
+            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.union(b),
+            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.union(b),
+            (Self::Growing(a), AnyFilter::Growing(b)) => a.union(b),
+            _ => Err(self.unlike(other, "united")),
+        }
     }
 }

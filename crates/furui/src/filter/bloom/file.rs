@@ -5,7 +5,7 @@ use super::super::file::{BITS, META, Source, Stored, Writer};
 use super::super::probes::MAX_PROBES;
 use super::{Bloom, MAX_BITS};
 use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError};
+use crate::format::{Align, Kind, ReadError, Tag};
 
 impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
     const KIND: Kind = Kind::Bloom;
@@ -24,14 +24,35 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
-        let (bits, capacity, probes) = (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16));
-        if !(1..=MAX_BITS).contains(&bits) || !(1..=MAX_PROBES).contains(&probes) || meta[20..].iter().any(|&b| b != 0)
-        {
+        if meta[20..].iter().any(|&byte| byte != 0) {
+            return Err(source.invalid(META, "a reserved byte is not zero"));
+        }
+        Self::read_table(source, BITS, u64_at(&meta, 0), u32_at(&meta, 16), u64_at(&meta, 8))
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Bloom<M> {
+    /// The bits as they lie in a file.
+    pub(in crate::filter) fn table(&self) -> &[u8] {
+        &self.words
+    }
+
+    /// The filter whose bits are the section `tag` and whose sizes `META` says.
+    pub(in crate::filter) fn read_table<S: Source<Bytes = M>>(
+        source: &S,
+        tag: Tag,
+        bits: u64,
+        probes: u32,
+        capacity: u64,
+    ) -> Result<Self, ReadError> {
+        if !(1..=MAX_BITS).contains(&bits) || !(1..=MAX_PROBES).contains(&probes) {
             return Err(source.invalid(META, "no Bloom filter has these numbers of bits and probes"));
         }
-        let words = source.table(BITS, bits.div_ceil(64) * 8)?;
-        if bits % 64 != 0 && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0) {
-            return Err(source.invalid(BITS, "a bit beyond the last is set"));
+        let words = source.table(tag, bits.div_ceil(64) * 8)?;
+        if !bits.is_multiple_of(64)
+            && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0)
+        {
+            return Err(source.invalid(tag, "a bit beyond the last is set"));
         }
         Ok(Self { words, bits, probes, capacity, hash: source.envelope().hash() })
     }

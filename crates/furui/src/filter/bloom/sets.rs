@@ -1,21 +1,12 @@
 use std::ops::{Deref, DerefMut};
 
-use super::super::likeness::{Estimate, Likeness, Marking};
+use super::super::likeness::{Estimate, Likeness, Marking, ones, ones_of_either};
 use super::{Bloom, Mismatch};
-use crate::bits::arch::Words;
-
-/// How many ones `words` have.
-fn count<'a>(words: impl Iterator<Item = &'a [u8; 8]>) -> u64 {
-    Words::detect().run(
-        #[inline(always)]
-        |_| words.map(|&word| u64::from(u64::from_le_bytes(word).count_ones())).sum(),
-    )
-}
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
     /// How many bits are set. Cost: one pass over the bits.
     pub fn ones(&self) -> u64 {
-        count(self.words().iter())
+        ones(&self.words)
     }
 
     /// The share of the bits that are set: ½ when a filter of the best size holds the keys it was sized for. Cost: one
@@ -39,21 +30,11 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
     /// If the filters are of different sizes or have different hashes.
     pub fn likeness(&self, other: &Bloom<impl Deref<Target = [u8]>>) -> Result<Likeness, Mismatch> {
         self.expect_like(other, "compare")?;
-        let (ours, theirs) = (self.words(), other.words());
-        let union = Words::detect().run(
-            #[inline(always)]
-            |_| {
-                let words = ours.iter().zip(theirs);
-                words.map(|(&a, &b)| u64::from((u64::from_le_bytes(a) | u64::from_le_bytes(b)).count_ones())).sum()
-            },
-        );
-        Ok(self.marking().likeness(self.ones(), other.ones(), union))
+        Ok(self.marking().likeness(self.ones(), other.ones(), ones_of_either(&self.words, &other.words)))
     }
 
     fn marking(&self) -> Marking {
-        let (k, m) = (f64::from(self.probes), self.bits as f64);
-        // A bit is missed by one probe with the chance 1 - 1/m, two bits with 1 - 2/m.
-        Marking::new(self.bits, 1, k * (-1.0 / m).ln_1p(), k * (-2.0 / m).max(-1.0).ln_1p())
+        Marking::of_probes(self.bits, self.probes)
     }
 
     /// Refuses a filter whose bits do not mean the same as ours; `verb` is what cannot be done with the two.

@@ -1,3 +1,6 @@
+use std::ops::DerefMut;
+
+use crate::bits::Buffer;
 use crate::filter::Full;
 
 use super::QuotientFilter;
@@ -14,8 +17,8 @@ const NONE: u64 = u64::MAX;
 /// What does not fit that scheme is inserted as any other fingerprint: those that wrap around from the table's end,
 /// and, as a matter of course, any that comes out of order.
 #[derive(Debug)]
-pub(super) struct Builder<'a> {
-    filter: &'a mut QuotientFilter,
+pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
+    filter: &'a mut QuotientFilter<M>,
     /// True while fingerprints are appended.
     appending: bool,
     front: Front,
@@ -40,9 +43,9 @@ struct Front {
     tail_at: u32,
 }
 
-impl<'a> Builder<'a> {
+impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
     /// Goes on from what `filter` holds; appends only if that is nothing.
-    pub(super) fn new(filter: &'a mut QuotientFilter) -> Self {
+    pub(super) fn new(filter: &'a mut QuotientFilter<M>) -> Self {
         let front = Front {
             next: 0,
             previous: 0,
@@ -204,7 +207,7 @@ impl Front {
 
     /// Goes on to the blocks in which the next `quotient` and its slot are.
     #[inline(always)]
-    fn go_to(&mut self, table: &mut Table, quotient: u64) {
+    fn go_to(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, quotient: u64) {
         if quotient / 64 != self.quotient_block {
             self.finish_quotients(table, quotient / 64);
         }
@@ -216,7 +219,7 @@ impl Front {
 
     /// Writes the occupied bits so far and the offsets up to `block`, the next with a quotient.
     #[inline(always)]
-    fn finish_quotients(&mut self, table: &mut Table, block: u64) {
+    fn finish_quotients(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_occupied(self.quotient_block as usize, self.occupied);
         self.occupied = 0;
         for between in self.quotient_block + 1..=block {
@@ -232,7 +235,7 @@ impl Front {
 
     /// Writes the planes of the slots so far and goes on to `block`.
     #[inline(always)]
-    fn finish_slots(&mut self, table: &mut Table, block: u64) {
+    fn finish_slots(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_starts(self.slot_block as usize, self.starts);
         table.set_shifted(self.slot_block as usize, self.shifted);
         (self.starts, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);
@@ -240,7 +243,7 @@ impl Front {
     }
 }
 
-impl Drop for Builder<'_> {
+impl<M: DerefMut<Target = [u8]>> Drop for Builder<'_, M> {
     /// A filter is whole again whenever its builder is gone.
     fn drop(&mut self) {
         self.finish();

@@ -1,9 +1,11 @@
+use std::ops::Deref;
+
 use crate::bits::arch::Words;
 use crate::bits::word::{Lanes, low_bits};
 
 use super::table::{Head, Slot, Table};
 
-impl Table {
+impl<M: Deref<Target = [u8]>> Table<M> {
     /// Where the `rank`-th run, counted from 0, of the quotients of `block` begins.
     ///
     /// Runs lie in the order of their quotients, and the first of this block's lies behind `offset` slots, so the
@@ -130,6 +132,12 @@ impl Table {
     #[inline(always)]
     pub(super) fn starts(&self, slot: Slot) -> bool {
         self.head(slot.block).starts >> slot.index & 1 == 1
+    }
+
+    /// is_shifted of `slot`.
+    #[inline(always)]
+    pub(super) fn is_shifted(&self, slot: Slot) -> bool {
+        self.head(slot.block).shifted >> slot.index & 1 == 1
     }
 
     /// is_continuation of `slot`.

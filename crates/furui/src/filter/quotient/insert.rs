@@ -1,3 +1,5 @@
+use std::ops::{Deref, DerefMut};
+
 use crate::bits::arch::Words;
 use crate::bits::word::low_bits;
 
@@ -10,11 +12,13 @@ pub(super) enum Inserted {
     New,
     /// It was there; with `copies`, it is there once more now.
     Again,
-    /// There is no room: no empty slot, or a run would lie 2¹⁶ slots behind its place. Nothing has changed.
-    NoRoom,
+    /// It was not there, and nothing may be put in.
+    Full,
+    /// It was not there, and some run would lie 2¹⁶ slots behind its place. Nothing has changed.
+    Crowded,
 }
 
-impl Table {
+impl<M: DerefMut<Target = [u8]>> Table<M> {
     /// Puts `remainder` into the run of `quotient`, in order. With `copies`, even if it is there already. With `full`,
     /// nothing is put in, but what is there is still found.
     #[inline(always)]
@@ -24,7 +28,7 @@ impl Table {
         let home_bit = 1 << home.index;
         if head.used() & home_bit == 0 {
             if full {
-                return Inserted::NoRoom;
+                return Inserted::Full;
             }
             self.set_occupied(home.block, head.occupied | home_bit);
             self.set_starts(home.block, head.starts | home_bit);
@@ -60,11 +64,11 @@ impl Table {
             at = self.run_end(at);
         }
         if full {
-            return Inserted::NoRoom;
+            return Inserted::Full;
         }
         let empty = self.empty_slot(at);
         if !self.lengthen_offsets(home, empty) {
-            return Inserted::NoRoom;
+            return Inserted::Crowded;
         }
         if !has_run {
             self.set_occupied(home.block, head.occupied | home_bit);
@@ -74,47 +78,6 @@ impl Table {
         }
         self.open(at, empty, remainder, first, at != home);
         if again { Inserted::Again } else { Inserted::New }
-    }
-
-    /// The slot `offset` slots behind the first of `block`.
-    #[inline(always)]
-    fn slot_after(&self, mut block: usize, mut offset: u32) -> Slot {
-        while offset >= self.width(block) {
-            offset -= self.width(block);
-            block = self.next_block(block);
-        }
-        Slot { block, index: offset }
-    }
-
-    /// The slot behind the run that begins at `start`.
-    #[inline(always)]
-    fn run_end(&self, start: Slot) -> Slot {
-        let mut block = start.block;
-        let mut index = start.index + 1;
-        loop {
-            let ones = if index < 64 { (self.head(block).continuation() >> index).trailing_ones() } else { 0 };
-            index += ones;
-            if index < self.width(block) {
-                return Slot { block, index };
-            }
-            block = self.next_block(block);
-            index = 0;
-        }
-    }
-
-    /// The first empty slot from `from` on; there is one.
-    #[inline(always)]
-    fn empty_slot(&self, from: Slot) -> Slot {
-        let mut block = from.block;
-        let mut among = u64::MAX << from.index;
-        loop {
-            let empty = !self.head(block).used() & low_bits(self.width(block)) & among;
-            if empty != 0 {
-                return Slot { block, index: empty.trailing_zeros() };
-            }
-            block = self.next_block(block);
-            among = u64::MAX;
-        }
     }
 
     /// Adds 1 to the offset of every block that begins behind `home`, up to `empty`, unless one would overflow.
@@ -166,5 +129,48 @@ impl Table {
         self.set_starts(block, head.starts & !range | moved | u64::from(start) << low);
         self.set_shifted(block, head.shifted | range ^ u64::from(!shifted) << low);
         self.shift_up(block, low, high.index, remainder);
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Table<M> {
+    /// The slot `offset` slots behind the first of `block`.
+    #[inline(always)]
+    fn slot_after(&self, mut block: usize, mut offset: u32) -> Slot {
+        while offset >= self.width(block) {
+            offset -= self.width(block);
+            block = self.next_block(block);
+        }
+        Slot { block, index: offset }
+    }
+
+    /// The slot behind the run that begins at `start`.
+    #[inline(always)]
+    fn run_end(&self, start: Slot) -> Slot {
+        let mut block = start.block;
+        let mut index = start.index + 1;
+        loop {
+            let ones = if index < 64 { (self.head(block).continuation() >> index).trailing_ones() } else { 0 };
+            index += ones;
+            if index < self.width(block) {
+                return Slot { block, index };
+            }
+            block = self.next_block(block);
+            index = 0;
+        }
+    }
+
+    /// The first empty slot from `from` on; there is one.
+    #[inline(always)]
+    fn empty_slot(&self, from: Slot) -> Slot {
+        let mut block = from.block;
+        let mut among = u64::MAX << from.index;
+        loop {
+            let empty = !self.head(block).used() & low_bits(self.width(block)) & among;
+            if empty != 0 {
+                return Slot { block, index: empty.trailing_zeros() };
+            }
+            block = self.next_block(block);
+            among = u64::MAX;
+        }
     }
 }

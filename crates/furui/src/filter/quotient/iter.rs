@@ -1,7 +1,6 @@
 use crate::bits::arch::Words;
 use crate::bits::word::low_bits;
 
-use super::QuotientFilter;
 use super::shape::Shape;
 use super::table::Table;
 
@@ -13,7 +12,7 @@ pub(super) const CHUNK: usize = 64;
 /// The order starts behind the slots that wrapped around from the table's end, and ends with them.
 #[derive(Clone, Debug)]
 pub(super) struct Decoder<'a> {
-    table: &'a Table,
+    table: Table<&'a [u8]>,
     shape: Shape,
     words: Words,
     /// The block of slots to read next, how many of its first slots to leave out, and how many blocks to read yet;
@@ -30,7 +29,7 @@ pub(super) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(table: &'a Table, shape: Shape, words: Words) -> Self {
+    pub(super) fn new(table: Table<&'a [u8]>, shape: Shape, words: Words) -> Self {
         let head = table.head(0);
         let (mut block, mut skip) = (0, u32::from(head.offset));
         while skip >= table.width(block) {
@@ -71,7 +70,7 @@ impl<'a> Decoder<'a> {
 
     #[inline(always)]
     fn decode_block(&mut self, out: &mut [u64; CHUNK]) -> usize {
-        let (table, block) = (self.table, self.block);
+        let (table, block) = (&self.table, self.block);
         self.left -= 1;
         let among = if self.left == 0 { low_bits(self.wrapped) } else { u64::MAX << self.skip };
         self.skip = 0;
@@ -110,7 +109,8 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The fingerprints of a [`QuotientFilter`], ascending; copies are repeated. See [`QuotientFilter::fingerprints`].
+/// The fingerprints of a quotient filter, ascending; copies are repeated. See
+/// [`QuotientFilter::fingerprints`](super::QuotientFilter::fingerprints).
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'a> {
     decoder: Decoder<'a>,
@@ -121,8 +121,8 @@ pub struct Fingerprints<'a> {
 }
 
 impl<'a> Fingerprints<'a> {
-    pub(super) fn new(filter: &'a QuotientFilter) -> Self {
-        Self { decoder: filter.decoder(), chunk: [0; CHUNK], at: 0, len: 0, left: filter.len() }
+    pub(super) fn new(decoder: Decoder<'a>, len: u64) -> Self {
+        Self { decoder, chunk: [0; CHUNK], at: 0, len: 0, left: len }
     }
 }
 

@@ -1,14 +1,20 @@
 //! The quotient filter; see [`QuotientFilter`].
 
 mod build;
+mod check;
 mod find;
 mod insert;
 mod iter;
 mod merge;
 mod remove;
+mod sets;
 mod shape;
+mod stored;
 mod table;
 
+use std::ops::{Deref, DerefMut};
+
+use crate::bits::Buffer;
 use crate::bits::arch::Words;
 use crate::bits::word::Lanes;
 use crate::filter::{ConfigError, Filter, FilterMut, Full};
@@ -69,7 +75,7 @@ const REBUILD_RATIO: u64 = 16;
 /// - Removal moves the rest of the cluster back; there are no tombstones, which would have to be searched past and
 ///   cleared.
 /// - A run may lie at most 2¹⁶ - 1 slots behind its canonical slot. Hashes of which a table is not nearly full come
-///   nowhere near; chosen ones, or as many copies of one key, get [`Full`] instead of ever slower answers.
+///   nowhere near; chosen ones, or as many copies of one key, get [`Full::Crowded`] instead of ever slower answers.
 ///
 /// ```
 /// use furui::{HashSpec, filter::{Filter, FilterMut, QuotientFilter}};
@@ -83,8 +89,8 @@ const REBUILD_RATIO: u64 = 16;
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct QuotientFilter {
-    table: Table,
+pub struct QuotientFilter<M = Buffer> {
+    table: Table<M>,
     shape: Shape,
     lanes: Lanes,
     words: Words,
@@ -140,16 +146,7 @@ impl QuotientFilter {
     }
 
     fn with_shape(shape: Shape) -> Result<Self, ConfigError> {
-        Ok(Self {
-            table: Table::new(&shape)?,
-            shape,
-            lanes: Lanes::new(shape.remainder_bits, MAX_REMAINDER_BITS),
-            words: Words::detect(),
-            len: 0,
-            distinct: 0,
-            counting: false,
-            hash: HashSpec::default(),
-        })
+        Ok(Self::over(Table::new(&shape)?, shape))
     }
 
     /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
@@ -159,16 +156,32 @@ impl QuotientFilter {
         Self { hash, ..self }
     }
 
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// The same filter as a multiset: from now on, inserting a key again stores another copy, in a slot of its own,
     /// and removing it removes one.
     #[must_use]
     pub fn counting(self) -> Self {
         Self { counting: true, ..self }
+    }
+}
+
+impl<M> QuotientFilter<M> {
+    /// An empty filter over a table of zeros.
+    fn over(table: Table<M>, shape: Shape) -> Self {
+        Self {
+            table,
+            shape,
+            lanes: Lanes::new(shape.remainder_bits, MAX_REMAINDER_BITS),
+            words: Words::detect(),
+            len: 0,
+            distinct: 0,
+            counting: false,
+            hash: HashSpec::default(),
+        }
+    }
+
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.hash
     }
 
     /// How many fingerprints are held, copies included.
@@ -201,20 +214,27 @@ impl QuotientFilter {
         self.shape.last
     }
 
+    /// How many different fingerprints are held.
+    pub fn distinct(&self) -> u64 {
+        self.distinct
+    }
+
     /// The used part of the slots, 0 to 1.
     pub fn load(&self) -> f64 {
         self.len as f64 / self.shape.slots as f64
-    }
-
-    /// Memory taken, in bits, all included.
-    pub fn bits(&self) -> u64 {
-        self.table.bits() + 8 * size_of::<Self>() as u64
     }
 
     /// The fingerprint that stands for `key` here: its hash scaled to 0 ..=
     /// [`last_fingerprint`](Self::last_fingerprint).
     pub fn fingerprint(&self, key: KeyHash) -> u64 {
         self.shape.fingerprint(key)
+    }
+}
+
+impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
+    /// Memory taken, in bits, all included.
+    pub fn bits(&self) -> u64 {
+        self.table.bits() + 8 * size_of::<Self>() as u64
     }
 
     /// How many copies of `key` are held: at most 1 unless [`counting`](Self::counting). As with
@@ -224,6 +244,38 @@ impl QuotientFilter {
         self.table.count(self.words, quotient, remainder)
     }
 
+    /// The fingerprints held, ascending, copies repeated: one pass over the table.
+    pub fn fingerprints(&self) -> Fingerprints<'_> {
+        Fingerprints::new(self.decoder(), self.len)
+    }
+
+    /// What the slot of number `slot` holds, to inspect a table; `None` beyond the last.
+    pub fn slot(&self, slot: u64) -> Option<QuotientSlot> {
+        if slot >= self.shape.slots {
+            return None;
+        }
+        let (block, index) = ((slot / 64) as usize, (slot % 64) as u32);
+        let head = self.table.head(block);
+        Some(QuotientSlot {
+            is_occupied: head.occupied >> index & 1 == 1,
+            is_continuation: head.continuation() >> index & 1 == 1,
+            is_shifted: head.shifted >> index & 1 == 1,
+            remainder: self.table.remainder(Slot { block, index }),
+        })
+    }
+
+    /// An empty filter like this one.
+    fn emptied(&self) -> Result<QuotientFilter, ConfigError> {
+        let empty = QuotientFilter::with_shape(self.shape)?;
+        Ok(QuotientFilter { counting: self.counting, hash: self.hash, ..empty })
+    }
+
+    fn decoder(&self) -> Decoder<'_> {
+        Decoder::new(self.table.lend(), self.shape, self.words)
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Removes `key`, one copy of it if [`counting`](Self::counting). False if its fingerprint is not held.
     ///
     /// Remove only what was inserted: a key that was not may share its fingerprint with one that was, and that one
@@ -243,32 +295,6 @@ impl QuotientFilter {
         true
     }
 
-    /// Inserts many keys and says how many of their fingerprints were new. The batch is sorted, then inserted in
-    /// order, which is kind to the caches, or, if it is large against what is held, merged into a new table in one
-    /// pass, which needs memory for both tables meanwhile.
-    ///
-    /// # Errors
-    /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
-    pub fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        let mut fingerprints: Vec<u64> = keys.iter().map(|&key| self.shape.fingerprint(key)).collect();
-        if !fingerprints.is_sorted() {
-            fingerprints.sort_unstable();
-        }
-        let before = self.distinct;
-        if self.len > 0
-            && fingerprints.len() as u64 > self.len / REBUILD_RATIO
-            && let Ok(mut merged) = Self::with_shape(self.shape)
-        {
-            (merged.counting, merged.hash) = (self.counting, self.hash);
-            let batch = Stream::Batch(fingerprints.chunks(WINDOW));
-            merged.build(vec![Stream::Table(self.decoder()), batch])?;
-            *self = merged;
-        } else {
-            Builder::new(self).extend_from_slice(&fingerprints)?;
-        }
-        Ok(self.distinct - before)
-    }
-
     /// Inserts keys that come in ascending order of their hashes and says how many of their fingerprints were new. An
     /// empty filter is filled from its first slot to its last, without searching or moving anything. Keys out of
     /// order are no error, only slow.
@@ -281,69 +307,34 @@ impl QuotientFilter {
         Ok(self.distinct - before)
     }
 
-    /// The fingerprints held, ascending, copies repeated: one pass over the table.
-    pub fn fingerprints(&self) -> Fingerprints<'_> {
-        Fingerprints::new(self)
+    /// True if `fingerprint` was new.
+    fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
+        let (quotient, remainder) = self.shape.split(fingerprint);
+        self.insert_at(quotient, remainder)
     }
 
-    /// What the slot of number `slot` holds, to inspect a table; `None` beyond the last.
-    pub fn slot(&self, slot: u64) -> Option<QuotientSlot> {
-        if slot >= self.shape.slots {
-            return None;
-        }
-        let (block, index) = ((slot / 64) as usize, (slot % 64) as u32);
-        let head = self.table.head(block);
-        Some(QuotientSlot {
-            is_occupied: head.occupied >> index & 1 == 1,
-            is_continuation: head.continuation() >> index & 1 == 1,
-            is_shifted: head.shifted >> index & 1 == 1,
-            remainder: self.table.remainder(Slot { block, index }),
-        })
-    }
-
-    /// The union of filters, in one pass over all: a new filter for `capacity` keys or more. The filters may differ in
-    /// slots, but must have the same fingerprints of keys hashed the same way. Sets stay sets; if any filter is
-    /// counting, so is the union, and copies add up.
-    ///
-    /// # Errors
-    /// No filter; filters of different fingerprints or hashes; a `capacity` below what the union holds.
-    pub fn merge(filters: &[&Self], capacity: u64) -> Result<Self, ConfigError> {
-        let Some(first) = filters.first() else {
-            return Err(ConfigError("there is no filter to merge: name at least one".into()));
+    fn insert_at(&mut self, quotient: u64, remainder: u64) -> Result<bool, Full> {
+        let (copies, full) = (self.counting, self.len >= self.capacity());
+        let table = &mut self.table;
+        let inserted = self.words.run(
+            #[inline(always)]
+            move |words| table.insert(words, quotient, remainder, copies, full),
+        );
+        let new = match inserted {
+            Inserted::New => true,
+            Inserted::Again => false,
+            Inserted::Full => return Err(Full::AtCapacity { capacity: self.capacity() }),
+            Inserted::Crowded => return Err(Full::Crowded { len: self.len }),
         };
-        if let Some(other) = filters.iter().find(|other| other.shape.last != first.shape.last) {
-            return Err(ConfigError(format!(
-                "filters of different fingerprints cannot be merged: one has 0 to {}, another 0 to {}",
-                first.shape.last, other.shape.last
-            )));
-        }
-        if let Some(other) = filters.iter().find(|other| other.hash != first.hash) {
-            return Err(ConfigError(format!(
-                "filters of keys hashed differently cannot be merged: one by {}, another by {}",
-                first.hash, other.hash
-            )));
-        }
-        let mut merged = Self::with_shape(first.shape.resized(capacity)?)?.hashed_by(first.hash);
-        merged.counting = filters.iter().any(|filter| filter.counting);
-        merged
-            .build(filters.iter().map(|filter| Stream::Table(filter.decoder())).collect())
-            .map_err(|Full { capacity }| ConfigError(format!("the filters together hold more than {capacity} keys")))?;
-        Ok(merged)
+        self.len += u64::from(new || copies);
+        self.distinct += u64::from(new);
+        Ok(new)
     }
 
-    /// The same fingerprints in a table for `capacity` keys, larger or smaller, moved in order, without the keys. The
-    /// fingerprints stay as they are, so at n keys the false-positive rate is what it was: remainders take the bits
-    /// that the quotients give.
-    ///
-    /// # Errors
-    /// A `capacity` below [`len`](Self::len), or so great that its keys would exceed the false-positive rate `rate`:
-    /// that only longer fingerprints could hold, which only the keys can give.
-    pub fn resized(&self, capacity: u64, rate: f64) -> Result<Self, ConfigError> {
-        self.shape.check_rate_at(capacity, rate)?;
-        if capacity < self.len {
-            return Err(ConfigError(format!("a filter of {} keys cannot be made for {capacity}", self.len)));
-        }
-        Self::merge(&[self], capacity)
+    /// Makes this what `other` is, which was [`emptied`](Self::emptied) from it and filled.
+    fn take_over(&mut self, other: &QuotientFilter) {
+        self.table.copy_from(&other.table);
+        (self.len, self.distinct) = (other.len, other.distinct);
     }
 
     /// Fills this empty filter with the union of `streams`.
@@ -361,50 +352,22 @@ impl QuotientFilter {
         }
         Ok(())
     }
-
-    fn decoder(&self) -> Decoder<'_> {
-        Decoder::new(&self.table, self.shape, self.words)
-    }
-
-    /// True if `fingerprint` was new.
-    fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
-        let (quotient, remainder) = self.shape.split(fingerprint);
-        self.insert_at(quotient, remainder)
-    }
-
-    fn insert_at(&mut self, quotient: u64, remainder: u64) -> Result<bool, Full> {
-        let (copies, full) = (self.counting, self.len >= self.capacity());
-        let table = &mut self.table;
-        let inserted = self.words.run(
-            #[inline(always)]
-            move |words| table.insert(words, quotient, remainder, copies, full),
-        );
-        if inserted == Inserted::NoRoom {
-            return Err(self.full());
-        }
-        let new = inserted == Inserted::New;
-        self.len += u64::from(new || copies);
-        self.distinct += u64::from(new);
-        Ok(new)
-    }
-
-    fn full(&self) -> Full {
-        // Fewer than the capacity if the hashes crowd one place.
-        Full { capacity: self.len.min(self.capacity()) }
-    }
 }
 
-/// Filters are equal if they have the same sizes, hold the same fingerprints and both count copies or both do not. A
-/// set of fingerprints has one table only, however it came about.
-impl PartialEq for QuotientFilter {
+/// Filters are equal if they have the same sizes, hold the same fingerprints of keys hashed the same way, and both count
+/// copies or both do not. A set of fingerprints has one table only, however it came about.
+impl<M: PartialEq> PartialEq for QuotientFilter<M> {
     fn eq(&self, other: &Self) -> bool {
-        self.shape == other.shape && self.counting == other.counting && self.table == other.table
+        self.shape == other.shape
+            && self.counting == other.counting
+            && self.hash == other.hash
+            && self.table == other.table
     }
 }
 
-impl Eq for QuotientFilter {}
+impl<M: Eq> Eq for QuotientFilter<M> {}
 
-impl Filter for QuotientFilter {
+impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
         self.words.run(
             #[inline(always)]
@@ -444,14 +407,39 @@ impl Filter for QuotientFilter {
     }
 }
 
-impl FilterMut for QuotientFilter {
+impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
     /// True if the key's fingerprint was not held before: then the key was certainly new.
     ///
     /// # Errors
-    /// [`Full`] at [`capacity`](QuotientFilter::capacity), or if a run would lie 2¹⁶ slots behind its canonical slot.
+    /// [`Full::AtCapacity`] at [`capacity`](QuotientFilter::capacity), [`Full::Crowded`] if a run would lie 2¹⁶ slots
+    /// behind its canonical slot.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.locate(key);
         self.insert_at(quotient, remainder)
+    }
+
+    /// The batch is sorted, then inserted in order, which is kind to the caches, or, if it is large against what is
+    /// held, merged into a new table in one pass, which needs memory for both tables meanwhile.
+    ///
+    /// # Errors
+    /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        let mut fingerprints: Vec<u64> = keys.iter().map(|&key| self.shape.fingerprint(key)).collect();
+        if !fingerprints.is_sorted() {
+            fingerprints.sort_unstable();
+        }
+        let before = self.distinct;
+        if self.len > 0
+            && fingerprints.len() as u64 > self.len / REBUILD_RATIO
+            && let Ok(mut merged) = self.emptied()
+        {
+            let batch = Stream::Batch(fingerprints.chunks(WINDOW));
+            merged.build(vec![Stream::Table(self.decoder()), batch])?;
+            self.take_over(&merged);
+        } else {
+            Builder::new(self).extend_from_slice(&fingerprints)?;
+        }
+        Ok(self.distinct - before)
     }
 }
 

@@ -1,3 +1,5 @@
+use std::ops::DerefMut;
+
 use crate::bits::arch::Words;
 use crate::bits::word::low_bits;
 
@@ -14,7 +16,7 @@ pub(super) enum Removed {
     Absent,
 }
 
-impl Table {
+impl<M: DerefMut<Target = [u8]>> Table<M> {
     /// Takes one copy of `remainder` out of the run of `quotient`; the rest of the cluster moves back by one slot.
     #[inline(always)]
     pub(super) fn remove(&mut self, words: Words, quotient: u64, remainder: u64) -> Removed {

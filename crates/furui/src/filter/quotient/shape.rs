@@ -151,6 +151,12 @@ impl Shape {
         (quotient + short, remainder - (self.divisor & short.wrapping_neg()))
     }
 
+    /// Whether there is a fingerprint with this quotient and remainder.
+    pub(super) fn has(&self, quotient: u64, remainder: u64) -> bool {
+        remainder < self.divisor
+            && u128::from(quotient) * u128::from(self.divisor) + u128::from(remainder) <= u128::from(self.last)
+    }
+
     /// The fingerprint of remainder 0 in the run of `quotient`; any number if there can be no such quotient.
     #[inline(always)]
     pub(super) fn base(&self, quotient: u64) -> u64 {

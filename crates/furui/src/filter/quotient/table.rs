@@ -1,3 +1,5 @@
+use std::ops::{Deref, DerefMut};
+
 use crate::bits::Buffer;
 use crate::bits::arch::prefetch;
 use crate::bits::word::low_bits;
@@ -24,8 +26,8 @@ const PADDING: usize = 16;
 /// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head.
 /// The last block may have fewer slots; bits beyond them are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table {
-    bytes: Buffer,
+pub(super) struct Table<M = Buffer> {
+    bytes: M,
     blocks: usize,
     block_bytes: usize,
     remainder_bits: u32,
@@ -68,20 +70,33 @@ impl Head {
 
 impl Table {
     pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
-        let blocks = shape.slots.div_ceil(64);
-        let block_bytes = HEAD_BYTES + 8 * shape.remainder_bits as usize;
         let too_big = || {
             ConfigError(format!("{} slots of {} bits do not fit this memory", shape.slots, 3 + shape.remainder_bits))
         };
-        let blocks = usize::try_from(blocks).map_err(|_| too_big())?;
-        let len = blocks.checked_mul(block_bytes).and_then(|n| n.checked_add(PADDING)).ok_or_else(too_big)?;
-        let bytes = Buffer::zeroed(len).map_err(|_| too_big())?;
-        let last_width = (shape.slots - 1) as u32 % 64 + 1;
-        Ok(Self { bytes, blocks, block_bytes, remainder_bits: shape.remainder_bits, last_width })
+        let len = usize::try_from(Self::bytes(shape)).map_err(|_| too_big())?;
+        Ok(Self::over(Buffer::zeroed(len).map_err(|_| too_big())?, shape))
     }
 
-    pub(super) fn bits(&self) -> u64 {
-        self.bytes.len() as u64 * 8
+    /// How many bytes the table of a shape has.
+    pub(super) fn bytes(shape: &Shape) -> u64 {
+        shape.slots.div_ceil(64) * block_bytes(shape) as u64 + PADDING as u64
+    }
+}
+
+fn block_bytes(shape: &Shape) -> usize {
+    HEAD_BYTES + 8 * shape.remainder_bits as usize
+}
+
+impl<M> Table<M> {
+    /// The table of this shape in `bytes`, as many as [`bytes`](Table::bytes) says.
+    pub(super) fn over(bytes: M, shape: &Shape) -> Self {
+        Self {
+            bytes,
+            blocks: shape.slots.div_ceil(64) as usize,
+            block_bytes: block_bytes(shape),
+            remainder_bits: shape.remainder_bits,
+            last_width: (shape.slots - 1) as u32 % 64 + 1,
+        }
     }
 
     pub(super) fn blocks(&self) -> usize {
@@ -114,6 +129,11 @@ impl Table {
         }
     }
 
+    /// The slot of this number.
+    pub(super) fn slot_at(&self, number: u64) -> Slot {
+        Slot { block: (number / 64) as usize, index: (number % 64) as u32 }
+    }
+
     /// How many block boundaries lie between `from` and `to`, going up.
     #[inline(always)]
     pub(super) fn boundaries(&self, from: Slot, to: Slot) -> usize {
@@ -125,10 +145,86 @@ impl Table {
     }
 
     #[inline(always)]
+    fn place(&self, slot: Slot) -> (usize, u32) {
+        let bit = slot.index * self.remainder_bits;
+        (slot.block * self.block_bytes + HEAD_BYTES + (bit / 8) as usize, bit % 8)
+    }
+
+    pub(super) fn remainder_bits(&self) -> u32 {
+        self.remainder_bits
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Table<M> {
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The same table, borrowed.
+    #[inline(always)]
+    pub(super) fn lend(&self) -> Table<&[u8]> {
+        Table {
+            bytes: &self.bytes,
+            blocks: self.blocks,
+            block_bytes: self.block_bytes,
+            remainder_bits: self.remainder_bits,
+            last_width: self.last_width,
+        }
+    }
+
+    pub(super) fn bits(&self) -> u64 {
+        self.bytes.len() as u64 * 8
+    }
+
+    #[inline(always)]
     pub(super) fn head(&self, block: usize) -> Head {
         let head: &[u8; HEAD_BYTES] = self.bytes[block * self.block_bytes..].first_chunk().expect("blocks have heads");
         let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("heads have three words"));
         Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
+    }
+
+    /// Asks for the cache line of a block's head.
+    #[inline(always)]
+    pub(super) fn prefetch_head(&self, block: usize) {
+        prefetch(&self.bytes[block * self.block_bytes]);
+    }
+
+    /// Asks for the cache line of the remainder in `slot`.
+    #[inline(always)]
+    pub(super) fn prefetch_remainder(&self, slot: Slot) {
+        prefetch(&self.bytes[self.place(slot).0]);
+    }
+
+    /// The remainder in `slot` and those above it in its block, from bit 0 of the result on: at least
+    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits are remainders, what follows is not.
+    #[inline(always)]
+    pub(super) fn remainders_from(&self, slot: Slot) -> u64 {
+        let (at, shift) = self.place(slot);
+        u64::from_le_bytes(*self.bytes[at..].first_chunk().expect("padding follows the last block")) >> shift
+    }
+
+    #[inline(always)]
+    pub(super) fn remainder(&self, slot: Slot) -> u64 {
+        self.remainders_from(slot) & low_bits(self.remainder_bits)
+    }
+
+    /// What follows the last block.
+    pub(super) fn padding(&self) -> &[u8] {
+        &self.bytes[self.blocks * self.block_bytes..]
+    }
+
+    /// The remainders of `block`, packed, and eight bytes or more behind them.
+    #[inline(always)]
+    pub(super) fn remainders(&self, block: usize) -> &[u8] {
+        let at = block * self.block_bytes;
+        &self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> Table<M> {
+    /// Takes over what another table of the same shape holds.
+    pub(super) fn copy_from(&mut self, other: &Table) {
+        self.bytes.copy_from_slice(&other.bytes);
     }
 
     #[inline(always)]
@@ -157,31 +253,6 @@ impl Table {
         *self.bytes[at..].first_chunk_mut().expect("padding follows the last block") = word.to_le_bytes();
     }
 
-    /// Asks for the cache line of a block's head.
-    #[inline(always)]
-    pub(super) fn prefetch_head(&self, block: usize) {
-        prefetch(&self.bytes[block * self.block_bytes]);
-    }
-
-    /// Asks for the cache line of the remainder in `slot`.
-    #[inline(always)]
-    pub(super) fn prefetch_remainder(&self, slot: Slot) {
-        prefetch(&self.bytes[self.place(slot).0]);
-    }
-
-    /// The remainder in `slot` and those above it in its block, from bit 0 of the result on: at least
-    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits are remainders, what follows is not.
-    #[inline(always)]
-    pub(super) fn remainders_from(&self, slot: Slot) -> u64 {
-        let (at, shift) = self.place(slot);
-        u64::from_le_bytes(*self.bytes[at..].first_chunk().expect("padding follows the last block")) >> shift
-    }
-
-    #[inline(always)]
-    pub(super) fn remainder(&self, slot: Slot) -> u64 {
-        self.remainders_from(slot) & low_bits(self.remainder_bits)
-    }
-
     #[inline(always)]
     pub(super) fn set_remainder(&mut self, slot: Slot, remainder: u64) {
         let (at, shift) = self.place(slot);
@@ -190,24 +261,7 @@ impl Table {
         *bytes = (others | remainder << shift).to_le_bytes();
     }
 
-    #[inline(always)]
-    fn place(&self, slot: Slot) -> (usize, u32) {
-        let bit = slot.index * self.remainder_bits;
-        (slot.block * self.block_bytes + HEAD_BYTES + (bit / 8) as usize, bit % 8)
-    }
-
-    pub(super) fn remainder_bits(&self) -> u32 {
-        self.remainder_bits
-    }
-
-    /// The remainders of `block`, packed, and eight bytes or more behind them.
-    #[inline(always)]
-    pub(super) fn remainders(&self, block: usize) -> &[u8] {
-        let at = block * self.block_bytes;
-        &self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
-    }
-
-    /// The same, to write.
+    /// As [`remainders`](Self::remainders), to write.
     #[inline(always)]
     pub(super) fn remainders_mut(&mut self, block: usize) -> &mut [u8] {
         let at = block * self.block_bytes;

@@ -11,6 +11,7 @@ use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 mod parquet;
+mod sets;
 mod thrift;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
@@ -166,18 +167,19 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
         (self.table.len() / BLOCK) as u64
     }
 
-    fn fits(&self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "keys are hashed by {} in one filter and by {} in the other: build one of them again like the other",
-                self.hash, other.hash
-            )));
-        }
+    /// Refuses a filter whose bits do not mean the same as ours; `verb` is what cannot be done with the two.
+    fn expect_like(&self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>, verb: &str) -> Result<(), Mismatch> {
         if self.blocks() != other.blocks() {
             return Err(Mismatch(format!(
-                "one filter has {} blocks and the other {}: build one of them again with as many as the other",
+                "cannot {verb} split-block filters of {} and {} blocks: build both with the same",
                 self.blocks(),
                 other.blocks()
+            )));
+        }
+        if self.hash != other.hash {
+            return Err(Mismatch(format!(
+                "cannot {verb} split-block filters of keys hashed by {} and by {}: hash both alike",
+                self.hash, other.hash
             )));
         }
         Ok(())
@@ -190,7 +192,7 @@ impl<M: DerefMut<Target = [u8]>> SplitBlockBloom<M> {
     /// # Errors
     /// If they differ in their number of blocks or in how keys are hashed.
     pub fn union(&mut self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.fits(other)?;
+        self.expect_like(other, "unite")?;
         self.table.iter_mut().zip(other.table.iter()).for_each(|(mine, its)| *mine |= its);
         Ok(())
     }
@@ -201,7 +203,7 @@ impl<M: DerefMut<Target = [u8]>> SplitBlockBloom<M> {
     /// # Errors
     /// If they differ in their number of blocks or in how keys are hashed.
     pub fn intersect(&mut self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.fits(other)?;
+        self.expect_like(other, "intersect")?;
         self.table.iter_mut().zip(other.table.iter()).for_each(|(mine, its)| *mine &= its);
         Ok(())
     }

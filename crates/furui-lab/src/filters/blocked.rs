@@ -1,0 +1,47 @@
+//! The blocked filter, at the bits a key and at the rate that the bars are set for.
+
+use furui::Result;
+use furui::filter::BlockedBloom;
+
+use super::floor::Floor;
+use super::{Batched, Row, Single, measure};
+
+pub(super) fn run(n: usize) -> Result<()> {
+    measure("10 bits a key", n, "sbbf, 10 bits", || {
+        let filter = BlockedBloom::from_parts((n as u64 * 10).div_ceil(512), 8)?;
+        #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals are added"))]
+        let mut rows = rows(filter);
+        #[cfg(feature = "rivals")]
+        {
+            rows.push(("sbbf, 10 bits", Box::new(sbbf_rs_safe::Filter::new(10, n))));
+            rows.push(("fastbloom, 1 %", Box::new(fastbloom::BloomFilter::with_false_pos(0.01).expected_items(n))));
+        }
+        Ok(rows)
+    })?;
+    measure("0.1 %", n, "sbbf, 17 bits", || {
+        let lines = (n as f64 * 15.24 / 1024.0).ceil() as u64 * 2;
+        let filter = BlockedBloom::from_parts(lines, 10)?;
+        let mut rows = rows(filter);
+        let eight = BlockedBloom::from_parts((n as u64 * 15).div_ceil(512), 8)?;
+        rows.push(("k=8", Box::new(Batched { bits: 15 * n as u64, filter: eight })));
+        #[cfg(feature = "rivals")]
+        {
+            rows.push(("sbbf, 15 bits", Box::new(sbbf_rs_safe::Filter::new(15, n))));
+            rows.push(("sbbf, 17 bits", Box::new(sbbf_rs_safe::Filter::new(17, n))));
+            rows.push(("fastbloom, 0.1 %", Box::new(fastbloom::BloomFilter::with_false_pos(0.001).expected_items(n))));
+        }
+        Ok(rows)
+    })?;
+    Ok(())
+}
+
+/// The floor, and ours in batches and key by key.
+fn rows(filter: BlockedBloom) -> Vec<Row> {
+    let bits = filter.bits();
+    vec![
+        ("floor, loads", Box::new(Floor::new(bits, false))),
+        ("floor, prefetches", Box::new(Floor::new(bits, true))),
+        ("BlockedBloom, batches", Box::new(Batched { bits, filter: filter.clone() })),
+        ("BlockedBloom, single", Box::new(Single { bits, filter })),
+    ]
+}

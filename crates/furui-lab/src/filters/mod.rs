@@ -1,0 +1,166 @@
+//! The filters in memory against the crates fastbloom, sbbf-rs-safe and bloomfilter where they are built in (feature
+//! `rivals`), and against the floor: one random line of a table of the same size.
+//!
+//! All get the same uniform 64-bit hashes. Contestants take turns, round by round, each on the same share of the keys.
+
+mod blocked;
+mod floor;
+#[cfg(feature = "rivals")]
+mod rivals;
+
+use std::hint::black_box;
+
+use furui::filter::FilterMut;
+use furui::{KeyHash, Result};
+
+use crate::clock::{median, ns_each};
+use crate::keys::mix;
+
+/// How many keys a batch of lookups has: enough to overlap them, few enough to stay in the first cache.
+const BATCH: usize = 1024;
+
+/// Turns that each contestant has while its filter fills, and then for hits and for misses.
+const ROUNDS: usize = 7;
+
+/// Keys that a contestant is asked for before its turn, which brings a small table back into the cache.
+const WARM_UP: usize = 100_000;
+
+/// What is measured.
+trait Contestant {
+    fn insert(&mut self, keys: &[KeyHash]);
+    /// How many of `keys` may be in.
+    fn count(&self, keys: &[KeyHash]) -> usize;
+    /// The memory it takes.
+    fn bits(&self) -> u64;
+}
+
+/// One of our filters, asked in batches.
+struct Batched<F> {
+    filter: F,
+    bits: u64,
+}
+
+impl<F: FilterMut> Contestant for Batched<F> {
+    fn insert(&mut self, keys: &[KeyHash]) {
+        self.filter.insert_all(keys).expect("it is sized for the keys");
+    }
+
+    fn count(&self, keys: &[KeyHash]) -> usize {
+        let mut answers = Vec::with_capacity(BATCH);
+        let mut count = 0;
+        for batch in keys.chunks(BATCH) {
+            self.filter.contains_all(batch, &mut answers);
+            count += answers.iter().filter(|&&answer| answer).count();
+        }
+        count
+    }
+
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+}
+
+/// One of our filters, asked key by key.
+struct Single<F> {
+    filter: F,
+    bits: u64,
+}
+
+impl<F: FilterMut> Contestant for Single<F> {
+    fn insert(&mut self, keys: &[KeyHash]) {
+        for &key in keys {
+            black_box(self.filter.insert(key).expect("it is sized for the keys"));
+        }
+    }
+
+    fn count(&self, keys: &[KeyHash]) -> usize {
+        keys.iter().filter(|&&key| self.filter.contains(key)).count()
+    }
+
+    fn bits(&self) -> u64 {
+        self.bits
+    }
+}
+
+/// A row of the table, before it is measured.
+type Row = (&'static str, Box<dyn Contestant>);
+
+#[derive(Default)]
+struct Samples {
+    insert: Vec<f64>,
+    hit: Vec<f64>,
+    miss: Vec<f64>,
+    false_positives: usize,
+    asked: usize,
+}
+
+/// Measures what `rows` makes and prints a table; all times are in ns, then as ratios to those of the row named `base`.
+fn measure(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>) -> Result<()> {
+    let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
+    let asked = n.min(10_000_000);
+    let misses: Vec<KeyHash> = (0..asked as u64).map(|i| KeyHash::new(mix(1 << 40 | i))).collect();
+    // A small filter fills so fast that one fill is no measurement.
+    let fills = (4_000_000 / n).max(1);
+    let mut results: Vec<Samples> = vec![];
+    let mut names = vec![];
+    for _ in 0..fills {
+        let mut rows = rows()?;
+        results.resize_with(rows.len(), Samples::default);
+        names = rows.iter().map(|(name, row)| (*name, row.bits())).collect();
+        for share in keys.chunks(n.div_ceil(ROUNDS)) {
+            for ((_, row), samples) in rows.iter_mut().zip(&mut results) {
+                black_box(row.count(&share[..share.len().min(WARM_UP)]));
+                samples.insert.push(ns_each(share.len(), || row.insert(share)));
+            }
+        }
+        // A small filter is asked for all keys in each round.
+        let share = asked.div_ceil(ROUNDS).max(asked.min(1_000_000));
+        for round in 0..ROUNDS {
+            let start = round * share % (asked.div_ceil(share) * share);
+            let end = (start + share).min(asked);
+            let (hit, miss) = (&keys[start..end], &misses[start..end]);
+            for ((name, row), samples) in rows.iter().zip(&mut results) {
+                let mut found = row.count(&hit[..hit.len().min(WARM_UP)]);
+                samples.hit.push(ns_each(hit.len(), || found = row.count(black_box(hit))));
+                assert!(found == hit.len() || name.starts_with("floor"), "{name} lost {} keys", hit.len() - found);
+                samples.miss.push(ns_each(miss.len(), || found = row.count(black_box(miss))));
+                samples.false_positives += found;
+                samples.asked += miss.len();
+            }
+        }
+    }
+
+    println!("\n## {title}, {n} keys\n");
+    println!("| filter | bits a key | rate % | insert | hit | miss | to {base}: | hit | miss |");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    let times: Vec<[f64; 3]> = results
+        .iter_mut()
+        .map(|samples| [median(&mut samples.insert), median(&mut samples.hit), median(&mut samples.miss)])
+        .collect();
+    let base = names.iter().position(|&(name, _)| name == base).map(|i| times[i]);
+    for (((name, bits), samples), [insert, hit, miss]) in names.iter().zip(&results).zip(&times) {
+        let rate = 100.0 * samples.false_positives as f64 / samples.asked as f64;
+        let bits = *bits as f64 / n as f64;
+        print!("| {name} | {bits:.2} | {rate:.4} | {insert:.2} | {hit:.2} | {miss:.2} |");
+        match base {
+            Some(base) => println!(" {:.2} | {:.2} | {:.2} |", insert / base[0], hit / base[1], miss / base[2]),
+            None => println!(" | | |"),
+        }
+    }
+    Ok(())
+}
+
+/// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M.
+pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let sizes = match n {
+        Some(n) => vec![n.parse()?],
+        None => vec![1_000_000, 50_000_000],
+    };
+    let wanted = |name| kind.is_none_or(|kind| kind == name);
+    for n in sizes {
+        if wanted("blocked") {
+            blocked::run(n)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+use std::io::{self, Write};
+use std::ops::Deref;
+
+use super::super::file::{META, Source, Stored, Writer};
+use super::{Bloom, GrowingBloom, MAX_PARTS, Part};
+use crate::format::field::{put, u32_at, u64_at};
+use crate::format::{Align, Kind, ReadError, Tag};
+
+/// `META` is a head and an entry for each part there could be.
+const HEAD: usize = 32;
+const ENTRY: usize = 32;
+
+/// The section of part `i`: `BITA` to `BITZ`.
+fn tag(i: usize) -> Tag {
+    Tag::new([b'B', b'I', b'T', b'A' + i as u8])
+}
+
+impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
+    const KIND: Kind = Kind::GrowingBloom;
+
+    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        let mut meta = [0; HEAD + MAX_PARTS * ENTRY];
+        put(&mut meta, 0, self.rate.to_bits().to_le_bytes());
+        put(&mut meta, 8, (self.parts.len() as u32).to_le_bytes());
+        for (entry, part) in meta[HEAD..].chunks_mut(ENTRY).zip(&self.parts) {
+            put(entry, 0, part.filter.bits().to_le_bytes());
+            put(entry, 8, part.capacity.to_le_bytes());
+            put(entry, 16, part.keys.to_le_bytes());
+            put(entry, 24, part.filter.probes().to_le_bytes());
+        }
+        out.section(META, Align::Line)?;
+        out.write_all(&meta)?;
+        for (i, part) in self.parts.iter().enumerate() {
+            out.section(tag(i), Align::Line)?;
+            out.write_all(part.filter.table())?;
+        }
+        Ok(())
+    }
+
+    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        let meta: [u8; HEAD + MAX_PARTS * ENTRY] = source.meta()?;
+        let (head, entries) = meta.split_at(HEAD);
+        let (rate, count) = (f64::from_bits(u64_at(head, 0)), u32_at(head, 8) as usize);
+        let zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
+        let is_rate = rate > 0.0 && rate < 1.0;
+        if !is_rate || !(1..=MAX_PARTS).contains(&count) || !zero(&head[12..]) {
+            return Err(source.invalid(META, "no growing filter has this rate or number of parts"));
+        }
+        let (entries, unused) = entries.split_at(count * ENTRY);
+        let tags: Vec<Tag> = std::iter::once(META).chain((0..count).map(tag)).collect();
+        source.expect_sections(&tags)?;
+        let mut parts = Vec::with_capacity(count);
+        for (i, entry) in entries.chunks(ENTRY).enumerate() {
+            let (bits, capacity, keys) = (u64_at(entry, 0), u64_at(entry, 8), u64_at(entry, 16));
+            if capacity == 0 || keys > capacity || !zero(&entry[28..]) {
+                return Err(source.invalid(META, "no part of a growing filter has these numbers of keys"));
+            }
+            let filter = Bloom::read_table(source, tag(i), bits, u32_at(entry, 24), capacity)?;
+            parts.push(Part { filter, capacity, keys });
+        }
+        if !zero(unused) {
+            return Err(source.invalid(META, "a part is described that there is not"));
+        }
+        Ok(Self { parts, rate, hash: source.envelope().hash() })
+    }
+}

@@ -1,0 +1,109 @@
+use std::ops::Deref;
+
+use super::QuotientFilter;
+use super::table::Slot;
+use crate::bits::word::low_bits;
+
+impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
+    /// Whether the table, whatever bytes it is, is the one that a filter of this shape, length and number of distinct
+    /// fingerprints has: then no operation on it can go astray. If not, what is wrong.
+    ///
+    /// A set of fingerprints has one table only. So the runs are laid out anew in the order of their quotients, as in
+    /// a linear probing that starts behind the slots that wrapped around; each slot and offset must be as it comes out,
+    /// and nothing be left over. Cost: one pass, a few nanoseconds a slot.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        let runs = self.check_runs()?;
+        let table = &self.table;
+        let (mut used, mut starts) = (0, 0);
+        for block in 0..table.blocks() {
+            let head = table.head(block);
+            if (head.used() | head.starts) & !low_bits(table.width(block)) != 0 {
+                return Err("a slot beyond the last has a flag set");
+            }
+            used += u64::from(head.used().count_ones());
+            starts += u64::from(head.starts.count_ones());
+            let mut empty = !head.used();
+            while empty != 0 {
+                if table.remainder(Slot { block, index: empty.trailing_zeros() }) != 0 {
+                    return Err("an empty slot holds a remainder");
+                }
+                empty &= empty - 1;
+            }
+        }
+        if used != self.len || starts != runs {
+            return Err("a slot has a flag set and belongs to no run");
+        }
+        if table.padding().iter().any(|&byte| byte != 0) {
+            return Err("the table is not padded with zeros");
+        }
+        Ok(())
+    }
+
+    /// Follows all runs and says how many there are.
+    fn check_runs(&self) -> Result<u64, &'static str> {
+        let (table, slots) = (&self.table, self.shape.slots);
+        // Slots are counted on through the table's end: those that wrapped around are `slots` and up at the end of the
+        // walk, and below `wrapped` at its start.
+        let wrapped = u64::from(table.head(0).offset);
+        if wrapped >= slots {
+            return Err("more slots wrap around than there are");
+        }
+        let mut next = wrapped;
+        let (mut runs, mut items, mut distinct, mut one_is_home) = (0, 0, 0, false);
+        for block in 0..table.blocks() {
+            let head = table.head(block);
+            if u64::from(head.offset) != next.saturating_sub(block as u64 * 64) {
+                return Err("the offset of a block is not where the runs of earlier ones end");
+            }
+            let mut occupied = head.occupied & low_bits(table.width(block));
+            while occupied != 0 {
+                let quotient = block as u64 * 64 + u64::from(occupied.trailing_zeros());
+                occupied &= occupied - 1;
+                let position = next.max(quotient);
+                let is_home = position == quotient;
+                // Less than two rounds: it is no further behind `wrapped` or its quotient than there are items before it.
+                let mut slot = table.slot_at(if position < slots { position } else { position - slots });
+                if !table.starts(slot) || table.is_shifted(slot) == is_home {
+                    return Err("a run does not begin where it belongs");
+                }
+                one_is_home |= is_home;
+                runs += 1;
+                next = position;
+                let mut before = None;
+                loop {
+                    let remainder = table.remainder(slot);
+                    if before > Some(remainder) || before == Some(remainder) && !self.counting {
+                        return Err("the remainders of a run do not ascend");
+                    }
+                    distinct += u64::from(before != Some(remainder));
+                    before = Some(remainder);
+                    items += 1;
+                    if items > self.len {
+                        return Err("the table holds more than META says");
+                    }
+                    next += 1;
+                    slot = table.next(slot);
+                    if !table.continues(slot) {
+                        break;
+                    }
+                    if !table.is_shifted(slot) {
+                        return Err("a slot inside a run is not shifted");
+                    }
+                }
+                if before.is_some_and(|greatest| !self.shape.has(quotient, greatest)) {
+                    return Err("a remainder is greater than any of its quotient's");
+                }
+            }
+        }
+        if next.saturating_sub(slots) != wrapped {
+            return Err("the runs that wrap around do not end where the first ones begin");
+        }
+        if items == slots && !one_is_home {
+            return Err("no run begins in its canonical slot");
+        }
+        if items != self.len || distinct != self.distinct {
+            return Err("the table does not hold as many as META says");
+        }
+        Ok(runs)
+    }
+}

@@ -1,0 +1,41 @@
+use std::io::{self, Write};
+use std::ops::Deref;
+
+use super::QuotientFilter;
+use super::shape::Shape;
+use super::table::Table;
+use crate::filter::file::{BITS, META, Source, Stored, Writer};
+use crate::format::field::{put, u32_at, u64_at};
+use crate::format::{Align, Kind, ReadError};
+
+impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
+    const KIND: Kind = Kind::QuotientFilter;
+
+    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        let mut meta = [0; 40];
+        put(&mut meta, 0, self.shape.slots.to_le_bytes());
+        put(&mut meta, 8, self.shape.last.to_le_bytes());
+        put(&mut meta, 16, self.len.to_le_bytes());
+        put(&mut meta, 24, self.distinct.to_le_bytes());
+        put(&mut meta, 32, u32::from(self.counting).to_le_bytes());
+        out.section(META, Align::Line)?;
+        out.write_all(&meta)?;
+        out.section(BITS, Align::Line)?;
+        out.write_all(self.table.as_bytes())
+    }
+
+    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        source.expect_sections(&[META, BITS])?;
+        let meta: [u8; 40] = source.meta()?;
+        let (slots, last, len, distinct) = (u64_at(&meta, 0), u64_at(&meta, 8), u64_at(&meta, 16), u64_at(&meta, 24));
+        let shape = Shape::new(slots, last).ok().filter(|shape| len <= shape.capacity);
+        let (Some(shape), counting @ 0..=1, 0) = (shape, u32_at(&meta, 32), u32_at(&meta, 36)) else {
+            return Err(source.invalid(META, "no quotient filter has these numbers of slots and fingerprints"));
+        };
+        let table = Table::over(source.table(BITS, Table::bytes(&shape))?, &shape);
+        let hash = source.envelope().hash();
+        let filter = Self { len, distinct, counting: counting == 1, hash, ..Self::over(table, shape) };
+        filter.check().map_err(|what| source.invalid(BITS, what))?;
+        Ok(filter)
+    }
+}

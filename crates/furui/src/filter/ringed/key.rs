@@ -1,0 +1,118 @@
+use super::RingedParams;
+use crate::filter::probes::positions;
+use crate::hash::KeyHash;
+
+/// Before the offsets: the hash, its low half first.
+const HASH_WORDS: usize = 2;
+
+/// All that a ringed filter needs to know of a key, computed before the filter's size is known, and good for every
+/// size: the hash h₀ and the k offsets in its window.
+///
+/// It lies in [`RingedKeys`]. Cost of using it: one remainder in two multiplications, and an addition a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingedKey<'a> {
+    words: &'a [u32],
+}
+
+impl<'a> RingedKey<'a> {
+    /// The hash that the key was made from.
+    #[inline]
+    pub fn hash(self) -> KeyHash {
+        KeyHash::new(u64::from(self.words[0]) | u64::from(self.words[1]) << 32)
+    }
+
+    /// Where the key's bits are, from the start of its window.
+    #[inline]
+    pub fn offsets(self) -> &'a [u32] {
+        &self.words[HASH_WORDS..]
+    }
+}
+
+/// Many precomputed keys side by side: 8 + 4 k bytes each, 36 at k = 7.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::{Gamma, RingedBloom, RingedKeys, RingedParams};
+///
+/// let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000)?;
+/// let mut keys = RingedKeys::new(params);
+/// keys.extend((0..5000u32).map(|id| HashSpec::default().hash(&id.to_le_bytes())));
+///
+/// // Whatever the subset, its filter needs no hashing.
+/// let even = RingedBloom::build(params, keys.iter().step_by(2))?;
+/// let first = RingedBloom::build(params, keys.iter().take(10))?;
+/// assert!(keys.iter().step_by(2).all(|key| even.contains_key(key)));
+/// assert!(keys.iter().take(10).all(|key| first.contains_key(key)));
+/// assert_eq!((even.bits(), first.bits()), (25_248, 101));
+/// # Ok::<(), furui::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingedKeys {
+    params: RingedParams,
+    /// For each key its hash and its offsets.
+    words: Vec<u32>,
+}
+
+impl RingedKeys {
+    /// No keys, for filters of these parameters.
+    pub fn new(params: RingedParams) -> Self {
+        Self { params, words: Vec::new() }
+    }
+
+    /// The parameters of the filters that the keys are for.
+    pub fn params(&self) -> RingedParams {
+        self.params
+    }
+
+    /// Computes what there is to compute of `key`, and appends it.
+    pub fn push(&mut self, key: KeyHash) {
+        let hash = key.get();
+        self.words.extend([hash as u32, (hash >> 32) as u32]);
+        self.words.extend(offsets(key, self.params));
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.words.len() / self.stride()
+    }
+
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The key that was pushed as number `index`.
+    pub fn get(&self, index: usize) -> Option<RingedKey<'_>> {
+        let stride = self.stride();
+        let words = self.words.get(index.checked_mul(stride)?..)?.get(..stride)?;
+        Some(RingedKey { words })
+    }
+
+    /// All keys, in the order in which they were pushed.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = RingedKey<'_>> + Clone {
+        self.words.chunks_exact(self.stride()).map(|words| RingedKey { words })
+    }
+
+    fn stride(&self) -> usize {
+        HASH_WORDS + self.params.probes() as usize
+    }
+}
+
+impl Extend<KeyHash> for RingedKeys {
+    fn extend<I: IntoIterator<Item = KeyHash>>(&mut self, keys: I) {
+        let keys = keys.into_iter();
+        self.words.reserve(keys.size_hint().0.saturating_mul(self.stride()));
+        keys.for_each(|key| self.push(key));
+    }
+}
+
+/// The offsets of a key in its window. They are the probes of the hash mixed once more: the hash itself chooses the
+/// window, and the two choices are to be independent.
+#[inline]
+pub(super) fn offsets(key: KeyHash, params: RingedParams) -> impl Iterator<Item = u32> {
+    const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
+    let hash = key.get();
+    let mixed = (hash ^ hash >> 32).wrapping_mul(MULTIPLIER);
+    let mixed = KeyHash::new(mixed ^ mixed >> 32);
+    positions(mixed, params.probes(), params.window() as usize).map(|offset| offset as u32)
+}

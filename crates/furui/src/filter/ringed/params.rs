@@ -1,0 +1,135 @@
+use std::fmt;
+
+use super::ringed_rate_refined;
+use crate::filter::ConfigError;
+use crate::filter::probes::{MAX_PROBES, check_rate};
+
+/// The most bits a ringed filter has: 1 TiB of them.
+pub(super) const MAX_BITS: u64 = 1 << 43;
+
+/// How many bits of a ringed filter there are for each key: γ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Gamma {
+    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6): whole, at the price of up to 39 % more bits than a Bloom
+    /// filter (k = 1), 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. What is rounded up is not lost: the rate is the
+    /// lower for it.
+    Whole,
+    /// k / ln 2: the bits of the Bloom filter with the least of them for its rate.
+    Exact,
+    /// As many bits as this, from 1 to 65,536, in steps of 2⁻³².
+    Bits(f64),
+}
+
+/// What all ringed filters of one system have in common, whatever their sizes: probes k, bits a key γ and window δ.
+///
+/// A [`RingedKey`](super::RingedKey) made with some parameters is good for every filter made with the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingedParams {
+    probes: u32,
+    delta: u32,
+    /// γ in units of 2⁻³² bits, so that all machines round it alike.
+    gamma: u64,
+}
+
+impl RingedParams {
+    /// `probes` probes a key (k), spread over `delta` groups (δ) of `gamma` bits each.
+    ///
+    /// A large δ evens the load of the groups out, a small one keeps the probes of a key together; δ = 1 is the paper's
+    /// n-divided filter. See [`RingedBloom`](super::RingedBloom) for the choice.
+    ///
+    /// # Errors
+    /// If there is no such filter: the message says what could be.
+    pub fn new(probes: u32, gamma: Gamma, delta: u32) -> Result<Self, ConfigError> {
+        let best = f64::from(probes) / std::f64::consts::LN_2;
+        let gamma = match gamma {
+            Gamma::Whole => best.ceil(),
+            Gamma::Exact => best,
+            Gamma::Bits(bits) => bits,
+        };
+        // What is no number becomes 0.
+        Self::from_fixed(probes, (gamma * 2f64.powi(32)).round() as u64, delta)
+    }
+
+    /// The parameters for the false-positive `rate` α of the paper: k = ⌈log₂ 1/α⌉ probes (eq. 16).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and if `rate` is not between 0 and 1.
+    pub fn with_rate(rate: f64, gamma: Gamma, delta: u32) -> Result<Self, ConfigError> {
+        check_rate(rate, 1)?;
+        Self::new((-rate.log2()).ceil().max(1.0) as u32, gamma, delta)
+    }
+
+    /// With γ in units of 2⁻³² bits.
+    pub(super) fn from_fixed(probes: u32, gamma: u64, delta: u32) -> Result<Self, ConfigError> {
+        if !(1..=MAX_PROBES).contains(&probes) {
+            return Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")));
+        }
+        if !(1 << 32..=1 << 48).contains(&gamma) {
+            return Err(ConfigError(format!(
+                "{} bits a group: a ringed filter has from 1 to 65536",
+                gamma as f64 * 2f64.powi(-32)
+            )));
+        }
+        if delta == 0 || u64::from(delta).checked_mul(gamma).is_none() {
+            return Err(ConfigError(format!(
+                "a window of {delta} groups: it has from 1 bit to 2^32 - 1, so ask for less"
+            )));
+        }
+        Ok(Self { probes, delta, gamma })
+    }
+
+    /// How many bits belong to a key (k).
+    pub fn probes(&self) -> u32 {
+        self.probes
+    }
+
+    /// How many bits a group has (γ).
+    pub fn gamma(&self) -> f64 {
+        self.gamma as f64 * 2f64.powi(-32)
+    }
+
+    /// How many groups a window is long (δ).
+    pub fn delta(&self) -> u32 {
+        self.delta
+    }
+
+    /// How many bits a window is long: ⌊δ γ⌋.
+    pub fn window(&self) -> u32 {
+        ((u64::from(self.delta) * self.gamma) >> 32) as u32
+    }
+
+    /// How many bits the filter of `keys` keys has: m = ⌈n γ⌉ (eq. 7).
+    ///
+    /// # Errors
+    /// If they are more than 2⁴³.
+    pub fn bits(&self, keys: u64) -> Result<u64, ConfigError> {
+        let bits = (u128::from(keys.max(1)) * u128::from(self.gamma)).div_ceil(1 << 32);
+        u64::try_from(bits).ok().filter(|&bits| bits <= MAX_BITS).ok_or_else(|| {
+            let most = (u128::from(MAX_BITS) << 32) / u128::from(self.gamma);
+            ConfigError(format!("{keys} keys at {} bits: a ringed filter has room for less than {most}", self.gamma()))
+        })
+    }
+
+    /// The false-positive rate to expect of the filter of `keys` keys, by [`ringed_rate_refined`]. Cost: δ steps.
+    ///
+    /// # Errors
+    /// If there is no such filter.
+    pub fn expected_rate(&self, keys: u64) -> Result<f64, ConfigError> {
+        let keys = keys.max(1);
+        let bits = self.bits(keys)?;
+        // Groups that do not overlap leave the bits between them unused.
+        let gamma = if self.delta == 1 { f64::from(self.window()) } else { bits as f64 / keys as f64 };
+        Ok(ringed_rate_refined(self.probes, keys, u64::from(self.delta), gamma))
+    }
+
+    /// γ in units of 2⁻³² bits.
+    pub(super) fn fixed_gamma(&self) -> u64 {
+        self.gamma
+    }
+}
+
+impl fmt::Display for RingedParams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "k = {}, gamma = {}, delta = {}", self.probes, self.gamma(), self.delta)
+    }
+}

@@ -1,0 +1,224 @@
+//! Filters in files: what was written is read, goes on as if it had never left memory, and has the bytes that
+//! docs/format.md shows.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use furui::filter::{
+    AnyFilter, CountingBloom, Filter, FilterMut, FilterRef, QuotientFilter, StableBloom, StableBloomLight,
+};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, ReadError, Tag};
+use furui::{HashAlgorithm, HashSpec, KeyHash};
+use proptest::prelude::*;
+
+const META: Tag = Tag::new(*b"META");
+const BITS: Tag = Tag::new(*b"BITS");
+
+/// Uniform hashes (SplitMix64), never twice the same.
+fn hashes(seed: u64) -> impl Iterator<Item = KeyHash> {
+    (1..).map(move |i: u64| {
+        let mut x = seed.wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ x >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        KeyHash::new(x ^ x >> 31)
+    })
+}
+
+fn spec() -> HashSpec {
+    HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF }
+}
+
+/// The filters of the examples in docs/format.md, and the files they are in.
+fn golden() -> Vec<(&'static str, AnyFilter)> {
+    let keys = [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF];
+    let filters = [
+        ("counting", AnyFilter::Counting(CountingBloom::from_parts(20, 3, 4).unwrap())),
+        ("stable", AnyFilter::Stable(StableBloom::from_parts(40, 2, 3, 5).unwrap())),
+        ("stable-light", AnyFilter::StableLight(StableBloomLight::from_parts(40, 3, 5).unwrap())),
+        ("quotient", AnyFilter::Quotient(QuotientFilter::new(8, 8).unwrap().counting().hashed_by(spec()))),
+    ];
+    let mut filters: Vec<_> = filters.into_iter().collect();
+    for (_, filter) in &mut filters {
+        keys.iter().for_each(|&key| assert!(filter.insert(KeyHash::new(key)).is_ok()));
+    }
+    filters
+}
+
+fn golden_path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/v1/{name}.filter"))
+}
+
+fn written<M: std::ops::Deref<Target = [u8]>>(filter: &AnyFilter<M>) -> Vec<u8> {
+    let mut file = vec![];
+    filter.write_to(&mut file).unwrap();
+    file
+}
+
+#[test]
+#[ignore = "writes the golden files anew, which is a change of the format"]
+fn write_golden_files() {
+    golden().iter().for_each(|(name, filter)| std::fs::write(golden_path(name), written(filter)).unwrap());
+}
+
+#[test]
+fn golden_files_are_read_and_written_as_they_are() {
+    for (name, filter) in golden() {
+        let file = std::fs::read(golden_path(name)).unwrap();
+        let opened = AnyFilter::open(&golden_path(name)).unwrap();
+        let borrowed = FilterRef::from_bytes(&file, name).unwrap();
+        assert!(written(&filter) == file && written(&opened) == file && written(&borrowed) == file, "{name}");
+        for key in hashes(9).take(1000) {
+            assert_eq!((opened.contains(key), borrowed.contains(key)), (filter.contains(key), filter.contains(key)));
+        }
+    }
+}
+
+/// Filters of every kind, with some thousand keys in them.
+fn filled() -> Vec<AnyFilter> {
+    let mut filters = vec![
+        AnyFilter::Counting(CountingBloom::with_rate(3000, 0.01).unwrap()),
+        AnyFilter::Counting(CountingBloom::from_parts(10_001, 5, 2).unwrap().hashed_by(spec())),
+        AnyFilter::Stable(StableBloom::with_rate(20_003, 2, 0.01).unwrap().hashed_by(spec())),
+        AnyFilter::Stable(StableBloom::from_parts(5000, 1, 2, 7).unwrap()),
+        AnyFilter::StableLight(StableBloomLight::with_rate(20_003, 0.01).unwrap().hashed_by(spec())),
+        AnyFilter::Quotient(QuotientFilter::with_rate(4000, 0.01).unwrap()),
+        AnyFilter::Quotient(QuotientFilter::with_fingerprint_bits(6007, 33).unwrap().counting().hashed_by(spec())),
+    ];
+    for filter in &mut filters {
+        filter.insert_all(&hashes(1).take(3000).collect::<Vec<_>>()).unwrap();
+    }
+    filters
+}
+
+#[test]
+fn a_filter_that_was_written_and_read_goes_on_as_one_that_was_not() {
+    let dir = tempdir("filter-files");
+    for (i, mut stayed) in filled().into_iter().enumerate() {
+        let path = dir.join(format!("{i}.filter"));
+        std::fs::write(&path, written(&stayed)).unwrap();
+        for mut read in [AnyFilter::open(&path).unwrap(), AnyFilter::open_trusted(&path).unwrap()] {
+            let mut stayed = stayed.clone();
+            for key in hashes(1).skip(2500).take(1200) {
+                assert_eq!(read.insert(key), stayed.insert(key));
+            }
+            assert_eq!(written(&read), written(&stayed));
+            assert_eq!(read.false_positive_rate(), stayed.false_positive_rate());
+            assert_eq!(read.forgets(), stayed.forgets());
+        }
+        let file = std::fs::read(&path).unwrap();
+        assert_eq!(file, written(&stayed), "the file is never changed");
+        let borrowed = FilterRef::from_bytes(&file, "file").unwrap();
+        let keys: Vec<KeyHash> = hashes(1).take(6000).collect();
+        let (mut one, mut two) = (vec![], vec![]);
+        borrowed.contains_all(&keys, &mut one);
+        stayed.contains_all(&keys, &mut two);
+        assert_eq!(one, two);
+        stayed.insert_all(&keys[2900..3100]).unwrap();
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+fn tempdir(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("furui-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// The two sections of a filter's file.
+fn sections(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let envelope = Envelope::open(file, "file").unwrap();
+    let section = |tag| envelope.read_section(file, tag, 1 << 20).unwrap();
+    (section(META), section(BITS))
+}
+
+/// A file of these sections, with checksums that fit.
+fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
+    let mut file = vec![];
+    let mut writer = EnvelopeWriter::new(&mut file, kind, HashSpec::default()).unwrap();
+    for (tag, bytes) in [(META, meta), (BITS, bits)] {
+        writer.section(tag, Align::Line).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap();
+    file
+}
+
+/// Reads a file and, if it is a filter's, uses all of it.
+fn use_all(file: &[u8]) -> bool {
+    match FilterRef::from_bytes(file, "any bytes") {
+        Ok(_) => (),
+        Err(ReadError::Format(error)) => {
+            assert!(error.to_string().contains("any bytes"), "{error}");
+            return false;
+        }
+        Err(error) => panic!("{error}"),
+    }
+    let dir = tempdir(&format!("any-bytes-{:?}", std::thread::current().id()));
+    std::fs::write(dir.join("filter"), file).unwrap();
+    let mut filter = AnyFilter::open(&dir.join("filter")).unwrap();
+    std::fs::remove_dir_all(dir).unwrap();
+    let keys: Vec<KeyHash> = hashes(3).take(50).collect();
+    let _ = filter.insert_all(&keys);
+    for key in keys {
+        let _ = filter.insert(key);
+        let contained = filter.contains(key);
+        match &mut filter {
+            AnyFilter::Counting(filter) => assert_eq!(filter.remove(key), contained),
+            AnyFilter::Quotient(filter) => assert_eq!(filter.remove(key), contained),
+            _ => (),
+        }
+    }
+    if let AnyFilter::Quotient(filter) = &filter {
+        assert_eq!(filter.fingerprints().count() as u64, filter.len());
+    }
+    true
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 2))]
+
+    #[test]
+    fn a_changed_file_is_refused_or_works(
+        which in 0..4usize,
+        keys in prop::collection::vec(any::<u64>(), 0..12),
+        changes in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), 0..8u32), 1..4),
+    ) {
+        let (_, mut filter) = golden().swap_remove(which);
+        for key in keys {
+            let _ = filter.insert(KeyHash::new(key));
+        }
+        let (mut meta, mut bits) = sections(&written(&filter));
+        for (in_meta, at, bit) in changes {
+            let section = if in_meta { &mut meta } else { &mut bits };
+            let at = at.index(section.len());
+            section[at] ^= 1 << bit;
+        }
+        use_all(&sealed(filter.kind(), &meta, &bits));
+    }
+}
+
+#[test]
+fn every_changed_bit_of_a_quotient_table_is_noticed() {
+    for counting in [false, true] {
+        let mut filter = QuotientFilter::with_fingerprint_bits(70, 20).unwrap();
+        if counting {
+            filter = filter.counting();
+        }
+        let keys: Vec<KeyHash> = hashes(5).take(30).collect();
+        // Crowded at the end, so that runs wrap around; in a multiset, with copies.
+        for key in keys.iter().chain(&keys[..9]).map(|key| key.get()).chain((0..15).map(|i| u64::MAX - (i << 45))) {
+            assert!(filter.insert(KeyHash::new(key)).is_ok());
+        }
+        let (meta, bits) = sections(&written(&AnyFilter::Quotient(filter)));
+        let mut refused = 0;
+        for bit in 0..bits.len() * 8 {
+            let mut changed = bits.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            refused += usize::from(!use_all(&sealed(Kind::QuotientFilter, &meta, &changed)));
+        }
+        // All but changes of a remainder that give another set, in order.
+        assert!(refused >= bits.len() * 8 - 60 * 14 && refused < bits.len() * 8, "{refused} of {}", bits.len() * 8);
+    }
+}
