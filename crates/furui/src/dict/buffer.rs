@@ -71,6 +71,9 @@ pub struct Record<'a> {
 }
 
 impl WriteBuffer {
+    /// How many bytes a record takes at most beyond its key.
+    pub const KEY_BYTES: usize = HEADER + UNIT - 1;
+
     /// An empty buffer.
     pub fn new() -> Self {
         Self::default()

@@ -213,6 +213,14 @@ impl<S: Storage> Dict<S> {
         self.tries().try_for_each(|trie| trie.verify(&*self.storage, self.hash))
     }
 
+    /// Whether putting so many keys, of so many bytes together, may have to freeze a window first because nobody has done
+    /// the job yet: the moment to wait for whoever is at it.
+    pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
+        let (window_keys, window_bytes) = self.window_size();
+        let bytes = window_bytes + bytes + keys * WriteBuffer::KEY_BYTES;
+        self.waiting > 0 && (window_keys + keys > self.options.window_keys || bytes > self.options.window_bytes)
+    }
+
     /// The work that waits, if there is any: to freeze the windows that are full, or else to merge tries. At most one
     /// job of each sort is out at a time. The number of its file is made durable here, with one small file.
     ///
@@ -288,14 +296,17 @@ impl<S: Storage> Dict<S> {
 
     /// Whether a key of this length no longer belongs to the window at hand.
     fn window_is_full(&self, length: usize) -> bool {
-        let (mut keys, mut bytes) = (0, length);
-        for layer in &self.state.layers[self.tries_len() + self.waiting..] {
-            if let Layer::Window(window) = layer {
-                keys += window.buffer.len();
-                bytes += window.buffer.bytes();
-            }
-        }
-        keys >= self.options.window_keys || keys > 0 && bytes > self.options.window_bytes
+        let (keys, bytes) = self.window_size();
+        keys >= self.options.window_keys || keys > 0 && bytes + length > self.options.window_bytes
+    }
+
+    /// The keys of the window at hand, and its bytes.
+    fn window_size(&self) -> (usize, usize) {
+        let windows = self.state.layers[self.tries_len() + self.waiting..].iter();
+        windows.fold((0, 0), |(keys, bytes), layer| match layer {
+            Layer::Window(window) => (keys + window.buffer.len(), bytes + window.buffer.bytes()),
+            Layer::Trie(_) => (keys, bytes),
+        })
     }
 
     /// The window that takes the next key: a new one if there is none, or if a snapshot holds it.
