@@ -1,13 +1,15 @@
 //! Dictionaries: their parts, each against its rivals.
 
 mod buffer;
+mod list;
 mod trie;
 
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
     match (args.next().as_deref(), args.next()) {
         (Some("buffer"), file) => buffer::run(file.as_deref())?,
+        (Some("list"), Some(file)) => list::run(&file)?,
         (Some("trie"), Some(file)) => trie::run(&file, args.next().as_deref())?,
-        _ => eprintln!("usage: furui-lab dict buffer [FILE] | trie FILE [KEYS]"),
+        _ => eprintln!("usage: furui-lab dict buffer [FILE] | list FILE | trie FILE [KEYS]"),
     }
     Ok(())
 }
