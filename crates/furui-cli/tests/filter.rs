@@ -9,8 +9,9 @@ use std::fs;
 use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
 
 /// Every kind, with what a filter of it needs to be built from a pipe.
-const KINDS: [(&str, &[&str]); 7] = [
+const KINDS: [(&str, &[&str]); 8] = [
     ("bloom", &[]),
+    ("blocked", &[]),
     ("counting", &[]),
     ("stable", &["--capacity", "10000"]),
     ("stable-light", &["--capacity", "10000"]),
@@ -116,7 +117,7 @@ fn what_is_inserted_later_is_there_and_what_is_removed_is_not() {
 fn unions_and_intersections_hold_what_they_should() {
     let dir = TempDir::new();
     let (a, b, out) = (dir.join("a"), dir.join("b"), dir.join("out"));
-    for kind in ["bloom", "counting", "ringed", "quotient", "parquet"] {
+    for kind in ["bloom", "blocked", "counting", "ringed", "quotient", "parquet"] {
         build(kind, &["--fpr", "1e-4", "--capacity", "1000"], &a, b"1\n2\n3\n");
         build(kind, &["--fpr", "1e-4", "--capacity", "1000"], &b, b"3\n4\n");
         assert_eq!(stdout(&["filter", "union", &a, &b, "-o", &out], b""), b"", "{kind}");
@@ -132,7 +133,7 @@ fn unions_and_intersections_hold_what_they_should() {
 fn compare_estimates_what_two_filters_share() {
     let dir = TempDir::new();
     let numbers = |from: u32, to: u32| (from..to).map(|i| format!("{i}\n")).collect::<String>().into_bytes();
-    for kind in ["bloom", "quotient"] {
+    for kind in ["bloom", "blocked", "ringed", "quotient", "parquet"] {
         let (a, b) = (dir.join("a"), dir.join("b"));
         build(kind, &["--capacity", "20000"], &a, &numbers(0, 15_000));
         build(kind, &["--capacity", "20000"], &b, &numbers(5000, 20_000));
@@ -156,7 +157,7 @@ fn what_does_not_fit_together_is_named_on_both_sides() {
     let (a, b, out) = (dir.join("a"), dir.join("b"), dir.join("out"));
     build("bloom", &["--capacity", "1000"], &a, b"x\n");
     for (kind, more) in [
-        ("ringed", &["--capacity", "1000"][..]),
+        ("blocked", &["--capacity", "1000"][..]),
         ("bloom", &["--capacity", "2000"]),
         ("bloom", &["--capacity", "1000", "--fpr", "0.001"]),
         ("bloom", &["--capacity", "1000", "--hash-seed", "7"]),

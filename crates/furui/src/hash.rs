@@ -49,7 +49,7 @@ pub enum HashAlgorithm {
     /// SipHash-1-3 keyed by the seed: for keys that strangers choose.
     SipHash13,
     /// The first 64 bits of SHA-1 over seed and key, and k salted SHA-1 digests for the probes of a
-    /// [`Bloom`](crate::filter::Bloom) filter: for comparison with filters so made. Some 30 times slower than XXH3,
+    /// [`Bloom`](crate::filter::Bloom) filter: for comparison with filters so made. Many times slower than XXH3,
     /// and no protection against an adversary who knows the seed.
     Sha1,
     /// XXH64, seeded: the hash of Apache Parquet's filters, with seed 0. Elsewhere [`Xxh3`](Self::Xxh3) is faster.

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use furui::filter::{
-    AnyFilter, CountingBloom, Filter, FilterMut, FilterRef, QuotientFilter, StableBloom, StableBloomLight,
+    AnyFilter, Bloom, CountingBloom, Filter, FilterMut, FilterRef, QuotientFilter, StableBloom, StableBloomLight,
 };
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
@@ -33,7 +33,10 @@ fn spec() -> HashSpec {
 /// The filters of the examples in docs/format.md, and the files they are in.
 fn golden() -> Vec<(&'static str, AnyFilter)> {
     let keys = [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF];
+    let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 7 };
     let filters = [
+        ("bloom", AnyFilter::Bloom(Bloom::from_parts(100, 4).unwrap())),
+        ("bloom-sha1", AnyFilter::Bloom(Bloom::from_parts(100, 4).unwrap().hashed_by(sha1))),
         ("counting", AnyFilter::Counting(CountingBloom::from_parts(20, 3, 4).unwrap())),
         ("stable", AnyFilter::Stable(StableBloom::from_parts(40, 2, 3, 5).unwrap())),
         ("stable-light", AnyFilter::StableLight(StableBloomLight::from_parts(40, 3, 5).unwrap())),
@@ -78,6 +81,8 @@ fn golden_files_are_read_and_written_as_they_are() {
 /// Filters of every kind, with some thousand keys in them.
 fn filled() -> Vec<AnyFilter> {
     let mut filters = vec![
+        AnyFilter::Bloom(Bloom::with_rate(3000, 0.01).unwrap()),
+        AnyFilter::Bloom(Bloom::from_parts(20_003, 64).unwrap().hashed_by(spec())),
         AnyFilter::Counting(CountingBloom::with_rate(3000, 0.01).unwrap()),
         AnyFilter::Counting(CountingBloom::from_parts(10_001, 5, 2).unwrap().hashed_by(spec())),
         AnyFilter::Stable(StableBloom::with_rate(20_003, 2, 0.01).unwrap().hashed_by(spec())),
@@ -181,7 +186,7 @@ proptest! {
 
     #[test]
     fn a_changed_file_is_refused_or_works(
-        which in 0..4usize,
+        which in 0..golden().len(),
         keys in prop::collection::vec(any::<u64>(), 0..12),
         changes in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), 0..8u32), 1..4),
     ) {

@@ -4,15 +4,20 @@
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
 use furui::filter::{
-    ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent, RingedBloom, RingedParams,
-    SplitBlockBloom, StableBloom, StableBloomLight,
+    BlockedBloom, Bloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent,
+    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
-use furui::{HashSpec, KeyHash};
+use furui::{HashAlgorithm, HashSpec, KeyHash};
 
 type Maker = fn() -> Box<dyn FilterMut>;
 
 /// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
 const FILTERS: &[(&str, Maker)] = &[
+    ("BlockedBloom", || Box::new(BlockedBloom::with_rate(ROOM, RATE).unwrap())),
+    ("BlockedBloom, two lines a key", || Box::new(BlockedBloom::from_parts(130, 11).unwrap())),
+    ("Bloom", || Box::new(Bloom::with_rate(ROOM, RATE).unwrap())),
+    ("Bloom, variable size", || Box::new(Bloom::variable_size(ROOM, RATE).unwrap())),
+    ("Bloom, SHA-1", || Box::new(Bloom::with_rate(ROOM, RATE).unwrap().hashed_by(SHA1))),
     ("CountingBloom", || Box::new(CountingBloom::with_rate(ROOM, RATE).unwrap())),
     ("GrowingBloom", || Box::new(GrowingBloom::with_rate(RATE).unwrap())),
     ("QuotientFilter", || Box::new(QuotientFilter::with_rate(ROOM + 100, RATE).unwrap())),
@@ -34,6 +39,20 @@ type Refusal = fn() -> Option<ConfigError>;
 
 /// What each constructor must refuse.
 const REFUSALS: &[(&str, Refusal)] = &[
+    ("BlockedBloom, rate 0", || BlockedBloom::with_rate(ROOM, 0.0).err()),
+    ("BlockedBloom, rate beyond the lines", || BlockedBloom::with_rate(ROOM, 1e-10).err()),
+    ("BlockedBloom, too many keys", || BlockedBloom::with_rate(1 << 40, RATE).err()),
+    ("BlockedBloom, no lines", || BlockedBloom::from_parts(0, 8).err()),
+    ("BlockedBloom, 17 probes", || BlockedBloom::from_parts(2, 17).err()),
+    ("BlockedBloom, a line without neighbour", || BlockedBloom::from_parts(3, 9).err()),
+    ("BlockedBloom, more than any memory", || BlockedBloom::from_parts(1 << 34, 8).err()),
+    ("Bloom, rate 0", || Bloom::with_rate(ROOM, 0.0).err()),
+    ("Bloom, rate 1", || Bloom::variable_size(ROOM, 1.0).err()),
+    ("Bloom, rate beyond the hash", || Bloom::with_rate(ROOM, 1e-18).err()),
+    ("Bloom, too many keys", || Bloom::with_rate(1 << 50, RATE).err()),
+    ("Bloom, no bits", || Bloom::from_parts(0, 3).err()),
+    ("Bloom, 65 probes", || Bloom::from_parts(100, 65).err()),
+    ("Bloom, more than any memory", || Bloom::from_parts(1 << 43, 3).err()),
     ("CountingBloom, rate 0", || CountingBloom::with_rate(ROOM, 0.0).err()),
     ("CountingBloom, rate 1", || CountingBloom::with_rate(ROOM, 1.0).err()),
     ("CountingBloom, rate beyond the hash", || CountingBloom::with_rate(ROOM, 1e-18).err()),
@@ -74,6 +93,8 @@ const REFUSALS: &[(&str, Refusal)] = &[
 fn ringed(rate: f64, gamma: Gamma, delta: u32, keys: u64) -> Result<RingedBloom, ConfigError> {
     RingedBloom::with_size(RingedParams::with_rate(rate, gamma, delta)?, keys)
 }
+
+const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
 
 const ROOM: u64 = 5000;
 const RATE: f64 = 0.01;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Gamma, GrowingBloom, QuotientFilter,
-    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Gamma, GrowingBloom,
+    QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
@@ -72,7 +72,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
     let rate = options.fpr;
     Ok(match options.kind {
         FilterKind::Bloom => AnyFilter::Bloom(Bloom::with_rate(capacity, rate)?.hashed_by(hash)),
-        FilterKind::Blocked => return Err(ConfigError("not yet".into())),
+        FilterKind::Blocked => AnyFilter::Blocked(BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Counting => AnyFilter::Counting(CountingBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Stable => {
             // At 0.6 random decrements a counter, 97 counters of 100 have had less than the three that empty them, so

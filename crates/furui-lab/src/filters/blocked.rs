@@ -19,11 +19,9 @@ pub(super) fn run(n: usize) -> Result<()> {
         Ok(rows)
     })?;
     measure("0.1 %", n, "sbbf, 17 bits", || {
-        let lines = (n as f64 * 15.24 / 1024.0).ceil() as u64 * 2;
-        let filter = BlockedBloom::from_parts(lines, 10)?;
-        let mut rows = rows(filter);
-        let eight = BlockedBloom::from_parts((n as u64 * 15).div_ceil(512), 8)?;
-        rows.push(("k=8", Box::new(Batched { bits: 15 * n as u64, filter: eight })));
+        let mut rows = rows(BlockedBloom::with_rate(n as u64, 0.001)?);
+        let eight = BlockedBloom::from_parts((n as f64 * 15.75 / 512.0).ceil() as u64, 8)?;
+        rows.push(("BlockedBloom, 8 probes, batches", Box::new(Batched { bits: eight.bits(), filter: eight })));
         #[cfg(feature = "rivals")]
         {
             rows.push(("sbbf, 15 bits", Box::new(sbbf_rs_safe::Filter::new(15, n))));

@@ -4,9 +4,15 @@
 //! All get the same uniform 64-bit hashes. Contestants take turns, round by round, each on the same share of the keys.
 
 mod blocked;
+mod bloom;
 mod floor;
+mod growing;
+mod huge;
+mod ringed;
 #[cfg(feature = "rivals")]
 mod rivals;
+mod split_block;
+mod threads;
 
 use std::hint::black_box;
 
@@ -106,13 +112,13 @@ fn measure(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>
     for _ in 0..fills {
         let mut rows = rows()?;
         results.resize_with(rows.len(), Samples::default);
-        names = rows.iter().map(|(name, row)| (*name, row.bits())).collect();
         for share in keys.chunks(n.div_ceil(ROUNDS)) {
             for ((_, row), samples) in rows.iter_mut().zip(&mut results) {
                 black_box(row.count(&share[..share.len().min(WARM_UP)]));
                 samples.insert.push(ns_each(share.len(), || row.insert(share)));
             }
         }
+        names = rows.iter().map(|(name, row)| (*name, row.bits())).collect();
         // A small filter is asked for all keys in each round.
         let share = asked.div_ceil(ROUNDS).max(asked.min(1_000_000));
         for round in 0..ROUNDS {
@@ -150,8 +156,12 @@ fn measure(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>
     Ok(())
 }
 
-/// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M.
+/// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M; or `huge`, the rate of a large
+/// one.
 pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    if n == Some("huge") {
+        return Ok(huge::run()?);
+    }
     let sizes = match n {
         Some(n) => vec![n.parse()?],
         None => vec![1_000_000, 50_000_000],
@@ -160,6 +170,21 @@ pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<()
     for n in sizes {
         if wanted("blocked") {
             blocked::run(n)?;
+        }
+        if wanted("bloom") {
+            bloom::run(n)?;
+        }
+        if wanted("ringed") {
+            ringed::run(n)?;
+        }
+        if wanted("growing") {
+            growing::run(n)?;
+        }
+        if wanted("split-block") {
+            split_block::run(n)?;
+        }
+        if wanted("threads") {
+            threads::run(n)?;
         }
     }
     Ok(())

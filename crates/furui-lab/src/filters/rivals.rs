@@ -1,4 +1,6 @@
-//! The rivals: all take hashes, but for bloomfilter, which hashes what it is given.
+//! The rivals: all take hashes, but for bloomfilter and growable-bloom-filter, which hash what they are given.
+
+use std::fmt::{self, Write};
 
 use furui::KeyHash;
 
@@ -36,6 +38,22 @@ impl Contestant for fastbloom::BloomFilter {
     }
 }
 
+impl Contestant for fastbloom::AtomicBloomFilter {
+    fn insert(&mut self, keys: &[KeyHash]) {
+        for key in keys {
+            self.insert_hash(key.get());
+        }
+    }
+
+    fn count(&self, keys: &[KeyHash]) -> usize {
+        keys.iter().filter(|key| self.contains_hash(key.get())).count()
+    }
+
+    fn bits(&self) -> u64 {
+        self.num_bits() as u64
+    }
+}
+
 impl Contestant for bloomfilter::Bloom<u64> {
     fn insert(&mut self, keys: &[KeyHash]) {
         for key in keys {
@@ -49,5 +67,31 @@ impl Contestant for bloomfilter::Bloom<u64> {
 
     fn bits(&self) -> u64 {
         self.len()
+    }
+}
+
+impl Contestant for growable_bloom_filter::GrowableBloom {
+    fn insert(&mut self, keys: &[KeyHash]) {
+        for key in keys {
+            self.insert(key.get());
+        }
+    }
+
+    fn count(&self, keys: &[KeyHash]) -> usize {
+        keys.iter().filter(|key| self.contains(key.get())).count()
+    }
+
+    /// It does not tell; but its debug output lists its bytes.
+    fn bits(&self) -> u64 {
+        struct Commas(u64);
+        impl Write for Commas {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                self.0 += text.bytes().filter(|&byte| byte == b',').count() as u64;
+                Ok(())
+            }
+        }
+        let mut commas = Commas(0);
+        write!(commas, "{self:?}").expect("counting does not fail");
+        8 * commas.0
     }
 }

@@ -86,8 +86,8 @@ pub(super) struct Marking {
 impl Marking {
     /// `bits` bits in `blocks` equal blocks. A key leaves a given bit of its block 0 with the chance e^`ln_one`, and two
     /// given bits of it with the chance e^`ln_two`.
-    pub(super) fn new(bits: u64, blocks: u64, ln_one: f64, ln_two: f64) -> Self {
-        let (bits, blocks) = (bits as f64, blocks as f64);
+    pub(super) fn new(bits: u64, blocks: f64, ln_one: f64, ln_two: f64) -> Self {
+        let bits = bits as f64;
         let ln_zero = (ln_one.exp_m1() / blocks).ln_1p();
         let same = (ln_two.exp_m1() / blocks).ln_1p() - 2.0 * ln_zero;
         let other = (2.0 * ln_one.exp_m1() / blocks).ln_1p() - 2.0 * ln_zero;
@@ -99,7 +99,25 @@ impl Marking {
     pub(super) fn of_probes(bits: u64, probes: u32) -> Self {
         let (k, m) = (f64::from(probes), bits as f64);
         // A bit is missed by one probe with the chance 1 - 1/m, two bits with 1 - 2/m.
-        Self::new(bits, 1, k * (-1.0 / m).ln_1p(), k * (-2.0 / m).max(-1.0).ln_1p())
+        Self::new(bits, 1.0, k * (-1.0 / m).ln_1p(), k * (-2.0 / m).max(-1.0).ln_1p())
+    }
+
+    /// `bits` bits in a ring, of which every key sets those at `probes` random positions of a window of `window` bits. The
+    /// windows are taken for blocks that do not overlap.
+    pub(super) fn of_windows(bits: u64, window: u64, probes: u32) -> Self {
+        if window >= bits {
+            return Self::of_probes(bits, probes);
+        }
+        let (k, w) = (f64::from(probes), window as f64);
+        Self::new(bits, bits as f64 / w, k * (-1.0 / w).ln_1p(), k * (-2.0 / w).max(-1.0).ln_1p())
+    }
+
+    /// `bits` bits in `blocks` blocks: every key sets `probes` different ones of a block.
+    pub(super) fn of_blocks(bits: u64, blocks: u64, probes: u32) -> Self {
+        let (k, in_block) = (f64::from(probes), bits as f64 / blocks as f64);
+        // Two given bits are both set in k (k - 1) of b (b - 1) cases.
+        let both_zero = 1.0 - 2.0 * k / in_block + k * (k - 1.0) / (in_block * (in_block - 1.0));
+        Self::new(bits, blocks as f64, (-k / in_block).ln_1p(), both_zero.ln())
     }
 
     /// The set of fingerprints 0 ..= `last` that a filter holds, as bits: each key sets one.
@@ -220,7 +238,7 @@ mod tests {
     fn bloom_filters_tell_what_sets_share_and_how_well_they_know() {
         for (bits, probes, a, b, both) in [(6000, 5, 500, 700, 200), (6000, 3, 800, 800, 0), (4000, 7, 900, 300, 300)] {
             let ln = |missed: f64| f64::from(probes) * (-missed / bits as f64).ln_1p();
-            check(Marking::new(bits as u64, 1, ln(1.0), ln(2.0)), a, b, both, |keys| {
+            check(Marking::new(bits as u64, 1.0, ln(1.0), ln(2.0)), a, b, both, |keys| {
                 let mut table = vec![false; bits];
                 keys.for_each(|key| positions(key, probes, bits).for_each(|position| table[position] = true));
                 table
@@ -232,7 +250,7 @@ mod tests {
     fn filters_of_blocks_do_too() {
         // 100 blocks of 64 bits, 6 probes a key in one of them.
         let ln = |missed: f64| 6.0 * (-missed / 64f64).ln_1p();
-        check(Marking::new(6400, 100, ln(1.0), ln(2.0)), 600, 800, 250, |keys| {
+        check(Marking::new(6400, 100.0, ln(1.0), ln(2.0)), 600, 800, 250, |keys| {
             let mut bits = vec![false; 6400];
             for key in keys {
                 let block = scale(key.get(), 100);
@@ -245,7 +263,7 @@ mod tests {
 
     #[test]
     fn empty_equal_and_full_filters_are_told_as_such() {
-        let marking = Marking::new(1000, 1, 4.0 * (-0.001f64).ln_1p(), 4.0 * (-0.002f64).ln_1p());
+        let marking = Marking::new(1000, 1.0, 4.0 * (-0.001f64).ln_1p(), 4.0 * (-0.002f64).ln_1p());
         let empty = marking.likeness(0, 0, 0);
         let exactly = |value| Estimate { value, error: 0.0 };
         assert_eq!((empty.union, empty.intersection, empty.jaccard), (exactly(0.0), exactly(0.0), exactly(1.0)));
@@ -261,7 +279,7 @@ mod tests {
         assert!(full.intersection.value.is_nan() && full.intersection.error == f64::INFINITY);
         assert_eq!(marking.cardinality(1000), full.a);
         // A filter of one bit.
-        let one = Marking::new(1, 1, f64::NEG_INFINITY, f64::NEG_INFINITY);
+        let one = Marking::new(1, 1.0, f64::NEG_INFINITY, f64::NEG_INFINITY);
         assert_eq!((one.cardinality(0).value, one.cardinality(1).value), (0.0, f64::INFINITY));
     }
 }

@@ -24,8 +24,10 @@ mod stable_light;
 mod steady;
 
 pub use any::{AnyFilter, FilterRef};
-pub use blocked::BlockedBloom;
+pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES, SharedBlocked};
 pub use bloom::Bloom;
+#[cfg(target_has_atomic = "64")]
+pub use bloom::SharedBloom;
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};

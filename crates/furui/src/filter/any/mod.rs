@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer};
 use super::{
-    Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom, SplitBlockBloom,
-    StableBloom, StableBloomLight, sizing,
+    BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
+    SplitBlockBloom, StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
@@ -18,6 +18,8 @@ use crate::hash::{HashSpec, KeyHash};
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
     Bloom(Bloom<M>),
+    /// A blocked Bloom filter.
+    Blocked(BlockedBloom<M>),
     /// A counting Bloom filter.
     Counting(CountingBloom<M>),
     /// A stable Bloom filter.
@@ -98,6 +100,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         let envelope = source.envelope();
         match envelope.kind() {
             Kind::Bloom => Bloom::read(source).map(Self::Bloom),
+            Kind::BlockedBloom => BlockedBloom::read(source).map(Self::Blocked),
             Kind::CountingBloom => CountingBloom::read(source).map(Self::Counting),
             Kind::StableBloom => StableBloom::read(source).map(Self::Stable),
             Kind::StableBloomLight => StableBloomLight::read(source).map(Self::StableLight),
@@ -116,6 +119,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
         match self {
             Self::Bloom(filter) => write(filter, filter.hash_spec(), out),
+            Self::Blocked(filter) => write(filter, filter.hash_spec(), out),
             Self::Counting(filter) => write(filter, filter.hash_spec(), out),
             Self::Stable(filter) => write(filter, filter.hash_spec(), out),
             Self::StableLight(filter) => write(filter, filter.hash_spec(), out),
@@ -130,6 +134,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,
+            Self::Blocked(_) => Kind::BlockedBloom,
             Self::Counting(_) => Kind::CountingBloom,
             Self::Stable(_) => Kind::StableBloom,
             Self::StableLight(_) => Kind::StableBloomLight,
@@ -144,6 +149,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn hash_spec(&self) -> HashSpec {
         match self {
             Self::Bloom(filter) => filter.hash_spec(),
+            Self::Blocked(filter) => filter.hash_spec(),
             Self::Counting(filter) => filter.hash_spec(),
             Self::Stable(filter) => filter.hash_spec(),
             Self::StableLight(filter) => filter.hash_spec(),
@@ -158,6 +164,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn capacity(&self) -> u64 {
         match self {
             Self::Bloom(filter) => filter.capacity(),
+            Self::Blocked(filter) => filter.capacity(),
             Self::Counting(filter) => filter.capacity(),
             Self::Stable(_) | Self::StableLight(_) => 0,
             Self::Ringed(filter) => filter.capacity(),
@@ -176,6 +183,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Growing(filter) => Some(filter.rate()),
             _ if keys == 0 => None,
             Self::Bloom(filter) => Some(sizing::rate(filter.probes(), keys, filter.bits())),
+            Self::Blocked(filter) => BlockedBloom::expected_rate(keys, filter.lines(), filter.probes()),
             Self::Counting(filter) => Some(sizing::rate(filter.probes(), keys, filter.counters() as u64)),
             Self::Ringed(filter) => filter.params().expected_rate(keys).ok(),
             Self::Quotient(filter) => Some(keys as f64 / (filter.last_fingerprint() as f64 + 1.0)),
@@ -186,6 +194,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     fn filter(&self) -> &dyn Filter {
         match self {
             Self::Bloom(filter) => filter,
+            Self::Blocked(filter) => filter,
             Self::Counting(filter) => filter,
             Self::Stable(filter) => filter,
             Self::StableLight(filter) => filter,
@@ -201,6 +210,7 @@ impl AnyFilter {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
         match self {
             Self::Bloom(filter) => filter,
+            Self::Blocked(filter) => filter,
             Self::Counting(filter) => filter,
             Self::Stable(filter) => filter,
             Self::StableLight(filter) => filter,

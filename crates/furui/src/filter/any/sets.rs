@@ -11,7 +11,9 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
+            Self::Blocked(filter) => Some(filter.cardinality()),
             Self::Counting(filter) => Some(filter.cardinality()),
+            Self::Ringed(filter) => Some(filter.cardinality()),
             Self::Quotient(filter) => Some(filter.cardinality()),
             Self::SplitBlock(filter) => Some(filter.cardinality()),
             _ => None,
@@ -25,6 +27,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn likeness<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Result<Likeness, Mismatch> {
         match (self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.likeness(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.likeness(b),
+            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.likeness(b),
             (Self::Quotient(a), AnyFilter::Quotient(b)) => a.likeness(b),
             (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.likeness(b),
             _ => Err(self.unlike(other, "compared")),
@@ -65,6 +69,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     pub fn intersect<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.intersect(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.intersect(b),
             (Self::Ringed(a), AnyFilter::Ringed(b)) => a.intersect(b),
             (Self::Quotient(a), AnyFilter::Quotient(b)) => a.intersect(b),
             (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.intersect(b),
@@ -93,6 +98,7 @@ impl AnyFilter {
     pub fn union<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.union(b),
             (Self::Counting(a), AnyFilter::Counting(b)) => a.union(b),
             (Self::Ringed(a), AnyFilter::Ringed(b)) => a.union(b),
             (Self::Quotient(a), AnyFilter::Quotient(b)) => a.union(b),

@@ -1,15 +1,19 @@
 mod file;
 mod probing;
 mod sets;
+#[cfg(target_has_atomic = "64")]
+mod share;
 
 use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
-use super::probes::{MAX_PROBES, check_rate, salted_positions};
+use super::probes::{MAX_PROBES, check_rate};
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
 use crate::bits::Buffer;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 use probing::Shape;
+#[cfg(target_has_atomic = "64")]
+pub use share::SharedBloom;
 
 /// The most bits a Bloom filter has: 1 TiB of them.
 const MAX_BITS: u64 = 1 << 43;
@@ -136,35 +140,37 @@ impl<M> Bloom<M> {
         self.capacity
     }
 
+    #[inline]
     fn shape(&self) -> Shape {
         Shape { bits: self.bits as usize, probes: self.probes }
     }
 
-    /// The bits of `key`, if its probes are by SHA-1.
-    fn salted(&self, key: KeyHash) -> Option<impl Iterator<Item = usize> + use<M>> {
-        let Shape { bits, probes } = self.shape();
-        (self.hash.algorithm == HashAlgorithm::Sha1).then(|| salted_positions(key, probes, bits))
+    /// Whether the probes are by SHA-1.
+    #[inline]
+    fn salted(&self) -> bool {
+        self.hash.algorithm == HashAlgorithm::Sha1
     }
 }
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
+    #[inline]
     fn words(&self) -> &[[u8; 8]] {
         self.words.as_chunks().0
     }
 }
 
 impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
+    #[inline]
     fn contains(&self, key: KeyHash) -> bool {
-        let words = self.words();
-        match self.salted(key) {
-            None => probing::contains(words, self.shape(), key),
-            Some(mut positions) => positions.all(|position| probing::bit(words, position) == 1),
+        if self.salted() {
+            return probing::contains_salted(self.words(), self.shape(), key);
         }
+        probing::contains(self.words(), self.shape(), key)
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
-        if self.hash.algorithm == HashAlgorithm::Sha1 {
+        if self.salted() {
             out.extend(keys.iter().map(|&key| self.contains(key)));
         } else {
             out.resize(keys.len(), false);
@@ -180,20 +186,20 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
     /// Never full.
+    #[inline]
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        let (salted, shape) = (self.salted(key), self.shape());
+        let (salted, shape) = (self.salted(), self.shape());
         let words = self.words.as_chunks_mut().0;
-        Ok(match salted {
-            None => probing::insert(words, shape, key),
-            Some(positions) => positions.fold(1, |old, position| old & probing::set(words, position)) == 0,
-        })
+        Ok(if salted { probing::insert_salted(words, shape, key) } else { probing::insert(words, shape, key) })
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        if self.hash.algorithm == HashAlgorithm::Sha1 {
-            return keys.iter().try_fold(0, |new, &key| Ok(new + u64::from(self.insert(key)?)));
-        }
-        let shape = self.shape();
-        Ok(probing::insert_all(self.words.as_chunks_mut().0, shape, keys))
+        let (salted, shape) = (self.salted(), self.shape());
+        let words = self.words.as_chunks_mut().0;
+        Ok(if salted {
+            keys.iter().map(|&key| u64::from(probing::insert_salted(words, shape, key))).sum()
+        } else {
+            probing::insert_all(words, shape, keys)
+        })
     }
 }

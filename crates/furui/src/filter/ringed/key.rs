@@ -71,6 +71,11 @@ impl RingedKeys {
         self.words.extend(offsets(key, self.params));
     }
 
+    /// Removes all keys and keeps their memory for others.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
+
     /// How many keys there are.
     pub fn len(&self) -> usize {
         self.words.len() / self.stride()

@@ -1,8 +1,8 @@
 use std::fmt;
 
 use super::ringed_rate_refined;
-use crate::filter::ConfigError;
 use crate::filter::probes::{MAX_PROBES, check_rate};
+use crate::filter::{ConfigError, sizing};
 
 /// The most bits a ringed filter has: 1 TiB of them.
 pub(super) const MAX_BITS: u64 = 1 << 43;
@@ -56,7 +56,7 @@ impl RingedParams {
     /// As [`new`](Self::new), and if `rate` is not between 0 and 1.
     pub fn with_rate(rate: f64, gamma: Gamma, delta: u32) -> Result<Self, ConfigError> {
         check_rate(rate, 1)?;
-        Self::new((-rate.log2()).ceil().max(1.0) as u32, gamma, delta)
+        Self::new(sizing::probes(rate), gamma, delta)
     }
 
     /// With γ in units of 2⁻³² bits.
@@ -70,9 +70,9 @@ impl RingedParams {
                 gamma as f64 * 2f64.powi(-32)
             )));
         }
-        if delta == 0 || u64::from(delta).checked_mul(gamma).is_none() {
+        if delta == 0 || u128::from(delta) * u128::from(gamma) >= 1 << 63 {
             return Err(ConfigError(format!(
-                "a window of {delta} groups: it has from 1 bit to 2^32 - 1, so ask for less"
+                "a window of {delta} groups: it has from 1 bit to 2^31 - 1, so ask for less"
             )));
         }
         Ok(Self { probes, delta, gamma })

@@ -53,8 +53,9 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 /// Here the mean and the variance of the part of a window's bits that are set are computed, exactly, from the chances
 /// that one bit is set, and that two bits are, at each distance in groups; the mean of the k-th power is that of the
 /// beta distribution with this mean and variance. For δ = 1 that is done for each number of keys in a group. Measured
-/// for k = 3, 7 and 10, n from 1 to 10⁶ and δ from 1 to 10⁵, it is within 0.5 % of the truth for δ ≥ 100 and n ≥ 10,
-/// within 4 % for smaller n, and 8 % too much for δ = 10.
+/// for k = 3, 7 and 10 with the paper's γ, n from 1 to 10⁶ and δ from 1 to 10⁵, it is within 0.5 % of the truth for δ ≥
+/// 100 and n ≥ 10, and within 4 % for smaller n and for δ = 1; between them it is too high, by up to 8 % for δ = 10 and
+/// 40 % for δ = 2, both at k = 10.
 ///
 /// Cost: δ steps.
 pub fn ringed_rate_refined(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {

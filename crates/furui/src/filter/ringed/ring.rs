@@ -7,11 +7,12 @@ use crate::filter::ConfigError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
     groups: Divisor,
-    bits: Divisor,
+    bits: u64,
+    /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
+    reciprocal: u64,
     /// γ in units of 2⁻³² bits.
     gamma: u64,
-    /// Whether a window is no longer than the ring, so that no position is beyond its second round.
-    wraps_once: bool,
+    window: u64,
 }
 
 impl Ring {
@@ -20,9 +21,10 @@ impl Ring {
         let bits = params.bits(keys)?;
         Ok(Self {
             groups: Divisor::new(keys.max(1)),
-            bits: Divisor::new(bits),
+            bits,
+            reciprocal: (u64::MAX / bits).wrapping_add(1),
             gamma: params.fixed_gamma(),
-            wraps_once: u64::from(params.window()) <= bits,
+            window: params.window().into(),
         })
     }
 
@@ -31,7 +33,7 @@ impl Ring {
     }
 
     pub(super) fn bits(&self) -> u64 {
-        self.bits.divisor
+        self.bits
     }
 
     /// Where the window of group T begins: ⌊T γ⌋.
@@ -46,15 +48,23 @@ impl Ring {
         self.start(self.groups.remainder(hash))
     }
 
+    /// Whether the window that begins at `start` ends before the ring does.
+    #[inline]
+    pub(super) fn is_straight(&self, start: u64) -> bool {
+        start + self.window <= self.bits
+    }
+
     /// The bit at `offset` in the window that begins at `start` (eq. 8).
     #[inline]
     pub(super) fn position(&self, start: u64, offset: u32) -> usize {
         let position = start + u64::from(offset);
-        (if self.wraps_once {
-            position.min(position.wrapping_sub(self.bits.divisor))
-        } else {
-            self.bits.remainder(position)
-        }) as usize
+        if self.window <= self.bits {
+            return position.min(position.wrapping_sub(self.bits)) as usize;
+        }
+        // The remainder is the fraction of position / bits, times bits (Lemire, Kaser and Kurz, "Faster Remainder by
+        // Direct Computation", 2019); exact, for ring and window are below 2³¹ here, so the position is below 2³².
+        let fraction = self.reciprocal.wrapping_mul(position);
+        ((u128::from(fraction) * u128::from(self.bits)) >> 64) as usize
     }
 }
 
@@ -82,6 +92,23 @@ impl Divisor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_wrap_as_often_as_they_must() {
+        use super::super::Gamma;
+        for (delta, gamma) in [(1, 65536.0), (1000, 10.1), (32_767, 65536.0), (200_000_000, 10.0)] {
+            let params = RingedParams::new(7, Gamma::Bits(gamma), delta).unwrap();
+            for keys in [1, 2, 3, 999, 1024, 32_766, 32_767, 40_000_000, 199_999_999, 200_000_000] {
+                let Ok(ring) = Ring::new(params, keys) else { continue };
+                for start in [0, 1, ring.bits() / 2, ring.bits() - 1] {
+                    for offset in [0, 1, params.window() / 3, params.window() / 2, params.window() - 1] {
+                        let expected = (start + u64::from(offset)) % ring.bits();
+                        assert_eq!(ring.position(start, offset) as u64, expected, "{params}, {keys}: {start} {offset}");
+                    }
+                }
+            }
+        }
+    }
 
     #[test]
     fn remainders_are_exact() {

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::{BLOCK, SplitBlockBloom};
+use super::SplitBlockBloom;
 use crate::filter::likeness::{Marking, ones, ones_of_either};
 use crate::filter::{Estimate, Likeness, Mismatch};
 
@@ -26,13 +26,9 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
         Ok(self.marking().likeness(self.ones(), other.ones(), ones_of_either(&self.table, &other.table)))
     }
 
-    /// A key sets one of the 32 bits of each of its block's eight words.
+    /// A key sets one bit in each of its block's eight words.
     fn marking(&self) -> Marking {
-        let bits = (8 * BLOCK) as f64;
-        // Two bits of one word are never set by one key; two of different words do not know of each other.
-        let (same_word, other_word) = (30.0 / 32.0, (31.0 / 32.0_f64).powi(2));
-        let both_zero = (31.0 * same_word + (bits - 32.0) * other_word) / (bits - 1.0);
-        Marking::new(8 * self.table.len() as u64, self.blocks(), (31.0 / 32.0_f64).ln(), both_zero.ln())
+        Marking::of_blocks(8 * self.table.len() as u64, self.blocks(), 8)
     }
 }
 

@@ -1,0 +1,99 @@
+//! The Bloom filter of the least space, and what it costs to fill it from several threads.
+
+use std::hint::black_box;
+
+use furui::filter::{Bloom, FilterMut};
+use furui::{KeyHash, Result};
+
+use super::{Batched, Contestant, Row, Single, measure};
+use crate::clock::{median, ns_each};
+use crate::keys::mix;
+
+const ROUNDS: usize = 9;
+
+pub(super) fn run(n: usize) -> Result<()> {
+    for (title, rival, rate) in [("1 %", "fastbloom, 1 %", 0.01), ("0.1 %", "fastbloom, 0.1 %", 0.001)] {
+        measure(title, n, rival, || {
+            let filter = Bloom::with_rate(n as u64, rate)?;
+            let bits = filter.bits();
+            #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals follow"))]
+            let mut rows: Vec<Row> = vec![
+                ("Bloom, batches", Box::new(Batched { bits, filter: filter.clone() })),
+                ("Bloom, single", Box::new(Single { bits, filter: filter.clone() })),
+                ("Bloom, shared", Box::new(Shared { filter })),
+            ];
+            #[cfg(feature = "rivals")]
+            {
+                rows.push((rival, Box::new(fastbloom::BloomFilter::with_false_pos(rate).expected_items(n))));
+                let atomic = fastbloom::AtomicBloomFilter::with_false_pos(rate).expected_items(n);
+                rows.push(("fastbloom, atomic", Box::new(atomic)));
+                let bloomfilter = bloomfilter::Bloom::new_for_fp_rate(n, rate).expect("sizes that it can have");
+                rows.push(("bloomfilter", Box::new(bloomfilter)));
+            }
+            Ok(rows)
+        })?;
+    }
+    threads(n)
+}
+
+/// One of ours, filled as threads do it.
+struct Shared {
+    filter: Bloom,
+}
+
+impl Contestant for Shared {
+    fn insert(&mut self, keys: &[KeyHash]) {
+        self.filter.share().insert_all(keys);
+    }
+
+    fn count(&self, keys: &[KeyHash]) -> usize {
+        use furui::filter::Filter;
+        keys.iter().filter(|&&key| self.filter.contains(key)).count()
+    }
+
+    fn bits(&self) -> u64 {
+        self.filter.bits()
+    }
+}
+
+/// The same fill by the plain insertion, and by 1 and 2 threads that share the filter: the CPU time that a key costs the
+/// thread that inserts it. Two threads with a core each then take half of that a key.
+fn threads(n: usize) -> Result<()> {
+    let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
+    // Pages are touched before the clock starts.
+    let warm = || -> Result<Bloom> {
+        let mut filter = Bloom::with_rate(n as u64, 0.01)?;
+        filter.insert_all(&keys[..n / 2])?;
+        filter.intersect(&Bloom::with_rate(n as u64, 0.01)?).expect("both have the same parts");
+        Ok(filter)
+    };
+    let (mut plain, mut one, mut two) = (vec![], vec![], vec![]);
+    for _ in 0..if n > 10_000_000 { 3 } else { ROUNDS } {
+        let mut filter = warm()?;
+        plain.push(ns_each(n, || {
+            for &key in &keys {
+                black_box(filter.insert(key).expect("it is never full"));
+            }
+        }));
+        one.push(share(&mut warm()?, &keys, 1));
+        two.push(share(&mut warm()?, &keys, 2));
+    }
+    let (plain, one, two) = (median(&mut plain), median(&mut one), median(&mut two));
+    println!("\n## Threads, 1 %, {n} keys\n");
+    println!("insert {plain:.2} ns; shared, 1 thread {one:.2} ({:.2}); 2 threads {two:.2} each", one / plain);
+    println!("two threads do {:.2} times the work of one", 2.0 * one / two);
+    Ok(())
+}
+
+/// The CPU time of a key when `threads` threads fill a filter.
+fn share(filter: &mut Bloom, keys: &[KeyHash], threads: usize) -> f64 {
+    let shared = filter.share();
+    let fill = |part: &[KeyHash]| ns_each(part.len(), || part.chunks(10_000).for_each(|keys| shared.insert_all(keys)));
+    std::thread::scope(|scope| {
+        let fill = &fill;
+        let threads: Vec<_> =
+            keys.chunks(keys.len().div_ceil(threads)).map(|part| scope.spawn(move || fill(part))).collect();
+        let count = threads.len() as f64;
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).sum::<f64>() / count
+    })
+}

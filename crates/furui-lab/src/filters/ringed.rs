@@ -1,0 +1,165 @@
+//! The ringed filter against the Bloom filter of the same bits and probes, for windows short and long; and its rate
+//! against the formulas.
+
+use std::hint::black_box;
+
+use furui::filter::{
+    Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined,
+};
+use furui::{KeyHash, Result};
+
+use crate::clock::{median, ns_each};
+use crate::keys::mix;
+
+const PROBES: u32 = 7;
+const ROUNDS: usize = 9;
+
+/// Keys asked for in a round, at most.
+const ASKED: usize = 1_000_000;
+
+/// Short windows, and the paper's.
+const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
+
+fn keys(list: u64, n: usize) -> Vec<KeyHash> {
+    (0..n as u64).map(|i| KeyHash::new(mix(list << 40 | i))).collect()
+}
+
+/// What is asked: the same keys as hashes and precomputed.
+struct Questions {
+    hashes: Vec<KeyHash>,
+    precomputed: Vec<RingedKeys>,
+}
+
+impl Questions {
+    fn new(hashes: Vec<KeyHash>, params: &[RingedParams]) -> Self {
+        let precompute = |&params: &RingedParams| {
+            let mut keys = RingedKeys::new(params);
+            keys.extend(hashes.iter().copied());
+            keys
+        };
+        Self { precomputed: params.iter().map(precompute).collect(), hashes }
+    }
+}
+
+type Ask<'a> = Box<dyn Fn(&Questions) -> usize + 'a>;
+
+pub(super) fn run(n: usize) -> Result<()> {
+    lookups(n)?;
+    rates(n as u64)
+}
+
+/// Times of lookups, one key at a time and in batches.
+fn lookups(n: usize) -> Result<()> {
+    let set = keys(0, n);
+    let params = DELTAS.map(|delta| RingedParams::new(PROBES, Gamma::Exact, delta));
+    let params = params.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut ringed =
+        params.iter().map(|&p| RingedBloom::with_size(p, n as u64)).collect::<std::result::Result<Vec<_>, _>>()?;
+    let mut bloom = Bloom::from_parts(ringed[0].bits(), PROBES)?;
+    let mut inserts = vec![("Bloom".to_owned(), ns_each(n, || _ = black_box(bloom.insert_all(&set))))];
+    for (filter, delta) in ringed.iter_mut().zip(DELTAS) {
+        inserts.push((format!("delta {delta}"), ns_each(n, || _ = black_box(filter.insert_all(&set)))));
+    }
+    let count = |answers: &[bool]| answers.iter().filter(|&&answer| answer).count();
+    let mut rows: Vec<(String, Ask<'_>)> = vec![
+        ("Bloom".to_owned(), Box::new(|q| q.hashes.iter().filter(|&&key| bloom.contains(key)).count())),
+        (
+            "Bloom, batch".to_owned(),
+            Box::new(|q| {
+                let mut out = vec![];
+                let batches = q.hashes.chunks(1024);
+                batches
+                    .map(|keys| {
+                        bloom.contains_all(keys, &mut out);
+                        count(&out)
+                    })
+                    .sum()
+            }),
+        ),
+    ];
+    for (i, (filter, delta)) in ringed.iter().zip(DELTAS).enumerate() {
+        rows.push((
+            format!("delta {delta}, precomputed"),
+            Box::new(move |q| q.precomputed[i].iter().filter(|&key| filter.contains_key(key)).count()),
+        ));
+        rows.push((
+            format!("delta {delta}, precomputed, batch"),
+            Box::new(move |q| {
+                let mut out = vec![];
+                filter.contains_all_keys(&q.precomputed[i], &mut out).expect("the same parameters");
+                count(&out)
+            }),
+        ));
+        rows.push((
+            format!("delta {delta}, from the hash"),
+            Box::new(move |q| q.hashes.iter().filter(|&&key| filter.contains(key)).count()),
+        ));
+        rows.push((
+            format!("delta {delta}, from the hash, batch"),
+            Box::new(move |q| {
+                let mut out = vec![];
+                let batches = q.hashes.chunks(1024);
+                batches
+                    .map(|keys| {
+                        filter.contains_all(keys, &mut out);
+                        count(&out)
+                    })
+                    .sum()
+            }),
+        ));
+    }
+    println!("\n## Lookups, {n} keys, {:.1} KiB\n", ringed[0].bits() as f64 / 8192.0);
+    println!("| filter | hit ns | to Bloom | miss ns | to Bloom |\n|---|--:|--:|--:|--:|");
+    let mut times = vec![[0.0; 2]; rows.len()];
+    let sets = [set[..n.min(ASKED)].to_vec(), keys(1, n.min(ASKED))];
+    for (which, hashes) in sets.into_iter().enumerate() {
+        let questions = Questions::new(hashes, &params);
+        let asked = questions.hashes.len();
+        let again = ASKED / asked;
+        let mut samples = vec![vec![]; rows.len()];
+        for _ in 0..ROUNDS {
+            for ((_, ask), samples) in rows.iter().zip(&mut samples) {
+                black_box(ask(&questions));
+                samples.push(ns_each(asked * again, || (0..again).for_each(|_| _ = black_box(ask(&questions)))));
+            }
+        }
+        for (time, samples) in times.iter_mut().zip(&mut samples) {
+            time[which] = median(samples);
+        }
+    }
+    let base = |name: &str| if name.contains("batch") { times[1] } else { times[0] };
+    for ((name, _), [hit, miss]) in rows.iter().zip(&times) {
+        let base = base(name);
+        println!("| {name} | {hit:.2} | {:.2} | {miss:.2} | {:.2} |", hit / base[0], miss / base[1]);
+    }
+    println!("\n| filter | insert ns, batch | to Bloom |\n|---|--:|--:|");
+    for (name, time) in &inserts {
+        println!("| {name} | {time:.2} | {:.2} |", time / inserts[0].1);
+    }
+    Ok(())
+}
+
+/// The rate of filters as they stand, against the formulas.
+fn rates(n: u64) -> Result<()> {
+    println!("\n## Rates, {n} keys, gamma = 11\n");
+    println!("| delta | measured | eq. 13 | off by | refined | off by |\n|--:|--:|--:|--:|--:|--:|");
+    for delta in [1, 10, 100, 1000, 100_000] {
+        let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
+        let filters = (4_000_000 / n).clamp(1, 20_000);
+        let mut sum = 0.0;
+        for list in 0..filters {
+            let mut filter = RingedBloom::with_size(params, n)?;
+            filter.insert_all(&keys(list, n as usize))?;
+            sum += filter.false_positive_rate();
+        }
+        let measured = sum / filters as f64;
+        let paper = ringed_rate(PROBES, n, delta.into(), params.gamma());
+        let refined = ringed_rate_refined(PROBES, n, delta.into(), params.gamma());
+        println!(
+            "| {delta} | {measured:.4e} | {paper:.4e} | {:+.2} % | {refined:.4e} | {:+.2} % |",
+            100.0 * (paper / measured - 1.0),
+            100.0 * (refined / measured - 1.0)
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Insertion through `&self`: what it costs one thread, and what two get done.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use furui::filter::{BlockedBloom, FilterMut};
+use furui::{KeyHash, Result};
+
+use super::ROUNDS;
+use crate::clock::{median, ns_each};
+use crate::keys::mix;
+
+/// Keys that a thread inserts at a time.
+const BATCH: usize = 16 * 1024;
+
+/// A filter that threads fill: how its insertions are made, of one batch, through `&self`.
+type Insert<'a> = &'a (dyn Fn(&[KeyHash]) + Sync);
+
+pub(super) fn run(n: usize) -> Result<()> {
+    let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
+    println!("\n## Concurrent insertion at 10 bits a key, {n} keys\n");
+    println!("| insertion | one thread, ns | to plain | each of two, ns | gain by CPU time | gain by the wall |");
+    println!("|---|--:|--:|--:|--:|--:|");
+    let lines = (n as u64 * 10).div_ceil(512);
+    let mut plain = vec![];
+    let mut batched = Samples::default();
+    let mut single = Samples::default();
+    #[cfg(feature = "rivals")]
+    let (mut rival_plain, mut rival) = (vec![], Samples::default());
+    {
+        let mut filters: Vec<BlockedBloom> =
+            (0..5).map(|_| BlockedBloom::from_parts(lines, 8)).collect::<std::result::Result<_, _>>()?;
+        let [first, batched_one, batched_two, single_one, single_two] = &mut filters[..] else { unreachable!() };
+        let (batched_one, batched_two) = (batched_one.share(), batched_two.share());
+        let (single_one, single_two) = (single_one.share(), single_two.share());
+        #[cfg(feature = "rivals")]
+        let (mut fast, fast_one, fast_two) = (
+            fastbloom::BloomFilter::with_false_pos(0.01).expected_items(n),
+            fastbloom::AtomicBloomFilter::with_false_pos(0.01).expected_items(n),
+            fastbloom::AtomicBloomFilter::with_false_pos(0.01).expected_items(n),
+        );
+        for share in keys.chunks(n.div_ceil(ROUNDS)) {
+            let passes = (2_000_000 / share.len()).max(1);
+            plain.push(ns_each(share.len() * passes, || {
+                for batch in (0..passes).flat_map(|_| share.chunks(BATCH)) {
+                    black_box(first.insert_all(batch).is_ok());
+                }
+            }));
+            batched.add(share, &|keys| _ = black_box(batched_one.insert_all(keys)), &|keys| {
+                black_box(batched_two.insert_all(keys));
+            });
+            let one_by_one = |filter: &furui::filter::SharedBlocked<'_>, keys: &[KeyHash]| {
+                keys.iter().for_each(|&key| _ = black_box(filter.insert(key)));
+            };
+            single.add(share, &|keys| one_by_one(&single_one, keys), &|keys| one_by_one(&single_two, keys));
+            #[cfg(feature = "rivals")]
+            {
+                rival_plain.push(ns_each(share.len() * passes, || {
+                    let keys = (0..passes).flat_map(|_| share);
+                    keys.for_each(|key| _ = fast.insert_hash(key.get()));
+                }));
+                let insert = |filter: &fastbloom::AtomicBloomFilter, keys: &[KeyHash]| {
+                    keys.iter().for_each(|key| _ = filter.insert_hash(key.get()));
+                };
+                rival.add(share, &|keys| insert(&fast_one, keys), &|keys| insert(&fast_two, keys));
+            }
+        }
+    }
+    let plain = median(&mut plain);
+    println!("| BlockedBloom, plain batches | {plain:.2} | 1.00 | | | |");
+    batched.print("SharedBlocked, batches", plain);
+    single.print("SharedBlocked, single", plain);
+    #[cfg(feature = "rivals")]
+    {
+        let plain = median(&mut rival_plain);
+        println!("| fastbloom, plain | {plain:.2} | 1.00 | | | |");
+        rival.print("fastbloom, atomic", plain);
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Samples {
+    /// CPU time of one thread, ns a key.
+    one: Vec<f64>,
+    /// CPU time of each of two threads at work at the same time, ns a key.
+    each_of_two: Vec<f64>,
+    /// The time of one thread by the clock on the wall, through that of two.
+    gain: Vec<f64>,
+}
+
+impl Samples {
+    /// Inserts a share of the keys by one thread, and by two into another filter.
+    fn add(&mut self, share: &[KeyHash], one: Insert<'_>, two: Insert<'_>) {
+        // A thread takes a while to start: a small share is inserted several times.
+        let passes = (2_000_000 / share.len()).max(1);
+        let insert = |share: &[KeyHash], insert: Insert<'_>| {
+            ns_each(share.len() * passes, || (0..passes).for_each(|_| share.chunks(BATCH).for_each(insert)))
+        };
+        let start = Instant::now();
+        self.one.push(insert(share, one));
+        let wall_of_one = start.elapsed();
+        let (left, right) = share.split_at(share.len() / 2);
+        let start = Instant::now();
+        let each = std::thread::scope(|scope| {
+            let left = scope.spawn(|| insert(left, two));
+            let right = insert(right, two);
+            [left.join().expect("a thread that inserts does not panic"), right]
+        });
+        self.gain.push(wall_of_one.as_secs_f64() / start.elapsed().as_secs_f64());
+        self.each_of_two.extend(each);
+    }
+
+    fn print(&mut self, name: &str, plain: f64) {
+        let [one, each, gain] = [&mut self.one, &mut self.each_of_two, &mut self.gain].map(|samples| median(samples));
+        let ratio = one / plain;
+        println!("| {name} | {one:.2} | {ratio:.2} | {each:.2} | {:.2} | {gain:.2} |", 2.0 * one / each);
+    }
+}

@@ -1,0 +1,45 @@
+//! A cache digest: a proxy sends its neighbour a small filter instead of the list of what it holds, and the neighbour
+//! asks it only for what may be there.
+
+use std::collections::HashSet;
+
+use furui::HashSpec;
+use furui::filter::{AnyFilter, Bloom, Filter, FilterMut, FilterRef};
+
+/// Pages that the proxy holds, and pages that clients ask its neighbour for.
+const HELD: u64 = 20_000;
+const ASKED: u64 = 50_000;
+
+fn url(i: u64) -> String {
+    format!("http://example.org/{i}")
+}
+
+/// Runs the example.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let hash = HashSpec::default();
+    let cache: HashSet<String> = (0..HELD).map(url).collect();
+
+    // The proxy: a digest of its cache, and the bytes it sends.
+    let mut digest = Bloom::with_rate(HELD, 0.01)?.hashed_by(hash);
+    for url in &cache {
+        digest.insert(hash.hash(url.as_bytes()))?;
+    }
+    let mut sent = Vec::new();
+    AnyFilter::Bloom(digest).write_to(&mut sent)?;
+    let list: usize = cache.iter().map(|url| url.len() + 1).sum();
+    println!("the list of {HELD} pages has {list} bytes, the digest {}", sent.len());
+
+    // Its neighbour: the digest works where it lies. It brings its hash with it.
+    let digest = FilterRef::from_bytes(&sent, "the digest")?;
+    let hash = digest.hash_spec();
+    let (mut hits, mut in_vain) = (0, 0);
+    for url in (HELD - 1000..).take(ASKED as usize).map(url) {
+        if digest.contains(hash.hash(url.as_bytes())) {
+            if cache.contains(&url) { hits += 1 } else { in_vain += 1 }
+        }
+    }
+    println!("of {ASKED} requests {hits} were answered by the proxy, {in_vain} went there in vain");
+    assert_eq!(hits, 1000, "a digest misses nothing");
+    assert!(in_vain < 700, "1 % of 49,000 are 490");
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! Filters up a tree: every node sends its parent the OR of its own filter and its children's, and a query goes down
+//! only where something may be.
+
+use furui::filter::{Bloom, Filter, FilterMut, Mismatch};
+use furui::{HashSpec, KeyHash};
+
+/// A node of the tree: what it holds, and what it knows of everything below.
+struct Node {
+    own: Bloom,
+    below: Bloom,
+    children: Vec<Self>,
+}
+
+/// All filters have the same parts, or they could not be united: sized for the root, which has the most keys.
+const FILES_OF_NODE: u64 = 100;
+const NODES: u64 = 1 + 4 + 16 + 64;
+
+impl Node {
+    /// A tree of this height, whose nodes are numbered from `number` on.
+    fn grow(height: u32, number: &mut u64) -> Result<Self, furui::Error> {
+        let mut own = Bloom::with_rate(FILES_OF_NODE * NODES, 0.01)?;
+        for i in 0..FILES_OF_NODE {
+            own.insert(file(*number, i))?;
+        }
+        *number += 1;
+        let width = if height > 0 { 4 } else { 0 };
+        let children: Vec<Self> = (0..width).map(|_| Self::grow(height - 1, number)).collect::<Result<_, _>>()?;
+        let mut below = own.clone();
+        children.iter().try_for_each(|child| below.union(&child.below))?;
+        Ok(Self { own, below, children })
+    }
+
+    /// Asks for a file here and below. Gives how many nodes were asked, and how many may have it.
+    fn query(&self, key: KeyHash) -> (u64, u64) {
+        let here = (1, u64::from(self.own.contains(key)));
+        let routes = self.children.iter().filter(|child| child.below.contains(key));
+        routes.map(|child| child.query(key)).fold(here, |sum, part| (sum.0 + part.0, sum.1 + part.1))
+    }
+}
+
+/// The i-th file of a node.
+fn file(node: u64, i: u64) -> KeyHash {
+    HashSpec::default().hash(format!("node {node}, file {i}").as_bytes())
+}
+
+/// Runs the example.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let root = Node::grow(3, &mut 0)?;
+    println!("{NODES} nodes; the root's filter is {:.0} % full", 100.0 * root.below.fill());
+
+    let queries = 500;
+    let (mut asked, mut found) = (0, 0);
+    for i in 0..queries {
+        let (nodes, here) = root.query(file(i * 7 % NODES, i % FILES_OF_NODE));
+        asked += nodes;
+        found += here;
+        assert!(here >= 1, "a filter misses nothing");
+    }
+    println!("a query asks {:.1} nodes instead of {NODES}", asked as f64 / queries as f64);
+    assert!(asked < queries * 6 && found < queries * 11 / 10);
+
+    // A node whose filter has other parts is not heard, and told why.
+    let other = Bloom::with_rate(FILES_OF_NODE, 0.01)?;
+    let refused: Option<Mismatch> = root.below.clone().union(&other).err();
+    println!("{}", refused.ok_or("filters of two sizes were united")?);
+    Ok(())
+}

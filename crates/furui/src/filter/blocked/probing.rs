@@ -1,0 +1,199 @@
+//! The bits of keys, tested and set: the loops in which a blocked filter spends its time.
+
+use crate::bits::arch::{Line, Lines, prefetch_for_write};
+use crate::bits::{prefetch, scale};
+use crate::hash::KeyHash;
+
+/// As of the probes of other filters.
+const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
+
+/// How many lines a batch asks for before it uses the first.
+const BATCH: usize = 64;
+
+/// Tables of up to so many lines are in a cache near enough for the processor to overlap accesses by itself.
+pub(super) const CACHED: usize = (4 << 20) / size_of::<Line>();
+
+/// Which lines keys belong to.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    /// How many lines the filter has.
+    pub(super) lines: usize,
+    /// The number of the first line of the table at hand.
+    pub(super) first: usize,
+    pub(super) probes: u32,
+}
+
+impl Shape {
+    pub(super) fn whole(lines: usize, probes: u32) -> Self {
+        Self { lines, first: 0, probes }
+    }
+
+    /// The index of the key's line in the table at hand.
+    #[inline(always)]
+    pub(super) fn line(self, key: KeyHash) -> usize {
+        scale(key.get(), self.lines).wrapping_sub(self.first)
+    }
+}
+
+/// The three ways to probe, told apart once for a whole batch.
+const LESS: u32 = 0;
+const EIGHT: u32 = 1;
+const MORE: u32 = 2;
+
+/// The lanes of the first `count`, turned by three bits of the word that chooses the bits.
+#[inline(always)]
+fn window(count: u32, choice: u64) -> u8 {
+    ((1u32 << count) - 1).to_le_bytes()[0].rotate_left((choice >> 13) as u32 & 7)
+}
+
+#[inline(always)]
+fn own(shape: Shape, way: u32, key: KeyHash) -> (u64, u8) {
+    let choice = key.get().wrapping_mul(MULTIPLIER);
+    (choice, if way == LESS { window(shape.probes, choice) } else { 0xFF })
+}
+
+/// What is asked of the neighbour of the key's line.
+#[inline(always)]
+fn buddy(shape: Shape, key: KeyHash) -> (u64, u8) {
+    let choice = key.get().wrapping_mul(MULTIPLIER.wrapping_mul(MULTIPLIER));
+    (choice, window(shape.probes - 8, choice))
+}
+
+#[inline(always)]
+fn test<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, line: usize, key: KeyHash) -> bool {
+    let (choice, lanes) = own(shape, WAY, key);
+    vectors.test(&table[line], choice, lanes)
+        && (WAY != MORE || {
+            let (choice, lanes) = buddy(shape, key);
+            vectors.test(&table[line ^ 1], choice, lanes)
+        })
+}
+
+#[inline(always)]
+fn set<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, line: usize, key: KeyHash) -> bool {
+    let (choice, lanes) = own(shape, WAY, key);
+    let new = vectors.set(&mut table[line], choice, lanes);
+    if WAY != MORE {
+        return new;
+    }
+    let (choice, lanes) = buddy(shape, key);
+    new | vectors.set(&mut table[line ^ 1], choice, lanes)
+}
+
+/// Whether all bits of `key` are set.
+#[inline]
+pub(super) fn contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> bool {
+    vectors.run(
+        table,
+        probes,
+        key,
+        #[inline(always)]
+        |vectors, table, probes, key| {
+            let shape = Shape::whole(table.len(), probes);
+            let line = shape.line(key);
+            match probes {
+                8 => test::<EIGHT>(vectors, table, shape, line, key),
+                9.. => test::<MORE>(vectors, table, shape, line, key),
+                _ => test::<LESS>(vectors, table, shape, line, key),
+            }
+        },
+    )
+}
+
+/// Sets all bits of `key`. True if one was not set.
+#[inline]
+pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) -> bool {
+    vectors.run(
+        table,
+        probes,
+        key,
+        #[inline(always)]
+        |vectors, table, probes, key| {
+            let shape = Shape::whole(table.len(), probes);
+            let line = shape.line(key);
+            match probes {
+                8 => set::<EIGHT>(vectors, table, shape, line, key),
+                9.. => set::<MORE>(vectors, table, shape, line, key),
+                _ => set::<LESS>(vectors, table, shape, line, key),
+            }
+        },
+    )
+}
+
+/// [`contains`] for every key, in as many `answers`. All keys have their lines in `table`.
+pub(super) fn contains_all(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+    vectors.run(
+        (table, shape),
+        keys,
+        answers,
+        #[inline(always)]
+        |vectors, (table, shape), keys, answers| match shape.probes {
+            8 => test_all::<EIGHT>(vectors, table, shape, keys, answers),
+            9.. => test_all::<MORE>(vectors, table, shape, keys, answers),
+            _ => test_all::<LESS>(vectors, table, shape, keys, answers),
+        },
+    );
+}
+
+/// [`insert`] for every key; says how often it was true. All keys have their lines in `table`.
+pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
+    vectors.run(
+        table,
+        shape,
+        keys,
+        #[inline(always)]
+        |vectors, table, shape, keys| match shape.probes {
+            8 => set_all::<EIGHT>(vectors, table, shape, keys),
+            9.. => set_all::<MORE>(vectors, table, shape, keys),
+            _ => set_all::<LESS>(vectors, table, shape, keys),
+        },
+    )
+}
+
+#[inline(always)]
+fn test_all<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+    if shape.lines <= CACHED {
+        for (&key, answer) in keys.iter().zip(answers) {
+            *answer = test::<WAY>(vectors, table, shape, shape.line(key), key);
+        }
+        return;
+    }
+    let mut lines = [0; BATCH];
+    for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+        for (&key, line) in keys.iter().zip(&mut lines) {
+            *line = shape.line(key);
+            prefetch(&table[*line]);
+            if WAY == MORE {
+                prefetch(&table[*line ^ 1]);
+            }
+        }
+        for ((&key, answer), &line) in keys.iter().zip(answers).zip(&lines) {
+            *answer = test::<WAY>(vectors, table, shape, line, key);
+        }
+    }
+}
+
+#[inline(always)]
+fn set_all<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
+    let mut new = 0;
+    if shape.lines <= CACHED {
+        for &key in keys {
+            new += u64::from(set::<WAY>(vectors, table, shape, shape.line(key), key));
+        }
+        return new;
+    }
+    let mut lines = [0; BATCH];
+    for keys in keys.chunks(BATCH) {
+        for (&key, line) in keys.iter().zip(&mut lines) {
+            *line = shape.line(key);
+            prefetch_for_write(table, *line);
+            if WAY == MORE {
+                prefetch_for_write(table, *line ^ 1);
+            }
+        }
+        for (&key, &line) in keys.iter().zip(&lines) {
+            new += u64::from(set::<WAY>(vectors, table, shape, line, key));
+        }
+    }
+    new
+}

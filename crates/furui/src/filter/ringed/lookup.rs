@@ -1,0 +1,134 @@
+//! The bits of keys, tested and set: the loops in which a ringed filter spends its time.
+
+use super::RingedKey;
+use super::ring::Ring;
+use crate::bits::arch::{prefetch, prefetch_for_write};
+
+/// How many keys are worked on side by side.
+const BATCH: usize = 128;
+
+/// How many keys are inserted at a time; those take all their cache lines at once.
+const INSERT_BATCH: usize = 64;
+
+/// The bit at `position`, as 0 or 1.
+#[inline(always)]
+fn bit(words: &[[u8; 8]], position: usize) -> u64 {
+    u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
+}
+
+/// Whether all bits of a key are set.
+///
+/// Two are read at a time: in a filter half full of ones, one of four misses goes on, which the processor foresees
+/// better than one of two.
+#[inline]
+pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
+    let start = ring.start_of(key.hash().get());
+    if ring.is_straight(start) {
+        all_set(words, key.offsets(), |offset| start as usize + offset as usize)
+    } else {
+        all_set(words, key.offsets(), |offset| ring.position(start, offset))
+    }
+}
+
+#[inline(always)]
+fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) -> bool {
+    let (pairs, last) = offsets.as_chunks();
+    pairs.iter().all(|&[first, second]| bit(words, position(first)) & bit(words, position(second)) == 1)
+        && last.iter().all(|&last| bit(words, position(last)) == 1)
+}
+
+/// The same for a key of which nothing is computed yet.
+#[inline]
+pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, hash: u64, mut offsets: impl Iterator<Item = u32>) -> bool {
+    let start = ring.start_of(hash);
+    let next = |offset| bit(words, ring.position(start, offset));
+    loop {
+        let Some(first) = offsets.next() else { return true };
+        let Some(second) = offsets.next() else { return next(first) == 1 };
+        if next(first) & next(second) == 0 {
+            return false;
+        }
+    }
+}
+
+/// Answers for many keys, in their order.
+///
+/// Of a batch, all first two bits are asked for before one is read; those keys whose bits are set stay for the next
+/// two. No answer is waited for or foreseen.
+pub(super) fn contains_all<'a>(
+    words: &[[u8; 8]],
+    ring: &Ring,
+    mut keys: impl Iterator<Item = RingedKey<'a>>,
+    out: &mut Vec<bool>,
+) {
+    let mut alive: Vec<(&[u32], u64, usize)> = Vec::with_capacity(BATCH);
+    let mut positions = [[0; 2]; BATCH];
+    loop {
+        let base = out.len();
+        alive.clear();
+        alive.extend(
+            keys.by_ref().take(BATCH).enumerate().map(|(i, key)| (key.offsets(), ring.start_of(key.hash().get()), i)),
+        );
+        if alive.is_empty() {
+            return;
+        }
+        out.resize(base + alive.len(), false);
+        let mut count = alive.len();
+        let probes = alive[0].0.len();
+        for step in (0..probes).step_by(2) {
+            for (&(offsets, start, _), positions) in alive[..count].iter().zip(&mut positions) {
+                *positions = [step, (step + 1).min(probes - 1)].map(|i| ring.position(start, offsets[i]));
+                positions.iter().for_each(|&position| prefetch(&words[position / 64]));
+            }
+            let mut kept = 0;
+            for i in 0..count {
+                let [first, second] = positions[i];
+                alive[kept] = alive[i];
+                kept += (bit(words, first) & bit(words, second)) as usize;
+            }
+            count = kept;
+        }
+        alive[..count].iter().for_each(|&(_, _, i)| out[base + i] = true);
+    }
+}
+
+/// Sets the bits of a key; true if one was not set.
+#[inline]
+pub(super) fn insert(words: &mut [[u8; 8]], ring: &Ring, hash: u64, offsets: impl Iterator<Item = u32>) -> bool {
+    let start = ring.start_of(hash);
+    let old = offsets.fold(1, |old, offset| {
+        let position = ring.position(start, offset);
+        let word = u64::from_le_bytes(words[position / 64]);
+        words[position / 64] = (word | 1 << (position % 64)).to_le_bytes();
+        old & word >> (position % 64)
+    });
+    old & 1 == 0
+}
+
+/// Inserts many keys, of each of which `parts` says hash and offsets, and says how many of them were new. The memory of
+/// a batch is asked for before it is written.
+pub(super) fn insert_all<K: Copy, O: Iterator<Item = u32>>(
+    words: &mut [[u8; 8]],
+    ring: &Ring,
+    mut keys: impl Iterator<Item = K>,
+    parts: impl Fn(K) -> (u64, O),
+) -> u64 {
+    let mut batch = Vec::with_capacity(INSERT_BATCH);
+    let mut new = 0;
+    loop {
+        batch.clear();
+        batch.extend(keys.by_ref().take(INSERT_BATCH));
+        if batch.is_empty() {
+            return new;
+        }
+        for &key in &batch {
+            let (hash, offsets) = parts(key);
+            let start = ring.start_of(hash);
+            offsets.for_each(|offset| prefetch_for_write(words, ring.position(start, offset) / 64));
+        }
+        for &key in &batch {
+            let (hash, offsets) = parts(key);
+            new += u64::from(insert(words, ring, hash, offsets));
+        }
+    }
+}

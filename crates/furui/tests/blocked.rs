@@ -1,0 +1,117 @@
+//! Blocked Bloom filters in files: the bytes that docs/format.md shows, and bytes that are no filter.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use std::io::Write;
+
+use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut, FilterRef};
+use furui::format::{Align, EnvelopeWriter, Kind, Tag};
+use furui::{HashSpec, KeyHash};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/blocked.filter");
+
+fn keys(list: u64, n: u64) -> Vec<KeyHash> {
+    (0..n).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
+}
+
+/// The filter of the example in docs/format.md.
+fn golden() -> BlockedBloom {
+    let mut filter = BlockedBloom::from_parts(2, 10).unwrap();
+    for key in [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF] {
+        assert!(filter.insert(KeyHash::new(key)).unwrap());
+    }
+    filter
+}
+
+fn file_of(filter: BlockedBloom) -> Vec<u8> {
+    let mut file = vec![];
+    AnyFilter::Blocked(filter).write_to(&mut file).unwrap();
+    file
+}
+
+#[test]
+#[ignore = "writes the golden file anew, which is a change of the format"]
+fn write_golden_file() {
+    std::fs::write(PATH, file_of(golden())).unwrap();
+}
+
+#[test]
+fn the_golden_file_is_read_and_written_as_it_is() {
+    let file = std::fs::read(PATH).unwrap();
+    assert_eq!(file_of(golden()), file);
+    let opened = AnyFilter::open(PATH.as_ref()).unwrap();
+    let mut written = vec![];
+    opened.write_to(&mut written).unwrap();
+    assert_eq!(written, file);
+    assert!(keys(0, 1000).iter().all(|&key| opened.contains(key) == golden().contains(key)));
+}
+
+#[test]
+fn the_example_of_the_format_description_is_the_golden_file() {
+    let file = std::fs::read(PATH).unwrap();
+    let text = include_str!("../../../docs/format.md");
+    let example = text.split_once("v1/blocked.filter").unwrap().1.split_once("\n### ").unwrap().0;
+    let mut shown = 0;
+    for line in example.lines().filter_map(|line| line.strip_prefix("    ")) {
+        let Some((offset, bytes)) = line.split_once("  ") else { continue };
+        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
+        let bytes: Vec<u8> = bytes[..23].split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(file[offset..offset + 8], bytes, "{offset:x}");
+        shown += 1;
+    }
+    assert!(shown > 10);
+}
+
+#[test]
+fn borrowed_bytes_at_any_address_answer_alike() {
+    for probes in [3, 8, 12] {
+        let mut filter = BlockedBloom::from_parts(60, probes).unwrap();
+        filter.insert_all(&keys(0, 2000)).unwrap();
+        let file = file_of(filter.clone());
+        let asked = keys(1, 5000);
+        let (mut answers, mut expected) = (vec![], vec![]);
+        filter.contains_all(&asked, &mut expected);
+        for shift in [0, 1, 7, 32] {
+            let shifted = [&vec![0; shift][..], &file].concat();
+            let borrowed = FilterRef::from_bytes(&shifted[shift..], "borrowed").unwrap();
+            borrowed.contains_all(&asked, &mut answers);
+            assert_eq!(answers, expected, "{probes} probes, {shift} bytes on");
+            assert!(asked.iter().zip(&expected).all(|(&key, &answer)| borrowed.contains(key) == answer));
+            assert_eq!(borrowed.false_positive_rate(), filter.false_positive_rate());
+        }
+    }
+}
+
+#[test]
+fn numbers_that_no_filter_has_are_errors() {
+    let sealed = |lines: u64, probes: u32, last: u8, table: usize| {
+        let mut meta = [0; 32];
+        meta[..8].copy_from_slice(&lines.to_le_bytes());
+        meta[16..20].copy_from_slice(&probes.to_le_bytes());
+        meta[31] = last;
+        let mut file = vec![];
+        let mut writer = EnvelopeWriter::new(&mut file, Kind::BlockedBloom, HashSpec::default()).unwrap();
+        for (tag, bytes) in [(b"META", &meta[..]), (b"BITS", &vec![0xAA; table])] {
+            writer.section(Tag::new(*tag), Align::Line).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap();
+        file
+    };
+    let read = |file: &[u8]| FilterRef::from_bytes(file, "file").map(|filter| filter.contains(KeyHash::new(7)));
+    assert!(read(&sealed(2, 9, 0, 128)).is_ok());
+    for (lines, probes, last, table) in [
+        (0, 8, 0, 0),
+        (u64::MAX, 8, 0, 128),
+        (1 << 58, 8, 0, 0),
+        (2, 0, 0, 128),
+        (2, 17, 0, 128),
+        (2, u32::MAX, 0, 128),
+        (3, 9, 0, 192),
+        (2, 8, 1, 128),
+        (2, 8, 0, 127),
+        (2, 8, 0, 192),
+    ] {
+        assert!(read(&sealed(lines, probes, last, table)).is_err(), "{lines} lines, {probes} probes, {table} bytes");
+    }
+}

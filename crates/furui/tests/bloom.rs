@@ -1,0 +1,176 @@
+//! What users rely on in `Bloom`: the bits that docs/format.md says, the rate that was asked for, sets that combine, and
+//! threads that lose nothing.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use furui::filter::{AnyFilter, Bloom, Estimate, Filter, FilterMut, sizing};
+use furui::{HashAlgorithm, HashSpec, KeyHash};
+use proptest::prelude::*;
+
+const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 3 };
+
+/// `n` hashes; no two lists share one.
+fn hashes(list: u64, n: u64) -> Vec<KeyHash> {
+    (0..n).map(|i| HashSpec::default().hash(&(list << 40 | i).to_le_bytes())).collect()
+}
+
+fn filter_of(keys: &[KeyHash]) -> Bloom {
+    let mut filter = Bloom::from_parts(60_007, 7).unwrap();
+    filter.insert_all(keys).unwrap();
+    filter
+}
+
+/// The positions of a key, as docs/format.md says.
+fn positions(key: KeyHash, bits: u64, probes: u32, hash: HashSpec) -> Vec<usize> {
+    let mut multiple = key.get();
+    (0..probes)
+        .map(|i| {
+            let digest = sha1_smol::Sha1::from([&i.to_le_bytes()[..], &key.get().to_le_bytes()].concat()).digest();
+            let salted = u64::from_le_bytes(*digest.bytes().first_chunk().unwrap());
+            let x = if hash.algorithm == HashAlgorithm::Sha1 { salted } else { multiple };
+            multiple = multiple.wrapping_mul(2_862_933_555_777_941_757);
+            ((u128::from(x) * u128::from(bits)) >> 64) as usize
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn it_is_the_filter_of_the_format_description(
+        bits in 1..2000u64,
+        probes in 1..=64u32,
+        sha1: bool,
+        keys in prop::collection::vec(any::<u64>(), 0..300),
+        alone in 0..20usize,
+    ) {
+        let hash = if sha1 { SHA1 } else { HashSpec::default() };
+        let keys: Vec<KeyHash> = keys.into_iter().map(KeyHash::new).collect();
+        let mut filter = Bloom::from_parts(bits, probes).unwrap().hashed_by(hash);
+        let mut model = vec![false; bits as usize];
+        let mut model_insert = |key: KeyHash| {
+            let positions = positions(key, bits, probes, hash);
+            let new = positions.iter().any(|&position| !model[position]);
+            positions.iter().for_each(|&position| model[position] = true);
+            new
+        };
+        let (first, rest) = keys.split_at(alone.min(keys.len()));
+        for &key in first {
+            prop_assert_eq!(filter.insert(key), Ok(model_insert(key)));
+        }
+        let new = rest.iter().filter(|&&key| model_insert(key)).count() as u64;
+        prop_assert_eq!(filter.insert_all(rest), Ok(new));
+
+        prop_assert_eq!(filter.ones(), model.iter().filter(|&&bit| bit).count() as u64);
+        let asked: Vec<KeyHash> = keys.iter().copied().chain(hashes(1, 300)).collect();
+        let expected: Vec<bool> =
+            asked.iter().map(|&key| positions(key, bits, probes, hash).iter().all(|&position| model[position])).collect();
+        prop_assert_eq!(&asked.iter().map(|&key| filter.contains(key)).collect::<Vec<_>>(), &expected);
+        let mut answers = vec![];
+        filter.contains_all(&asked, &mut answers);
+        prop_assert_eq!(&answers, &expected);
+
+        let mut file = vec![];
+        AnyFilter::Bloom(filter).write_to(&mut file).unwrap();
+        let table = &file[128..][..8 * model.len().div_ceil(64)];
+        prop_assert!((0..8 * table.len()).all(|i| (table[i / 8] >> (i % 8) & 1 == 1) == (model.get(i) == Some(&true))));
+    }
+}
+
+#[test]
+fn the_measured_rate_is_the_one_asked_for_within_3_percent() {
+    const KEYS: u64 = 100_000;
+    for (rate, trials, hash) in [(0.1, 200_000, SHA1), (0.01, 2_000_000, HashSpec::default())] {
+        let mut filter = Bloom::with_rate(KEYS, rate).unwrap().hashed_by(hash);
+        assert!(sizing::rate(filter.probes(), KEYS, filter.bits()) <= rate);
+        filter.insert_all(&hashes(0, KEYS)).unwrap();
+        let mut answers = vec![];
+        filter.contains_all(&hashes(1, trials), &mut answers);
+        let measured = answers.iter().filter(|&&yes| yes).count() as f64 / trials as f64;
+        assert!((measured / rate - 1.0).abs() < 0.03, "{measured} instead of {rate}");
+        assert!((filter.false_positive_rate() / rate - 1.0).abs() < 0.03);
+    }
+}
+
+#[test]
+fn the_rivals_of_the_ringed_paper_have_its_sizes() {
+    let variable = Bloom::variable_size(1000, 0.01).unwrap();
+    assert_eq!((variable.probes(), variable.bits(), variable.capacity()), (7, 10_099, 1000));
+    let exact = Bloom::with_rate(1000, 0.01).unwrap();
+    assert_eq!((exact.probes(), exact.bits(), exact.capacity()), (7, 9594, 1000));
+    assert_eq!(Bloom::from_parts(9594, 7).unwrap().capacity(), 0);
+}
+
+#[test]
+fn or_is_the_filter_of_the_union_and_and_keeps_what_both_have() {
+    let keys = hashes(0, 6000);
+    let (mut one, two) = (filter_of(&keys[..4000]), filter_of(&keys[2000..]));
+    let mut both = one.clone();
+    both.intersect(&two).unwrap();
+    assert!(keys[2000..4000].iter().all(|&key| both.contains(key)));
+    assert!(both.false_positive_rate() < one.false_positive_rate());
+    let others = hashes(1, 20_000);
+    assert!(others.iter().all(|&key| !both.contains(key) || one.contains(key) && two.contains(key)));
+
+    one.union(&two).unwrap();
+    assert_eq!(one, filter_of(&keys));
+}
+
+#[test]
+fn filters_that_do_not_fit_are_refused_with_both_their_numbers() {
+    let mut filter = Bloom::from_parts(1000, 7).unwrap();
+    let others = [
+        (Bloom::from_parts(1001, 7).unwrap(), ["1000", "1001"]),
+        (Bloom::from_parts(1000, 8).unwrap(), ["7", "8"]),
+        (Bloom::from_parts(1000, 7).unwrap().hashed_by(SHA1), ["xxh3", "sha1"]),
+        (Bloom::from_parts(1000, 7).unwrap().hashed_by(HashSpec { seed: 9, ..HashSpec::default() }), ["0x", "09"]),
+    ];
+    for (other, named) in others {
+        let errors = [filter.union(&other), filter.intersect(&other), filter.likeness(&other).map(|_| ())];
+        for error in errors.map(|result| result.unwrap_err().to_string()) {
+            assert!(named.iter().all(|name| error.contains(name)), "{error}");
+        }
+    }
+    assert_eq!(filter, Bloom::from_parts(1000, 7).unwrap(), "nothing was changed");
+}
+
+#[test]
+fn likeness_tells_sizes_and_what_is_common_within_3_errors() {
+    let keys = hashes(2, 6000);
+    let (one, two) = (filter_of(&keys[..4000]), filter_of(&keys[2000..5000]));
+    let likeness = one.likeness(&two).unwrap();
+    let near = |what: &str, truth: f64, Estimate { value, error }: Estimate| {
+        assert!((value - truth).abs() < 3.0 * error && error < 0.03 * truth, "{what}: {value} ± {error}, {truth}");
+    };
+    near("one", 4000.0, likeness.a);
+    near("two", 3000.0, likeness.b);
+    near("union", 5000.0, likeness.union);
+    near("intersection", 2000.0, likeness.intersection);
+    near("jaccard", 0.4, likeness.jaccard);
+    assert_eq!(likeness.a, one.cardinality());
+    assert_eq!(one.likeness(&one).unwrap().differing_bits, 0);
+}
+
+#[test]
+fn threads_that_share_a_filter_lose_nothing() {
+    let keys = hashes(3, 9000);
+    for (bits, hash) in [(60_007, HashSpec::default()), (100, HashSpec::default()), (60_007, SHA1)] {
+        let new = || Bloom::from_parts(bits, 7).unwrap().hashed_by(hash);
+        let (mut alone, mut together) = (new(), new());
+        alone.insert_all(&keys).unwrap();
+        let shared = together.share();
+        std::thread::scope(|scope| {
+            // Their shares overlap: every key is inserted twice or more, some one by one.
+            for start in [0, 1500, 3000, 4500] {
+                let (shared, part) = (&shared, &keys[start..start + 4500]);
+                scope.spawn(move || {
+                    shared.insert_all(&part[..3000]);
+                    part[3000..].iter().for_each(|&key| {
+                        shared.insert(key);
+                    });
+                });
+            }
+        });
+        assert!(!shared.insert(keys[0]));
+        assert_eq!(together, alone);
+    }
+}
