@@ -1,6 +1,5 @@
 use super::layer::Layer;
-use super::trie_entries::TrieEntries;
-use super::{Found, WriteBuffer};
+use super::{Found, Trie, TrieEntries, WriteBuffer};
 use crate::format::Bytes;
 
 /// Keys and values in order of keys, of all parts of a dictionary as if it were one: see
@@ -20,7 +19,30 @@ pub struct Entries<'a> {
 
 enum Stream<'a> {
     Window { buffer: &'a WriteBuffer, next: usize },
-    Trie(TrieEntries<'a, Bytes>),
+    Trie(TrieStream<'a>),
+}
+
+/// The entries of a trie, the next of them at hand.
+struct TrieStream<'a> {
+    entries: TrieEntries<'a, Bytes>,
+    key: Vec<u8>,
+    found: Option<Found>,
+}
+
+impl<'a> TrieStream<'a> {
+    fn new(trie: &'a Trie<Bytes>, from: &[u8]) -> Self {
+        let mut stream = Self { entries: trie.range(from..), key: vec![], found: None };
+        stream.advance();
+        stream
+    }
+
+    fn advance(&mut self) {
+        self.found = self.entries.next_entry().map(|(key, found)| {
+            self.key.clear();
+            self.key.extend_from_slice(key);
+            found
+        });
+    }
 }
 
 impl<'a> Entries<'a> {
@@ -28,7 +50,7 @@ impl<'a> Entries<'a> {
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
             Layer::Window(window) => Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) },
-            Layer::Trie(trie) => Stream::Trie(TrieEntries::new(trie.trie(), from)),
+            Layer::Trie(trie) => Stream::Trie(TrieStream::new(trie.trie(), from)),
         });
         Self { streams: streams.collect(), end, key: vec![] }
     }
@@ -79,14 +101,14 @@ impl Stream<'_> {
     fn current(&self) -> Option<(&[u8], Found)> {
         match self {
             Self::Window { buffer, next } => buffer.nth(*next).map(|record| (record.key, record.found)),
-            Self::Trie(entries) => entries.current(),
+            Self::Trie(trie) => trie.found.map(|found| (trie.key.as_slice(), found)),
         }
     }
 
     fn advance(&mut self) {
         match self {
             Self::Window { next, .. } => *next += 1,
-            Self::Trie(entries) => entries.advance(),
+            Self::Trie(trie) => trie.advance(),
         }
     }
 }

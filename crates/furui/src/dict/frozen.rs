@@ -1,22 +1,19 @@
-use std::io::{self, Write};
-
 use super::merge::Merged;
-use super::{Found, Skeleton, Trie, TrieNode};
+use super::{Found, Trie};
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, Bloom, Filter, FilterMut};
+use crate::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};
 
+/// The trie's file, whole.
+const TRIE: Tag = Tag::new(*b"TRIE");
 /// The filter's file, whole.
 const FILTER: Tag = Tag::new(*b"FILT");
 
-/// The most bytes of a key's hash are read before the filter is sized for them.
-const KEYS: Tag = Tag::new(*b"KEYS");
-
 /// A trie and the filter that says which keys it cannot have: one file of a [`Dict`](super::Dict).
 ///
-/// The filter is sized for the trie's keys, and hashed as the dictionary's keys are, so that a key is hashed once for all
+/// The filter, a blocked one, which costs a miss one cache line, is sized for the trie's keys, and hashed as the dictionary's keys are, so that a key is hashed once for all
 /// of them.
 #[derive(Debug)]
 pub struct Frozen {
@@ -36,14 +33,15 @@ impl Frozen {
     ) -> Result<Self> {
         let name = StoreKind::Dict.file_name(number);
         let trie = Trie::encode(&merged.skeleton).map_err(|error| Error::Config(error.to_string()))?;
-        let mut filter = Bloom::with_rate(merged.hashes.len() as u64, rate)?.hashed_by(hash);
+        let mut filter = BlockedBloom::with_rate(merged.hashes.len() as u64, rate)?.hashed_by(hash);
         filter.insert_all(&merged.hashes)?;
         let seal = storage.publish(&name, |out| {
             let write = || {
-                let mut out = EnvelopeWriter::new(out, Kind::Trie, hash)?;
+                let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, hash)?;
+                out.section(TRIE, Align::Page)?;
                 trie.write_to(&mut out)?;
                 out.section(FILTER, Align::Line)?;
-                AnyFilter::Bloom(filter).write_to(&mut out)?;
+                AnyFilter::Blocked(filter).write_to(&mut out)?;
                 out.finish()
             };
             write().map_err(|source| Error::io("cannot write", storage.path(&name), source))
@@ -57,20 +55,23 @@ impl Frozen {
         let name = storage.path(&StoreKind::Dict.file_name(entry.number));
         let file = entry.open(storage, StoreKind::Dict)?;
         let envelope = Envelope::open(&file, &name)?;
-        envelope.expect_kind(Kind::Trie)?;
+        envelope.expect_kind(Kind::FilteredTrie)?;
         envelope.expect_hash(hash)?;
-        let trie = Trie::read(&file, &envelope)?;
+        if !envelope.sections().iter().map(|section| section.tag).eq([TRIE, FILTER]) {
+            return Err(envelope
+                .error(0, Problem::Invalid("its sections are not those of a dictionary's trie"))
+                .into());
+        }
+        let (bytes, part_name) = part(&file, &envelope, TRIE)?;
+        let trie = Trie::from_shared(&bytes, &part_name)?;
+        let (bytes, part_name) = part(&file, &envelope, FILTER)?;
+        let filter = AnyFilter::from_shared(&bytes, &part_name)?;
         if envelope.seal() != entry.seal || trie.keys() != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
         }
-        let filter = envelope.section(FILTER)?;
-        let bytes =
-            file.bytes(filter.offset, filter.length).map_err(|source| Error::io("cannot read", &name, source))?;
-        let filter_name = format!("{name}: the filter at byte {}", filter.offset);
-        let filter = AnyFilter::from_shared(&bytes, &filter_name)?;
         if filter.hash_spec() != hash {
             let problem = Problem::OtherHash { found: filter.hash_spec(), expected: hash };
-            return Err(FormatError { file: filter_name, offset: 0, problem }.into());
+            return Err(FormatError { file: part_name, offset: 0, problem }.into());
         }
         Ok(Self { entry: *entry, trie, filter })
     }
@@ -110,31 +111,6 @@ impl Frozen {
         passed.into_iter().map(|passed| if passed { answers.next().flatten() } else { None }).collect()
     }
 
-    /// Tells of every key that `text` begins with, the shortest first: its length, and what it holds.
-    pub(super) fn prefixes(&self, text: &[u8], mut each: impl FnMut(usize, Found)) {
-        let mut node = self.trie.root();
-        let mut path = vec![];
-        loop {
-            if let Some(found) = self.trie.terminal(node) {
-                each(path.len(), found);
-            }
-            let Some(child) = text.get(path.len()).and_then(|&byte| self.child(node, byte)) else { return };
-            self.trie.push_label(child, &mut path);
-            if !text.starts_with(&path) {
-                return;
-            }
-            node = child;
-        }
-    }
-
-    fn child(&self, node: TrieNode, byte: u8) -> Option<TrieNode> {
-        let mut child = self.trie.first_child(node)?;
-        while self.trie.first_byte(child) < byte {
-            child = self.trie.sibling(child)?;
-        }
-        (self.trie.first_byte(child) == byte).then_some(child)
-    }
-
     /// Reads every byte, and checks all there is to check: checksums, that keys ascend and are found, and that the filter
     /// says so.
     pub(super) fn verify<S: Storage>(&self, storage: &S, hash: HashSpec) -> Result<()> {
@@ -143,9 +119,10 @@ impl Frozen {
         let envelope = Envelope::open(&file, &name)?;
         envelope.verify(&file)?;
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
-        let mut entries = super::trie_entries::TrieEntries::new(&self.trie, b"");
+        self.trie.check().map_err(|(_, what)| invalid(what))?;
+        let mut entries = self.trie.iter();
         let (mut keys, mut last) = (0, None);
-        while let Some((key, found)) = entries.current() {
+        while let Some((key, found)) = entries.next_entry() {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
@@ -154,7 +131,6 @@ impl Frozen {
             }
             keys += 1;
             last = Some(key.to_vec());
-            entries.advance();
         }
         if keys != self.entry.keys {
             return Err(invalid("the trie has another number of keys"));
@@ -163,35 +139,10 @@ impl Frozen {
     }
 }
 
-/// A stand-in for the file of a trie.
-impl Trie {
-    fn write_to(&self, out: &mut EnvelopeWriter<&mut dyn Write>) -> io::Result<()> {
-        out.section(KEYS, Align::Line)?;
-        let mut entries = super::trie_entries::TrieEntries::new(self, b"");
-        while let Some((key, found)) = entries.current() {
-            out.write_all(&(key.len() as u32).to_le_bytes())?;
-            out.write_all(&found.value().unwrap_or(0).to_le_bytes())?;
-            out.write_all(&[u8::from(found == Found::Deleted)])?;
-            out.write_all(key)?;
-            entries.advance();
-        }
-        Ok(())
-    }
-}
-
-impl Trie<Bytes> {
-    fn read(file: &impl ReadAt, envelope: &Envelope) -> Result<Self> {
-        let bytes = envelope.read_section(file, KEYS, usize::MAX)?;
-        let mut keys = vec![];
-        let mut rest = &bytes[..];
-        while let Some((header, after)) = rest.split_at_checked(9) {
-            let length = crate::format::field::u32_at(header, 0) as usize;
-            let value = crate::format::field::u32_at(header, 4);
-            let (key, after) = after.split_at(length);
-            keys.push((key, (header[8] == 0).then_some(value)));
-            rest = after;
-        }
-        let skeleton = Skeleton::from_sorted(keys).map_err(|error| Error::Config(error.to_string()))?;
-        Ok(Trie::encode(&skeleton).map_err(|error| Error::Config(error.to_string()))?.shared())
-    }
+/// A file that is a section of another, and what errors call it.
+fn part(file: &impl ReadAt, envelope: &Envelope, tag: Tag) -> Result<(Bytes, String)> {
+    let section = envelope.section(tag)?;
+    let bytes = file.bytes(section.offset, section.length);
+    let bytes = bytes.map_err(|source| Error::io("cannot read", envelope.name(), source))?;
+    Ok((bytes, format!("{}, in section {tag} at byte {}", envelope.name(), section.offset)))
 }

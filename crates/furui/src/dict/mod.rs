@@ -1,7 +1,6 @@
 //! The dictionary: a map from byte strings to numbers that is read while it grows.
 
 mod buffer;
-
 mod entries;
 mod frozen;
 mod job;
@@ -12,7 +11,6 @@ mod options;
 mod policy;
 mod snapshot;
 mod trie;
-mod trie_entries;
 
 pub use buffer::{Record, WriteBuffer};
 pub use entries::Entries;
@@ -21,4 +19,4 @@ pub use job::{Done, Job};
 pub use list::Dict;
 pub use options::{DictOptions, Merging};
 pub use snapshot::Snapshot;
-pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieError, TrieNode};
+pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieEntries, TrieError, TrieNode};

@@ -1,4 +1,5 @@
 use crate::error::{Error, Result};
+use crate::filter::FINEST_BLOCKED_RATE;
 use crate::hash::HashSpec;
 
 /// How a [`Dict`](super::Dict) works.
@@ -50,9 +51,10 @@ impl DictOptions {
         if window_keys == 0 || window_bytes == 0 || most_tries == 0 {
             return Err(Error::Config("a dictionary has windows of at least one key and byte, and a trie".into()));
         }
-        if !(filter_rate > 1e-15 && filter_rate < 1.0) {
+        if !(FINEST_BLOCKED_RATE..1.0).contains(&filter_rate) {
             return Err(Error::Config(format!(
-                "a false-positive rate of {filter_rate}: the filters of tries take more than 1e-15 and less than 1"
+                "a false-positive rate of {filter_rate}: the filters of tries take {FINEST_BLOCKED_RATE:e} or more, and \
+                 less than 1"
             )));
         }
         Ok(())

@@ -167,9 +167,9 @@ impl Snapshot {
             }
         }
         for trie in self.tries().rev() {
-            trie.prefixes(text, |length, older| {
+            for (length, older) in trie.trie().prefixes(text) {
                 found.entry(length).or_insert(older);
-            });
+            }
         }
         found.into_iter().filter_map(|(length, found)| Some((length, found.value()?))).collect()
     }

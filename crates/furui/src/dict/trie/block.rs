@@ -6,7 +6,7 @@
 //! +16  one     u64 \    class of the label's rest (behind its first byte): neither = empty, one = 1-byte code,
 //! +24  two     u64 /    two = 2-byte code, both = record
 //! +32  down    5 bytes  position of the first child of the block's first inner node
-//! +37  length  u16      of the block, in units of 4 bytes
+//! +37  length  u16      of the block, in bytes
 //! +39  inners  u32      how many inner nodes come before the block, the root counted
 //! +43  leaves  u32      how many leaves come before the block
 //! +47  edges   64 × u8  first bytes of the labels
@@ -18,7 +18,6 @@ use crate::bits::Vectors;
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 
 pub(super) const NODES: usize = 64;
-pub(super) const UNIT: usize = 4;
 
 pub(super) const FIRST: usize = 0;
 pub(super) const INNER: usize = 8;
@@ -31,22 +30,22 @@ pub(super) const LEAVES: usize = 43;
 pub(super) const EDGES: usize = 47;
 pub(super) const CODES: usize = EDGES + NODES;
 
-/// Where a node is: its block's offset in units, and its slot among 64.
+/// Where a node is: 64 times its block's offset, and its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position(pub(super) u64);
 
 impl Position {
-    /// Positions have 40 bits in files: 64 GiB of blocks.
+    /// Positions have 40 bits in files: 16 GiB of blocks.
     pub(super) const BITS: u32 = 40;
 
     #[inline(always)]
     pub(super) fn new(offset: usize, slot: u32) -> Self {
-        Self((offset / UNIT) as u64 * NODES as u64 | u64::from(slot))
+        Self((offset as u64 * NODES as u64) | u64::from(slot))
     }
 
     #[inline(always)]
     pub(super) fn offset(self) -> usize {
-        (self.0 / NODES as u64) as usize * UNIT
+        (self.0 / NODES as u64) as usize
     }
 
     #[inline(always)]
@@ -98,7 +97,7 @@ impl<'a> Block<'a> {
     /// In bytes. Not less than a block has, so that a walk from block to block ends.
     #[inline(always)]
     pub(super) fn length(self) -> usize {
-        (usize::from(u16_at(self.head, LENGTH)) * UNIT).max(CODES)
+        usize::from(u16_at(self.head, LENGTH)).max(CODES)
     }
 
     #[inline(always)]
@@ -198,8 +197,7 @@ impl Draft {
         for part in [&self.edges, &self.codes, &self.lengths, &self.records] {
             out.extend_from_slice(part);
         }
-        out.resize(start + (out.len() - start).next_multiple_of(UNIT), 0);
-        let length = ((out.len() - start) / UNIT) as u16;
+        let length = (out.len() - start) as u16;
         out[start + LENGTH..][..2].copy_from_slice(&length.to_le_bytes());
     }
 }

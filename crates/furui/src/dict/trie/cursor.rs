@@ -2,7 +2,6 @@ use std::ops::Deref;
 
 use super::block::{Block, Position, below};
 use super::search::group;
-use super::values::terminal_rank;
 use super::{Found, Part, Trie};
 
 /// A node of a [`Trie`], good for that trie only.
@@ -15,6 +14,10 @@ const ROOT: u64 = u64::MAX;
 impl TrieNode {
     fn new(offset: usize, slot: u32) -> Self {
         Self(Position::new(offset, slot).0)
+    }
+
+    pub(super) fn at(position: Position) -> Self {
+        Self(position.0)
     }
 
     fn position(self) -> Position {
@@ -87,12 +90,12 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     /// The number of the key that ends with it, if one does.
     pub fn id(&self, node: TrieNode) -> Option<u64> {
         let inner = match self.block(node) {
-            Some((block, slot)) if !block.is_inner(slot) => return Some(block.leaf_rank(slot)),
+            Some((block, slot)) if !block.is_inner(slot) => return self.leaf_id(block.leaf_rank(slot)),
             Some((block, slot)) => block.inner_rank(slot),
             None if node.0 == ROOT => 0,
             None => return None,
         };
-        Some(self.shape.leaves + terminal_rank(self.part(Part::Terminals), inner)?)
+        self.inner_id(inner)
     }
 
     /// What the key holds that ends with it, if one does.

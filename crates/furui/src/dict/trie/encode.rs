@@ -123,12 +123,12 @@ impl<'s> Blocks<'s> {
         let (mut inners, mut leaves) = (1u32, 0u32);
         // The group of children that comes next belongs to the inner node of this rank.
         let mut group = 0u32;
-        // The block whose first inner node is the next to get its children's place: its offset, that node's rank.
-        let mut waiting = (0, u32::MAX);
+        // The block whose first inner node is the next to get its children's place, and that node's rank.
+        let (mut parent, mut parents) = (0, 1);
         let mut landing = landings.iter_mut().peekable();
         for start in (0..skeleton.nodes()).step_by(NODES) {
             let offset = self.nodes.len();
-            if start / NODES % DIRECTORY_STEP == 0 {
+            if (start / NODES).is_multiple_of(DIRECTORY_STEP) {
                 self.directory.extend((offset as u64).to_le_bytes());
             }
             let count = (skeleton.nodes() - start).min(NODES);
@@ -144,11 +144,8 @@ impl<'s> Blocks<'s> {
                 self.label(&mut draft, start + slot, Position::new(offset, slot as u32))?;
             }
             draft.write(&mut self.nodes);
-            if self.nodes.len() as u64 >= 1 << (Position::BITS - 4) {
-                return Err(TrieError::TooLarge("more than 64 GiB of nodes"));
-            }
-            if waiting.1 == u32::MAX && draft.inner != 0 {
-                waiting = (offset, inners);
+            if self.nodes.len() as u64 >= 1 << (Position::BITS - 6) {
+                return Err(TrieError::TooLarge("more than 16 GiB of nodes"));
             }
             let inner = skeleton.inner.word(start / NODES).count_ones();
             inners += inner;
@@ -156,9 +153,12 @@ impl<'s> Blocks<'s> {
             let mut firsts = skeleton.firsts.word(start / NODES);
             while firsts != 0 {
                 let position = Position::new(offset, firsts.trailing_zeros());
-                if group == waiting.1 {
-                    set_down(&mut self.nodes, waiting.0, position);
-                    waiting = next_waiting(&self.nodes, waiting.0);
+                // Blocks without inner nodes say the same as the next one that has some.
+                while group == parents {
+                    let Some(block) = Block::at(&self.nodes, parent) else { break };
+                    let next = (parent + block.length(), parents + block.inner().count_ones());
+                    set_down(&mut self.nodes, parent, position);
+                    (parent, parents) = next;
                 }
                 while let Some(landing) = landing.next_if(|landing| landing.inner == group) {
                     landing.children = position;
@@ -166,6 +166,11 @@ impl<'s> Blocks<'s> {
                 group += 1;
                 firsts &= firsts - 1;
             }
+        }
+        // No inner node comes any more.
+        while let Some(length) = Block::at(&self.nodes, parent).map(Block::length) {
+            set_down(&mut self.nodes, parent, Position(u64::MAX));
+            parent += length;
         }
         Ok(())
     }
@@ -242,15 +247,3 @@ impl<'s> Blocks<'s> {
 
 /// Marks a label that was written as a text of its own.
 const LONG_TEXT: u64 = 1 << 63;
-
-/// The next block with an inner node behind the one at `offset`, if it is written yet.
-fn next_waiting(nodes: &[u8], offset: usize) -> (usize, u32) {
-    let mut at = offset;
-    while let Some(block) = Block::at(nodes, at) {
-        if at > offset && block.inner() != 0 {
-            return (at, block.inner_rank(0) as u32);
-        }
-        at += block.length();
-    }
-    (0, u32::MAX)
-}

@@ -6,7 +6,7 @@
 
 use super::block::Position;
 use super::skeleton::Skeleton;
-use crate::bits::{Vectors, prefetch, scale};
+use crate::bits::{Vectors, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
 
@@ -16,7 +16,7 @@ pub(super) const MAX_LENGTHS: usize = 4;
 pub(super) const MAX_LENGTH: u16 = 248;
 
 /// A node gets an entry if at least this many keys are below it.
-const MIN_KEYS: u32 = 64;
+const MIN_KEYS: u32 = 96;
 
 /// Lengths in question are multiples of this.
 const STEP: usize = 4;
@@ -145,8 +145,8 @@ fn array_of(lengths: &[u16]) -> Lengths {
 /// What the choice of lengths is weighed by: levels that a search in vain costs, levels that a byte a key is worth, and
 /// the least a further length must save.
 const VAIN_LEVELS: f64 = 0.5;
-const LEVELS_PER_BYTE: f64 = 20.0;
-const MIN_SCORE: f64 = 0.5;
+const LEVELS_PER_BYTE: f64 = 8.0;
+const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
 fn heavy(skeleton: &Skeleton) -> Vec<Heavy> {
@@ -213,19 +213,6 @@ fn landings(skeleton: &Skeleton, heavy: &[Heavy], lengths: &[usize]) -> Vec<Land
     landings
 }
 
-/// Asks for the line that [`land`] looks at for the longest length.
-#[inline(always)]
-pub(super) fn fetch(lengths: &Lengths, buckets: &[u8], key: &[u8]) {
-    let lines = buckets.as_chunks::<BUCKET>().0;
-    for &length in lengths.iter().filter(|&&length| length > 0) {
-        if let Some(start) = key.get(..usize::from(length))
-            && let Some(line) = lines.get(scale(HashSpec::default().hash(start).get(), lines.len()))
-        {
-            prefetch(line);
-        }
-    }
-}
-
 /// Where a key jumps to: the children it goes on with, and how many of its bytes, not all, lead there.
 #[inline(always)]
 pub(super) fn land(
@@ -239,7 +226,7 @@ pub(super) fn land(
     for &length in lengths {
         let Some(start) = key.get(..usize::from(length)).filter(|start| !start.is_empty()) else { continue };
         let hash = HashSpec::default().hash(start).get();
-        let Some(line) = lines.get(scale(hash, lines.len())) else { return None };
+        let line = lines.get(scale(hash, lines.len()))?;
         for entry in line.as_chunks::<ENTRY>().0 {
             let (target, place) = (u64_at(entry, 0), u64_at(entry, 8));
             if (target >> Position::BITS) ^ (hash & ((1 << TAG_BITS) - 1)) != 0 {

@@ -72,7 +72,7 @@ impl<'a> Names<'a> {
     fn place(&self, index: usize, times: usize) -> Option<u64> {
         let place = u64::from_le_bytes(*self.places.get(index)?);
         let length = place & ((1 << PLACE_LENGTH_BITS) - 1);
-        Some(place.wrapping_add(length * (times as u64) << PLACE_LENGTH_BITS))
+        Some(place.wrapping_add((length * times as u64) << PLACE_LENGTH_BITS))
     }
 
     /// Kept out of the way of the usual labels.

@@ -6,22 +6,27 @@ use std::ops::Deref;
 use crate::bits::{Buffer, Vectors, prefetch};
 
 mod block;
+mod check;
 mod codes;
 mod cursor;
 mod encode;
 mod error;
+mod file;
 mod intern;
+mod iter;
 mod jump;
 mod labels;
 mod parts;
 mod search;
 mod skeleton;
 mod tokens;
+mod up;
 mod values;
 
 use block::Position;
 pub use cursor::TrieNode;
 pub use error::{MAX_KEY, TrieError};
+pub use iter::TrieEntries;
 use parts::{Names, Part, Parts};
 use search::{Search, Step};
 pub use skeleton::Skeleton;
@@ -34,6 +39,12 @@ pub struct Trie<M = Buffer> {
     shape: Shape,
     vectors: Vectors,
 }
+
+/// How many searches of a batch are under way at a time.
+const BATCH: usize = 16;
+
+/// How many keys of a batch are found before their values are read.
+const CHUNK: usize = 256;
 
 /// What a key holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,13 +90,6 @@ impl Trie {
             body[shape.parts.range(part)].copy_from_slice(bytes);
         }
         Ok(Self { body, shape, vectors: Vectors::detect() })
-    }
-}
-
-impl Trie {
-    pub(super) fn shared(self) -> Trie<crate::format::Bytes> {
-        let body = std::sync::Arc::<[u8]>::from(&*self.body).into();
-        Trie { body, shape: self.shape, vectors: self.vectors }
     }
 }
 
@@ -140,9 +144,80 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     }
 
     /// What each of `keys` holds; `out` is cleared.
+    ///
+    /// [`BATCH`] searches are under way at a time, each a step further while the memory of the others is on its way: on a
+    /// trie beyond the caches two to three times the keys a second.
     pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
         out.clear();
-        out.extend(keys.iter().map(|key| self.get(key)));
+        out.reserve(keys.len());
+        let mut ids = [None; CHUNK];
+        for keys in keys.chunks(CHUNK) {
+            self.vectors.run(
+                #[inline(always)]
+                |vectors| self.find_all(keys, &mut ids, vectors),
+            );
+            out.extend(ids[..keys.len()].iter().map(|id| id.map(|id| self.found(id))));
+        }
+    }
+
+    #[inline(always)]
+    fn find_all(&self, keys: &[&[u8]], ids: &mut [Option<u64>; CHUNK], vectors: Vectors) {
+        let names = self.names();
+        for key in keys {
+            key.iter().step_by(64).take(2).for_each(prefetch);
+        }
+        let mut next = 0;
+        let mut begin = |ids: &mut [Option<u64>; CHUNK]| {
+            while next < keys.len() {
+                let (key, index) = (keys[next], next);
+                next += 1;
+                if key.is_empty() {
+                    ids[index] = self.inner_id(0);
+                    continue;
+                }
+                let search = self.begin(key, vectors);
+                search.fetch(&names);
+                return Some((index, search));
+            }
+            None
+        };
+        let mut lanes = [const { None }; BATCH];
+        let mut busy = 0;
+        for lane in &mut lanes {
+            *lane = begin(ids);
+            busy += usize::from(lane.is_some());
+        }
+        while busy > 0 {
+            for lane in &mut lanes {
+                let Some((index, search)) = lane else { continue };
+                if !search.is_at_group(&names) {
+                    search.fetch(&names);
+                    continue;
+                }
+                ids[*index] = match search.step(&names, vectors, |leaf| self.fetch_value(leaf)) {
+                    Step::Inner(rank) if search.is_done() => self.inner_id(rank),
+                    Step::Inner(_) => continue,
+                    Step::Leaf(rank) if search.is_done() => self.leaf_id(rank),
+                    Step::Leaf(_) | Step::Miss => None,
+                };
+                *lane = begin(ids);
+                busy -= usize::from(lane.is_none());
+            }
+        }
+    }
+
+    /// A search from where the key jumps to, or from the root.
+    #[inline(always)]
+    fn begin<'k>(&self, key: &'k [u8], vectors: Vectors) -> Search<'k> {
+        let landing = jump::land(&self.shape.jump, self.part(Part::Buckets), self.part(Part::Paths), key, vectors);
+        let (position, at) = landing.unwrap_or((Position(0), 0));
+        Search::new(key, position, at)
+    }
+
+    #[inline(always)]
+    fn fetch_value(&self, id: u64) {
+        let byte = id as usize * self.shape.width.bits() as usize / 8;
+        self.part(Part::Values).get(byte).into_iter().for_each(prefetch);
     }
 
     /// The number of `key`, below [`keys`](Self::keys).
@@ -159,23 +234,20 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
             return self.inner_id(0);
         }
         let names = self.names();
-        let values = self.part(Part::Values);
-        let landing = jump::land(&self.shape.jump, self.part(Part::Buckets), self.part(Part::Paths), key, vectors);
-        let (position, at) = landing.unwrap_or((Position(0), 0));
-        let mut search = Search::new(key, position, at);
+        let mut search = self.begin(key, vectors);
         loop {
-            search.fetch(&names);
-            let step = search.step(&names, vectors, |leaf| {
-                let byte = leaf as usize * self.shape.width.bits() as usize / 8;
-                values.get(byte).into_iter().for_each(prefetch);
-            });
-            match step {
-                Step::Down => {}
-                Step::Miss => return None,
-                Step::Leaf(rank) => return (rank < self.shape.leaves).then_some(rank),
-                Step::Inner(rank) => return self.inner_id(rank),
+            match search.step(&names, vectors, |leaf| self.fetch_value(leaf)) {
+                Step::Inner(rank) if search.is_done() => return self.inner_id(rank),
+                Step::Inner(_) => {}
+                Step::Leaf(rank) if search.is_done() => return self.leaf_id(rank),
+                Step::Leaf(_) | Step::Miss => return None,
             }
         }
+    }
+
+    #[inline(always)]
+    fn leaf_id(&self, leaf: u64) -> Option<u64> {
+        (leaf < self.shape.leaves).then_some(leaf)
     }
 
     #[inline]

@@ -14,17 +14,17 @@ pub(super) struct Search<'k> {
     skip: u32,
     offset: usize,
     slot: u32,
+    /// How many blocks were passed in search of the group.
+    hops: usize,
 }
 
 /// What a step came to.
 pub(super) enum Step {
-    /// A level further.
-    Down,
-    /// Nowhere.
+    /// No child.
     Miss,
-    /// The key ends with the leaf of this rank.
+    /// The leaf of this rank: there is no further step.
     Leaf(u64),
-    /// The key ends with the inner node of this rank.
+    /// The inner node of this rank.
     Inner(u64),
 }
 
@@ -32,17 +32,28 @@ impl<'k> Search<'k> {
     /// A search that begins with the group at `position`, to which `at` bytes of the key lead.
     #[inline(always)]
     pub(super) fn new(key: &'k [u8], position: Position, at: usize) -> Self {
-        Self { key, at, skip: 0, offset: position.offset(), slot: position.slot() }
+        Self { key, at, skip: 0, offset: position.offset(), slot: position.slot(), hops: 0 }
     }
 
-    /// Asks for the lines that the next step begins with.
+    /// Asks for the block that the next step begins with.
     #[inline(always)]
     pub(super) fn fetch(&self, names: &Names<'_>) {
-        for line in [0, 64, 128] {
-            if let Some(byte) = names.nodes.get(self.offset + line) {
-                prefetch(byte);
-            }
+        fetch(names.nodes, self.offset);
+    }
+
+    /// One block nearer to the group, if it is not in this one. True if it is, or nowhere.
+    #[inline(always)]
+    pub(super) fn is_at_group(&mut self, names: &Names<'_>) -> bool {
+        let Some(block) = Block::at(names.nodes, self.offset) else { return true };
+        let count = (block.first() & !below(self.slot)).count_ones();
+        self.hops += 1;
+        if self.skip < count || self.hops > MAX_SPAN {
+            return true;
         }
+        self.skip -= count;
+        self.slot = 0;
+        self.offset += block.length();
+        false
     }
 
     /// Finds the child that the key goes on with, and compares its label.
@@ -53,8 +64,15 @@ impl<'k> Search<'k> {
         let Some(&byte) = self.key.get(self.at) else { return Step::Miss };
         let Some((block, slot)) = self.child(names, vectors, byte) else { return Step::Miss };
         let inner = block.is_inner(slot);
+        let (down, skip) = (block.down(), (block.inner() & below(slot)).count_ones());
         if !inner {
             leaf(block.leaf_rank(slot));
+        } else if down.slot() + 3 * skip < 60 {
+            fetch(names.nodes, down.offset());
+        } else {
+            // Three nodes have one parent, about: its children may well be in the block behind, of usual size too.
+            names.nodes.get(down.offset()).into_iter().for_each(prefetch);
+            fetch(names.nodes, down.offset() + 256);
         }
         let rest = &self.key[self.at + 1..];
         let Some(len) = block
@@ -65,18 +83,23 @@ impl<'k> Search<'k> {
             return Step::Miss;
         };
         self.at += 1 + len;
-        let ends = self.at == self.key.len();
-        match (inner, ends) {
-            (false, true) => Step::Leaf(block.leaf_rank(slot)),
-            (false, false) => Step::Miss,
-            (true, true) => Step::Inner(block.inner_rank(slot)),
-            (true, false) => {
-                let down = block.down();
-                self.skip = (block.inner() & below(slot)).count_ones();
-                (self.offset, self.slot) = (down.offset(), down.slot());
-                Step::Down
-            }
+        if !inner {
+            return Step::Leaf(block.leaf_rank(slot));
         }
+        (self.offset, self.slot, self.skip, self.hops) = (down.offset(), down.slot(), skip, 0);
+        Step::Inner(block.inner_rank(slot))
+    }
+
+    /// How many bytes of the key lead to the node of the last step.
+    #[inline(always)]
+    pub(super) fn matched(&self) -> usize {
+        self.at
+    }
+
+    /// Whether they are all.
+    #[inline(always)]
+    pub(super) fn is_done(&self) -> bool {
+        self.at == self.key.len()
     }
 
     /// The node of the group whose label begins with `byte`.
@@ -100,6 +123,16 @@ impl<'k> Search<'k> {
             within = (next & next.wrapping_neg()).wrapping_sub(1);
         }
         None
+    }
+}
+
+/// Asks for the lines of a block of usual size.
+#[inline(always)]
+pub(super) fn fetch(nodes: &[u8], offset: usize) {
+    for line in [0, 64, 128, 192, 256] {
+        if let Some(byte) = nodes.get(offset + line) {
+            prefetch(byte);
+        }
     }
 }
 

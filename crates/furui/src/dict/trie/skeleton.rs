@@ -2,7 +2,7 @@ use super::intern::Interner;
 use super::{Found, MAX_KEY, TrieError};
 
 /// The most nodes a trie has: their ranks are kept in 32 bits.
-const MAX_NODES: usize = u32::MAX as usize - 64;
+pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 
 /// A path-compressed (Patricia) trie as a list of its nodes in breadth-first order: what a [`Trie`](super::Trie) is
 /// encoded from.
@@ -43,7 +43,7 @@ pub(super) struct Bits {
 
 impl Bits {
     fn push(&mut self, bit: bool) {
-        if self.len % 64 == 0 {
+        if self.len.is_multiple_of(64) {
             self.words.push(0);
         }
         self.words[self.len / 64] |= u64::from(bit) << (self.len % 64);

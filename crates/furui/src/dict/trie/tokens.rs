@@ -5,7 +5,7 @@ const MAX_TOKENS: usize = 1 << 12;
 
 /// Texts of 1 to 15 bytes that rare labels are made of, and the search for the longest one that a text begins with.
 ///
-/// They are trained in one pass of pair counting, as OnPair (Gargiulo, Venturini et al., 2025) does it: the text is cut
+/// They are trained in one pass of pair counting, as OnPair does it (Gargiulo and Venturini, 2025): the text is cut
 /// greedily into the tokens there are, and two that are met in a row for the k-th time become a token of their own.
 /// Unlike there, k is a constant of the caller, who may train again if there were too few or too many.
 pub(super) struct Tokens {
@@ -65,10 +65,6 @@ impl Tokens {
             }
         }
         this
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.tokens.len()
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {

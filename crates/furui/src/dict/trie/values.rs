@@ -73,10 +73,9 @@ pub(super) fn deleted(skeleton: &Skeleton) -> Vec<u8> {
 fn order<T>(skeleton: &Skeleton, of: impl Fn(usize) -> T, of_root: impl Fn(Found) -> T) -> Vec<T> {
     let (mut leaves, mut inners) = (Vec::with_capacity(skeleton.keys()), vec![]);
     inners.extend(skeleton.root.map(of_root));
-    let mut terminal = 0;
-    for node in (0..skeleton.nodes()).filter(|&node| skeleton.terminals.get(node)) {
+    let terminals = (0..skeleton.nodes()).filter(|&node| skeleton.terminals.get(node));
+    for (terminal, node) in terminals.enumerate() {
         if skeleton.inner.get(node) { &mut inners } else { &mut leaves }.push(of(terminal));
-        terminal += 1;
     }
     leaves.append(&mut inners);
     leaves

@@ -1,0 +1,102 @@
+use std::ops::Deref;
+
+use super::block::{Block, NODES, Position};
+use super::encode::DIRECTORY_STEP;
+use super::labels::Rest;
+use super::{Part, Trie};
+
+/// Where something is wrong among a trie's bytes, and what.
+type Damage = (usize, &'static str);
+
+impl<M: Deref<Target = [u8]>> Trie<M> {
+    /// Checks that the nodes are those of one tree, in breadth-first order, and that every label can be read.
+    ///
+    /// # Errors
+    /// Where something is wrong among the trie's bytes, and what.
+    pub fn check(&self) -> Result<(), Damage> {
+        let nodes = self.part(Part::Nodes);
+        let names = self.names();
+        let directory = self.part(Part::Directory).as_chunks::<8>().0;
+        // The block whose first inner node is the next to get children, and that node's rank.
+        let mut parent = (0, 1);
+        let (mut offset, mut number) = (0, 0);
+        let (mut inners, mut leaves, mut group) = (1u64, 0u64, 0u64);
+        let mut last_edge = None;
+        while number < self.nodes() {
+            let block = Block::at(nodes, offset).ok_or((offset, "the nodes end early"))?;
+            let index = number / NODES as u64;
+            if index.is_multiple_of(DIRECTORY_STEP as u64)
+                && directory.get(index as usize / DIRECTORY_STEP).map(|at| u64::from_le_bytes(*at))
+                    != Some(offset as u64)
+            {
+                return Err((offset, "the directory has another offset of a block"));
+            }
+            if (block.inner_rank(0), block.leaf_rank(0)) != (inners, leaves) {
+                return Err((offset, "a block's ranks are not those of its first node"));
+            }
+            let count = (self.nodes() - number).min(NODES as u64) as u32;
+            for slot in 0..NODES as u32 {
+                let first = block.first() >> slot & 1 == 1;
+                if slot >= count {
+                    if !first || block.is_inner(slot) || block.edges()[slot as usize] != 0 {
+                        return Err((offset, "there is something behind the last node"));
+                    }
+                    continue;
+                }
+                if first {
+                    parent = self.check_parent(parent, group, Position::new(offset, slot), (offset, inners))?;
+                    group += 1;
+                    last_edge = None;
+                }
+                let edge = block.edges()[slot as usize];
+                if (number == 0 && slot == 0 && !first) || last_edge.is_some_and(|last| last >= edge) {
+                    return Err((offset, "the children of a node are out of order"));
+                }
+                last_edge = Some(edge);
+                let rest = block.label(slot, self.vectors).and_then(|label| names.rest(label, self.vectors));
+                if !rest.is_some_and(|rest| names.is_whole(rest)) {
+                    return Err((offset, "a label cannot be read"));
+                }
+                *if block.is_inner(slot) { &mut inners } else { &mut leaves } += 1;
+            }
+            number += u64::from(count);
+            offset += block.length();
+        }
+        if offset != nodes.len() || group != if self.nodes() == 0 { 0 } else { inners } || leaves != self.shape.leaves {
+            return Err((offset, "the nodes are not as many as META says"));
+        }
+        Ok(())
+    }
+
+    /// Checks that the children's place of a block is that of group `group`, if it is the one of the block's first inner
+    /// node. `parent` is that block and the node's rank; gives the next.
+    fn check_parent(
+        &self,
+        mut parent: (usize, u64),
+        group: u64,
+        position: Position,
+        current: (usize, u64),
+    ) -> Result<(usize, u64), Damage> {
+        if group == 0 {
+            return Ok(parent);
+        }
+        // Blocks without inner nodes say the same as the next one that has some.
+        while parent.1 == group {
+            let block = Block::at(self.part(Part::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
+            if block.down() != position || parent.0 > current.0 {
+                return Err((parent.0, "a block's first child is not where it says"));
+            }
+            parent = (parent.0 + block.length(), parent.1 + u64::from(block.inner().count_ones()));
+        }
+        Ok(parent)
+    }
+}
+
+impl super::parts::Names<'_> {
+    fn is_whole(&self, rest: Rest<'_>) -> bool {
+        let Rest::Tokens { count, .. } = rest else { return true };
+        let mut text = vec![];
+        self.append(rest, &mut text);
+        count > 0 && text.len() >= count
+    }
+}

@@ -1,0 +1,191 @@
+use std::io::{self, Write};
+use std::ops::Deref;
+use std::path::Path;
+
+use super::block::{CODES, NODES};
+use super::encode::DIRECTORY_STEP;
+use super::jump::{BUCKET, Lengths, MAX_LENGTH};
+use super::parts::{PARTS, Part, Parts};
+use super::skeleton::MAX_NODES;
+use super::values::{Width, terminals_len};
+use super::{Shape, Trie};
+use crate::bits::{Buffer, Vectors};
+use crate::format::field::{put, u16_at, u32_at, u64_at};
+use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Seal, Tag};
+use crate::hash::HashSpec;
+
+/// What the trie is: its numbers.
+const META: Tag = Tag::new(*b"META");
+/// Its parts.
+const TRIE: Tag = Tag::new(*b"TRIE");
+
+const META_LEN: usize = 128;
+const KEYS: usize = 0;
+const NODE_COUNT: usize = 8;
+const LEAVES: usize = 16;
+const WIDTH: usize = 24;
+const JUMPS: usize = 28;
+const RESERVED: usize = 36;
+const LENGTHS: usize = 40;
+
+impl<M: Deref<Target = [u8]>> Trie<M> {
+    /// Writes the trie's file to `out`.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_to(&self, out: &mut dyn Write) -> io::Result<Seal> {
+        let mut writer = EnvelopeWriter::new(out, Kind::Trie, HashSpec::default())?;
+        writer.section(META, Align::Line)?;
+        writer.write_all(&self.shape.meta())?;
+        writer.section(TRIE, Align::Page)?;
+        writer.write_all(&self.body)?;
+        writer.finish()
+    }
+}
+
+impl Trie {
+    /// Opens a trie's file in constant time: its bytes are mapped, and of them only the numbers are read and checked. A
+    /// damaged trie gives wrong answers then, never a panic; [`verify`](Self::verify) reads everything.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the file's envelope or numbers are not those of a trie.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let name = path.display().to_string();
+        let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        Self::from_file(&file, &name)
+    }
+
+    /// As [`open`](Self::open), of a file that is open already and that errors call `name`.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn from_file(file: &DiskFile, name: &str) -> Result<Self, ReadError> {
+        let (envelope, shape) = read_shape(file, name)?;
+        let (offset, length) = (envelope.section(TRIE)?.offset, shape.parts.len());
+        let io = |source| ReadError::Io { file: name.to_owned(), source };
+        let body = match file.map_private(offset, length).map_err(io)? {
+            Some(pages) => Buffer::mapped(pages),
+            None => {
+                let none = || io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory for {length} bytes"));
+                let mut bytes = Buffer::zeroed(length).map_err(|_| io(none()))?;
+                file.read_at(offset, &mut bytes).map_err(io)?;
+                bytes
+            }
+        };
+        Ok(Self { body, shape, vectors: Vectors::detect() })
+    }
+
+    /// Reads every byte of a trie's file, and checks every checksum and every node.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] names the place of the damage.
+    pub fn verify(path: &Path) -> Result<(), ReadError> {
+        let name = path.display().to_string();
+        let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        let envelope = Envelope::open(&file, &name)?;
+        envelope.verify(&file)?;
+        let trie = Self::from_file(&file, &name)?;
+        let offset = envelope.section(TRIE)?.offset;
+        trie.check().map_err(|(at, what)| envelope.error(offset + at as u64, Problem::Invalid(what)).into())
+    }
+}
+
+impl<'a> Trie<&'a [u8]> {
+    /// The trie whose file's bytes these are, which are checked as by [`open`](Trie::open); errors call them `name`.
+    ///
+    /// # Errors
+    /// Those of [`open`](Trie::open).
+    pub fn from_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
+        let (envelope, shape) = read_shape(bytes, name)?;
+        let offset = envelope.section(TRIE)?.offset as usize;
+        // The envelope has checked that its sections lie inside the file.
+        Ok(Self { body: &bytes[offset..][..shape.parts.len()], shape, vectors: Vectors::detect() })
+    }
+}
+
+impl Trie<Bytes> {
+    /// As [`from_bytes`](Trie::from_bytes), of shared bytes, which live as long as the trie does.
+    ///
+    /// # Errors
+    /// Those of [`open`](Trie::open).
+    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
+        let (envelope, shape) = read_shape(bytes, name)?;
+        let offset = envelope.section(TRIE)?.offset as usize;
+        let body = bytes.part(offset..offset + shape.parts.len());
+        let body = body.expect("the envelope's sections lie inside the file");
+        Ok(Self { body, shape, vectors: Vectors::detect() })
+    }
+}
+
+fn read_shape(file: &(impl ReadAt + ?Sized), name: &str) -> Result<(Envelope, Shape), ReadError> {
+    let envelope = Envelope::open(file, name)?;
+    envelope.expect_kind(Kind::Trie)?;
+    envelope.expect_hash(HashSpec::default())?;
+    if !envelope.sections().iter().map(|section| section.tag).eq([META, TRIE]) {
+        return Err(envelope.error(0, Problem::Invalid("its sections are not those of a trie")).into());
+    }
+    let meta = envelope.read_section(file, META, META_LEN)?;
+    let invalid = |what| envelope.error(envelope.sections()[0].offset, Problem::Invalid(what));
+    let meta: [u8; META_LEN] = meta.try_into().map_err(|_| invalid("META is shorter than that of a trie"))?;
+    let shape = Shape::from_meta(&meta).map_err(invalid)?;
+    if shape.parts.len() as u64 != envelope.section(TRIE)?.length {
+        return Err(invalid("the lengths of the parts are not that of the trie").into());
+    }
+    Ok((envelope, shape))
+}
+
+impl Shape {
+    fn meta(&self) -> [u8; META_LEN] {
+        let mut meta = [0; META_LEN];
+        put(&mut meta, KEYS, self.keys.to_le_bytes());
+        put(&mut meta, NODE_COUNT, self.nodes.to_le_bytes());
+        put(&mut meta, LEAVES, self.leaves.to_le_bytes());
+        put(&mut meta, WIDTH, self.width.bits().to_le_bytes());
+        for (i, length) in self.jump.iter().enumerate() {
+            put(&mut meta, JUMPS + 2 * i, length.to_le_bytes());
+        }
+        for (i, length) in self.parts.lengths().iter().enumerate() {
+            put(&mut meta, LENGTHS + 8 * i, length.to_le_bytes());
+        }
+        meta
+    }
+
+    /// Total: whatever the bytes are, these are numbers that every other part of the code can work with, or an error.
+    fn from_meta(meta: &[u8; META_LEN]) -> Result<Self, &'static str> {
+        let [keys, nodes, leaves] = [KEYS, NODE_COUNT, LEAVES].map(|at| u64_at(meta, at));
+        let jump: Lengths = std::array::from_fn(|i| u16_at(meta, JUMPS + 2 * i));
+        let lengths: [u64; PARTS] = std::array::from_fn(|i| u64_at(meta, LENGTHS + 8 * i));
+        let width = Width::new(u32_at(meta, WIDTH)).ok_or("values of more than 32 bits")?;
+        let parts = Parts::new(lengths).ok_or("parts that are beyond this machine")?;
+        let length = |part: Part| lengths[part as usize];
+        if nodes > MAX_NODES as u64 || leaves > nodes || leaves > keys || keys - leaves > nodes - leaves + 1 {
+            return Err("no trie has these numbers of keys, nodes and leaves");
+        }
+        let blocks = nodes.div_ceil(NODES as u64);
+        if length(Part::Nodes) < blocks * CODES as u64
+            || (nodes == 0 && length(Part::Nodes) > 0)
+            || length(Part::Directory) != blocks.div_ceil(DIRECTORY_STEP as u64) * 8
+        {
+            return Err("no trie has so many blocks for its nodes");
+        }
+        let terminals = if keys > leaves { terminals_len(nodes - leaves + 1) } else { 0 };
+        if length(Part::Terminals) != terminals
+            || length(Part::Values) != width.bytes(keys)
+            || ![0, keys.div_ceil(8)].contains(&length(Part::Deleted))
+        {
+            return Err("no trie has so many values for its keys");
+        }
+        let whole = [(Part::Places, 8), (Part::Tokens, 16), (Part::Buckets, BUCKET as u64)];
+        if whole.iter().any(|&(part, item)| length(part) % item != 0) {
+            return Err("a table ends within an entry");
+        }
+        let descends = jump.is_sorted_by(|a, b| a > b || *b == 0);
+        if !descends || jump[0] > MAX_LENGTH || (jump[0] == 0) != (length(Part::Buckets) == 0) {
+            return Err("no trie has a jump table of these lengths");
+        }
+        if meta[RESERVED..LENGTHS].iter().any(|&byte| byte != 0) {
+            return Err("a reserved byte is not zero");
+        }
+        Ok(Self { keys, nodes, leaves, width, jump, parts })
+    }
+}

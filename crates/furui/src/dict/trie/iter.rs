@@ -1,0 +1,162 @@
+use std::ops::{Bound, Deref, RangeBounds};
+
+use super::block::Position;
+use super::search::{Search, Step};
+use super::{Found, Trie, TrieNode};
+use crate::bits::Buffer;
+
+/// The keys of a [`Trie`] in byte order, from one bound to another, with what they hold.
+pub struct TrieEntries<'t, M = Buffer> {
+    trie: &'t Trie<M>,
+    /// Nodes to be visited, with the length of the path to their parents; the next is the last.
+    stack: Vec<(TrieNode, usize)>,
+    path: Vec<u8>,
+    end: End,
+    /// How many nodes may still be visited: in a damaged trie there may be more ways to a node than one.
+    left: u64,
+}
+
+enum End {
+    Bound(Bound<Vec<u8>>),
+    Prefix(Vec<u8>),
+}
+
+impl<M: Deref<Target = [u8]>> Trie<M> {
+    /// All keys in byte order.
+    pub fn iter(&self) -> TrieEntries<'_, M> {
+        self.entries(Bound::Unbounded, End::Bound(Bound::Unbounded))
+    }
+
+    /// The keys between two bounds, in byte order.
+    pub fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> TrieEntries<'_, M> {
+        let end = range.end_bound().map(|key| key.to_vec());
+        self.entries(range.start_bound().map(|key| &**key), End::Bound(end))
+    }
+
+    /// The keys that begin with `prefix`, in byte order.
+    pub fn prefix(&self, prefix: &[u8]) -> TrieEntries<'_, M> {
+        self.entries(Bound::Included(prefix), End::Prefix(prefix.to_vec()))
+    }
+
+    fn entries(&self, start: Bound<&[u8]>, end: End) -> TrieEntries<'_, M> {
+        let mut entries = TrieEntries { trie: self, stack: vec![], path: vec![], end, left: self.nodes() + 1 };
+        match start {
+            Bound::Unbounded => entries.stack.push((self.root(), 0)),
+            Bound::Included(key) => entries.seek(key),
+            Bound::Excluded(key) => {
+                // The least key that is greater.
+                entries.seek(&[key, &[0]].concat());
+            }
+        }
+        entries
+    }
+
+    /// The longest key that `text` begins with: its length, and what it holds.
+    pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, Found)> {
+        self.prefixes(text).last()
+    }
+
+    /// All keys that `text` begins with, shortest first: their lengths, and what they hold.
+    pub fn prefixes<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (usize, Found)> + use<'a, M> {
+        let names = self.names();
+        let mut search = Some(Search::new(text, Position(0), 0));
+        let root = self.terminal(self.root()).map(|found| (0, found));
+        let rest = std::iter::from_fn(move || {
+            loop {
+                let at = search.as_mut()?;
+                let step = self.vectors.run(
+                    #[inline(always)]
+                    |vectors| at.step(&names, vectors, |_| {}),
+                );
+                let (length, id) = match step {
+                    Step::Miss => {
+                        search = None;
+                        continue;
+                    }
+                    Step::Leaf(rank) => (at.matched(), self.leaf_id(rank)),
+                    Step::Inner(rank) => (at.matched(), self.inner_id(rank)),
+                };
+                if matches!(step, Step::Leaf(_)) {
+                    search = None;
+                }
+                if let Some(id) = id {
+                    return Some((length, self.found(id)));
+                }
+            }
+        });
+        root.into_iter().chain(rest)
+    }
+}
+
+impl<M: Deref<Target = [u8]>> TrieEntries<'_, M> {
+    /// The next key and what it holds. The key lies in a buffer of this iterator: nothing is allocated.
+    pub fn next_entry(&mut self) -> Option<(&[u8], Found)> {
+        while let Some((node, parent)) = self.stack.pop() {
+            self.left = match self.left.checked_sub(1) {
+                Some(left) if parent <= super::MAX_KEY => left,
+                _ => {
+                    self.stack.clear();
+                    return None;
+                }
+            };
+            self.path.truncate(parent);
+            self.trie.push_label(node, &mut self.path);
+            self.stack.extend(self.trie.sibling(node).map(|sibling| (sibling, parent)));
+            self.stack.extend(self.trie.first_child(node).map(|child| (child, self.path.len())));
+            let Some(found) = self.trie.terminal(node) else { continue };
+            if self.end.is_before(&self.path) {
+                self.stack.clear();
+                return None;
+            }
+            return Some((&self.path, found));
+        }
+        None
+    }
+
+    /// Leaves what comes before `key` out.
+    fn seek(&mut self, key: &[u8]) {
+        let mut child = Some(self.trie.root());
+        let mut label = vec![];
+        while let Some(node) = child {
+            let rest = &key[self.path.len()..];
+            label.clear();
+            // Labels of other first bytes need not be read.
+            match rest.first() {
+                Some(&byte) if node != self.trie.root() && self.trie.first_byte(node) < byte => {
+                    child = self.trie.sibling(node);
+                    continue;
+                }
+                _ => self.trie.push_label(node, &mut label),
+            }
+            if !label.is_empty() && label.as_slice() < rest && !rest.starts_with(&label) {
+                child = self.trie.sibling(node);
+            } else if rest.starts_with(&label) && rest.len() > label.len() {
+                self.stack.extend(self.trie.sibling(node).map(|sibling| (sibling, self.path.len())));
+                self.path.extend_from_slice(&label);
+                child = self.trie.first_child(node);
+            } else {
+                self.stack.push((node, self.path.len()));
+                return;
+            }
+        }
+    }
+}
+
+impl End {
+    fn is_before(&self, key: &[u8]) -> bool {
+        match self {
+            Self::Bound(Bound::Unbounded) => false,
+            Self::Bound(Bound::Included(end)) => end.as_slice() < key,
+            Self::Bound(Bound::Excluded(end)) => end.as_slice() <= key,
+            Self::Prefix(prefix) => !key.starts_with(prefix),
+        }
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Iterator for TrieEntries<'_, M> {
+    type Item = (Vec<u8>, Found);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_entry().map(|(key, found)| (key.to_vec(), found))
+    }
+}

@@ -1,0 +1,92 @@
+//! From the number of a key to the key: up from its node, by the same ranks that lead down.
+
+use std::ops::Deref;
+
+use super::block::{Block, Position, below};
+use super::values::terminal_select;
+use super::{MAX_KEY, Part, Trie};
+use crate::bits::Vectors;
+
+impl<M: Deref<Target = [u8]>> Trie<M> {
+    /// The key of this number, below [`keys`](Self::keys). Numbers are in breadth-first order, first of the keys that end in
+    /// leaves, then of the others: [`id_of`](Self::id_of) undone.
+    ///
+    /// Cost: a binary search among the blocks for every level.
+    pub fn key_of(&self, id: u64) -> Option<Vec<u8>> {
+        if id >= self.keys() {
+            return None;
+        }
+        let mut position = match id.checked_sub(self.shape.leaves) {
+            None => Some(self.node_of(id, false)?),
+            Some(rank) => match terminal_select(self.part(Part::Terminals), rank)? {
+                0 => None,
+                inner => Some(self.node_of(inner, true)?),
+            },
+        };
+        let mut labels: Vec<Vec<u8>> = vec![];
+        let mut length = 0;
+        while let Some(at) = position {
+            let mut label = vec![];
+            self.push_label(super::TrieNode::at(at), &mut label);
+            length += label.len();
+            if label.is_empty() || length > MAX_KEY {
+                return None;
+            }
+            labels.push(label);
+            position = self.parent(at)?;
+        }
+        labels.reverse();
+        Some(labels.concat())
+    }
+
+    /// The node of a rank among inner nodes or leaves.
+    fn node_of(&self, rank: u64, inner: bool) -> Option<Position> {
+        let rank_at = |block: Block<'_>| if inner { block.inner_rank(0) } else { block.leaf_rank(0) };
+        let (block, offset) = self.last_block(|block| rank_at(block) <= rank)?;
+        let mask = if inner { block.inner() } else { !block.inner() };
+        let slot = select(self.vectors, mask, rank - rank_at(block))?;
+        Some(Position::new(offset, slot))
+    }
+
+    /// The node whose child is at `position`; `None` inside if it is the root.
+    fn parent(&self, position: Position) -> Option<Option<Position>> {
+        let nodes = self.part(Part::Nodes);
+        let (block, offset) = match self.last_block(|block| block.down() <= position) {
+            Some(found) => found,
+            None => return Some(None),
+        };
+        // Which group among those of the block's inner nodes: how many begin from the first one's to here.
+        let (mut at, mut mask, mut groups) = (block.down().offset(), !below(block.down().slot()), 0);
+        while at < position.offset() {
+            let block = Block::at(nodes, at)?;
+            groups += (block.first() & mask).count_ones();
+            mask = u64::MAX;
+            at += block.length();
+        }
+        let up_to = below(position.slot()) | 1 << position.slot();
+        groups += (Block::at(nodes, at)?.first() & mask & up_to).count_ones();
+        let slot = select(self.vectors, block.inner(), u64::from(groups).checked_sub(1)?)?;
+        Some(Some(Position::new(offset, slot)).filter(|parent| *parent < position))
+    }
+
+    /// The last block of which `holds`, which holds of none behind one of which it does not.
+    fn last_block(&self, holds: impl Fn(Block<'_>) -> bool) -> Option<(Block<'_>, usize)> {
+        let nodes = self.part(Part::Nodes);
+        let directory = self.part(Part::Directory).as_chunks::<8>().0;
+        let at = |entry: &[u8; 8]| usize::try_from(u64::from_le_bytes(*entry)).ok();
+        let holds_at = |entry: &[u8; 8]| at(entry).and_then(|offset| Block::at(nodes, offset)).is_some_and(&holds);
+        let mut offset = at(directory.get(directory.partition_point(holds_at).checked_sub(1)?)?)?;
+        let mut found = None;
+        for _ in 0..super::encode::DIRECTORY_STEP {
+            let Some(block) = Block::at(nodes, offset).filter(|&block| holds(block)) else { break };
+            found = Some((block, offset));
+            offset += block.length();
+        }
+        found
+    }
+}
+
+fn select(vectors: Vectors, word: u64, rank: u64) -> Option<u32> {
+    let rank = u32::try_from(rank).ok().filter(|&rank| rank < 64)?;
+    Some(vectors.select(word, rank)).filter(|&slot| slot < 64)
+}
