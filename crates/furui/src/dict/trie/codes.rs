@@ -1,5 +1,5 @@
 use super::intern::Interner;
-use super::labels::{GROUP, ONES, place_of};
+use super::labels::{GROUP, ONES, place};
 
 /// How a label's rest is written in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,14 +64,14 @@ impl Codes {
         let (mut places, mut texts) = (vec![], vec![]);
         for (code, &label) in ones.iter().enumerate() {
             of[label as usize] = Code::One(code as u8);
-            places.extend(place_of(texts.len(), length(label)));
+            places.extend(place(texts.len(), length(label)).to_le_bytes());
             texts.extend_from_slice(labels.get(label));
         }
         places.resize(ONES * 8, 0);
         let mut code = 0;
         for same in twos.chunk_by(|&a, &b| length(a) == length(b)) {
             for group in same.chunks(GROUP) {
-                places.extend(place_of(texts.len(), length(group[0])));
+                places.extend(place(texts.len(), length(group[0])).to_le_bytes());
                 for (code, &label) in (code..).zip(group) {
                     of[label as usize] = Code::Two(code as u16);
                     texts.extend_from_slice(labels.get(label));

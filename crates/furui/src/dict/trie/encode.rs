@@ -1,7 +1,7 @@
 use super::block::{Block, Draft, NODES, Position, set_down};
 use super::codes::{Code, Codes};
 use super::jump::{Jump, Landing};
-use super::labels::{FAR_NIBBLES, LONG_NIBBLES, MAX_RECORD, NEAR_NIBBLES, TOKEN_NIBBLES, place_bits};
+use super::labels::{FAR_NIBBLES, LONG_NIBBLES, MAX_RECORD, NEAR_NIBBLES, TOKEN_NIBBLES, place};
 use super::parts::{PARTS, Parts};
 use super::skeleton::Skeleton;
 use super::tokens::Tokens;
@@ -220,7 +220,7 @@ impl<'s> Blocks<'s> {
         }
         let nibbles = self.cut.len() * TOKEN_NIBBLES;
         if text.len() > MAX_RARE || nibbles > MAX_RECORD {
-            let place = place_bits(self.long.len(), text.len());
+            let place = place(self.long.len(), text.len());
             if self.long.len() as u64 >= 1 << 46 {
                 return Err(TrieError::TooLarge("more than 2^46 bytes of long labels"));
             }

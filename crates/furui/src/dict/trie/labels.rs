@@ -1,7 +1,6 @@
 use super::block::{Block, Position};
 use super::parts::Names;
 use crate::bits::Vectors;
-use crate::format::field::u64_at;
 
 /// How the rest of a label (what is behind its first byte) is written.
 #[derive(Clone, Copy)]
@@ -143,11 +142,6 @@ fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
 }
 
 /// Where a text is, as places and links say it.
-pub(super) fn place_of(start: usize, len: usize) -> [u8; 8] {
-    ((start as u64) << PLACE_LENGTH_BITS | len as u64).to_le_bytes()
-}
-
-/// The place that [`place_of`] wrote.
-pub(super) fn place_bits(start: usize, len: usize) -> u64 {
-    u64_at(&place_of(start, len), 0)
+pub(super) fn place(start: usize, len: usize) -> u64 {
+    (start as u64) << PLACE_LENGTH_BITS | len as u64
 }
