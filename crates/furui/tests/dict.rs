@@ -11,8 +11,9 @@ use std::thread;
 
 use furui::dict::{Dict, DictOptions, Done, Job, MAX_KEY, Merging, Snapshot};
 use furui::format::{FormatError, Problem};
+use furui::hash::Rolling;
 use furui::seen::{Seen, SeenOptions};
-use furui::store::{MANIFEST, Memory, Storage, StoreKind};
+use furui::store::{Directory, MANIFEST, Memory, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -469,4 +470,78 @@ fn readers_in_threads_see_one_moment_while_a_writer_goes_on() {
         }
     });
     assert_eq!(dict.count(), 41);
+}
+
+/// Written once by version 1 of the format, never to be written again: every later furui reads it.
+const GOLDEN: [(&str, &[u8]); 3] = [
+    (MANIFEST, include_bytes!("golden/v1/dict/MANIFEST")),
+    ("0000000000000000.trie", include_bytes!("golden/v1/dict/0000000000000000.trie")),
+    ("0000000000000001.trie", include_bytes!("golden/v1/dict/0000000000000001.trie")),
+];
+
+fn golden() -> Memory {
+    let storage = Memory::new();
+    let options = DictOptions { hash: Some(Rolling::spec(0)), most_tries: 9, window_keys: 100, ..SMALL };
+    let mut dict = Dict::open(storage.clone(), options).unwrap();
+    for word in ["romane", "romanus", "rom"] {
+        dict.number(word.as_bytes()).unwrap();
+    }
+    dict.put(b"rome", 9).unwrap();
+    dict.sync().unwrap();
+    dict.delete(b"romanus").unwrap();
+    dict.put(b"rom", 12).unwrap();
+    dict.sync().unwrap();
+    storage
+}
+
+#[test]
+fn today_reads_and_writes_the_bytes_of_version_1() {
+    let storage = Memory::new();
+    for (name, bytes) in GOLDEN {
+        storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
+        assert!(*golden().open(name).unwrap() == *bytes, "{name}");
+    }
+    let dict = open(storage);
+    dict.verify().unwrap();
+    let expected = [(b"rom".to_vec(), 12), (b"romane".to_vec(), 0), (b"rome".to_vec(), 9)];
+    assert_eq!(dict.iter().collect::<Vec<_>>(), expected);
+    assert_eq!((dict.next_id(), dict.hash_spec(), dict.manifest().generation()), (13, Rolling::spec(0), 3));
+}
+
+#[test]
+fn the_dump_in_the_format_description_is_of_the_golden_file() {
+    let page = include_str!("../../../docs/format.md");
+    let (_, golden) = GOLDEN[2];
+    let mut lines = 0;
+    for line in page.lines().skip_while(|line| *line != "### Filtered trie") {
+        let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
+        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
+        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
+        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(golden[offset..][..bytes.len()], bytes, "{line}");
+        lines += 1;
+    }
+    assert_eq!(lines, 22);
+}
+
+#[test]
+fn snapshots_and_jobs_go_to_other_threads() {
+    fn sent<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    shared::<Snapshot>();
+    sent::<Job<Memory>>();
+    sent::<Job<Directory>>();
+    sent::<Done>();
+    sent::<Dict<Directory>>();
+}
+
+#[test]
+#[ignore = "writes the golden files, once"]
+fn write_the_golden_files() {
+    let storage = golden();
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/dict");
+    std::fs::create_dir_all(&directory).unwrap();
+    for name in storage.list().unwrap() {
+        std::fs::write(directory.join(&name), &*storage.open(&name).unwrap()).unwrap();
+    }
 }

@@ -233,6 +233,10 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
         self.filter().contains(key)
     }
 
+    fn fetch(&self, key: KeyHash) {
+        self.filter().fetch(key);
+    }
+
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         self.filter().contains_all(keys, out);
     }
