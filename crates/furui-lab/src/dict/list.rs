@@ -11,23 +11,25 @@ use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
 const KEYS: usize = 3_500_000;
-const WINDOW: usize = 500_000;
+const WINDOWS: usize = 7;
 const LOOKUPS: usize = 200_000;
 const ROUNDS: usize = 5;
 
-pub(crate) fn run(file: &str) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> {
+    let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
+    let window_keys = wanted.div_ceil(WINDOWS);
     let text = std::fs::read(file)?;
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
     for i in (1..lines.len()).rev() {
         lines.swap(i, (mix(i as u64) % (i as u64 + 1)) as usize);
     }
-    let (keys, misses) = lines.split_at(KEYS.min(lines.len() / 10 * 9));
+    let (keys, misses) = lines.split_at(wanted.min(lines.len() / 10 * 9));
     let misses = &misses[..LOOKUPS.min(misses.len())];
-    println!("{} keys, windows of {WINDOW}; ns a key, look-ups the median of {ROUNDS} rounds", keys.len());
+    println!("{} keys, windows of {window_keys}; ns a key, look-ups the median of {ROUNDS} rounds", keys.len());
     println!("tries at most   put   tries   bytes a key   hit   miss   hit, batched   miss, batched");
     let mut built = vec![];
     for (most_tries, merging) in [(1, Merging::All), (7, Merging::All), (7, Merging::Geometric)] {
-        let options = DictOptions { window_keys: WINDOW, most_tries, merging, ..DictOptions::default() };
+        let options = DictOptions { window_keys, most_tries, merging, ..DictOptions::default() };
         let mut dict = Dict::open(Memory::new(), options)?;
         let mut failed = None;
         let put = ns_each(keys.len(), || {
