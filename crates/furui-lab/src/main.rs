@@ -21,13 +21,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("pages") => pages::run(args.next().as_deref())?,
         Some("quotient") => quotient::run(args.next().as_deref())?,
         Some("recent") => recent::run(args.next().as_deref()),
-        Some("stable") => stable::run(),
+        Some("stable") => stable::run(args.next().as_deref()),
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab dict (buffer [FILE] | list FILE [KEYS] | trie FILE [KEYS]) \
+            "usage: furui-lab dict (bits | paper WORDS | application WORDS | buffer [FILE] | list FILE [KEYS] \
+             | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | threads] | huge) \
-             | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
+             | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable [insert] \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),
     }

@@ -106,8 +106,7 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// Its seed (xxh3, xxh64), the source of its key (siphash), or what stands before the key (sha1).
-    /// Its seed (xxh3, rolling) or the source of its key (siphash).
+    /// Its seed (xxh3, xxh64, rolling), the source of its key (siphash), or what stands before the key (sha1).
     pub seed: u64,
 }
 
@@ -201,8 +200,8 @@ mod tests {
 
     #[test]
     fn codes_and_algorithms_are_one_to_one() {
-        use HashAlgorithm::{Sha1, SipHash13, Xxh3, Xxh64};
-        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64, HashAlgorithm::Rolling] {
+        use HashAlgorithm::{Rolling, Sha1, SipHash13, Xxh3, Xxh64};
+        for algorithm in [Xxh3, SipHash13, Sha1, Xxh64, Rolling] {
             assert_eq!(HashAlgorithm::from_code(algorithm.code()), Some(algorithm));
         }
         assert_eq!(HashAlgorithm::from_code(0), None);

@@ -189,6 +189,20 @@ fn contains_all_is_contains_one_by_one() {
 }
 
 #[test]
+fn insert_all_is_insert_one_by_one() {
+    each(|name, new| {
+        let (mut batches, mut one_by_one) = (new(), new());
+        for batch in stream().chunks(1501) {
+            // A quotient filter sorts a batch: which key of it is new is unspecified, but not how many are.
+            let expected = batch.iter().filter(|&&key| one_by_one.insert(key).unwrap()).count();
+            assert_eq!(batches.insert_all(batch), Ok(expected as u64), "{name}");
+        }
+        let asked: Vec<KeyHash> = [keys(0, ROOM), keys(1, ROOM)].concat();
+        assert!(asked.iter().all(|&key| batches.contains(key) == one_by_one.contains(key)), "{name}");
+    });
+}
+
+#[test]
 fn the_measured_rate_is_the_stated_one() {
     const TRIALS: u64 = 100_000;
     each(|name, new| {

@@ -82,7 +82,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
     let mut columns: [Vec<f64>; 6] = Default::default();
     for round in 0..ROUNDS {
         let pick = |list: &[&'_ [u8]], i: usize| -> usize {
-            (u128::from(mix((round * LOOKUPS + i) as u64)) * list.len() as u128 >> 64) as usize
+            ((u128::from(mix((round * LOOKUPS + i) as u64)) * list.len() as u128) >> 64) as usize
         };
         let hits: Vec<&[u8]> = (0..LOOKUPS).map(|i| keys[pick(keys, i)]).collect();
         let missed: Vec<&[u8]> = (0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]).collect();
@@ -134,7 +134,7 @@ fn shuffled(text: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> =
         text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && seen.insert(*line)).collect();
     for i in (1..lines.len()).rev() {
-        lines.swap(i, (u128::from(mix(i as u64 ^ 0x5EED << 32)) * (i as u128 + 1) >> 64) as usize);
+        lines.swap(i, ((u128::from(mix(i as u64 ^ (0x5EED << 32))) * (i as u128 + 1)) >> 64) as usize);
     }
     lines
 }

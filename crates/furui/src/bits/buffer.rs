@@ -62,6 +62,18 @@ impl Buffer {
     }
 }
 
+impl From<Vec<u8>> for Buffer {
+    /// The same bytes, moved to where a table begins.
+    ///
+    /// # Panics
+    /// If there is no memory for them, as any collection.
+    fn from(bytes: Vec<u8>) -> Self {
+        let mut buffer = Self::zeroed(bytes.len()).expect("memory for a copy");
+        buffer.copy_from_slice(&bytes);
+        buffer
+    }
+}
+
 impl Deref for Buffer {
     type Target = [u8];
 

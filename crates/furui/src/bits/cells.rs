@@ -159,12 +159,15 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         });
     }
 
-    /// Sets the counter at `index` to its maximum: one OR, whatever it held.
+    /// Sets the counter at `index` to its maximum: one OR, whatever it held. True if it held more than 0.
     #[inline]
-    pub fn fill(&mut self, index: usize) {
+    pub fn fill(&mut self, index: usize) -> bool {
         let (word, shift) = self.locate(index);
-        let max = self.max();
-        change(&mut self.words_mut()[word], |word| word | u64::from(max) << shift);
+        let cell = u64::from(self.max()) << shift;
+        let word = &mut self.words_mut()[word];
+        let before = u64::from_le_bytes(*word);
+        *word = (before | cell).to_le_bytes();
+        before & cell != 0
     }
 
     /// Adds 1 to the counter at `index`, unless it is at the maximum.
@@ -290,7 +293,7 @@ mod tests {
                 let (index, other) = (index.index(len), other.index(len));
                 match operation {
                     0 => { cells.set(index, value); model[index] = value.min(max); }
-                    1 => { cells.fill(index); model[index] = max; }
+                    1 => { prop_assert_eq!(cells.fill(index), model[index] != 0); model[index] = max; }
                     2 => { cells.increment(index); model[index] = (model[index] + u8::from(model[index] < max)).min(max); }
                     3 => { cells.decrement(index); model[index] = model[index].saturating_sub(1); }
                     4 => {
@@ -328,7 +331,7 @@ mod tests {
     fn bytes_that_are_no_cells_are_refused() {
         for (len, bits) in [(1, 1), (64, 1), (33, 2), (15, 4), (17, 4), (9, 8)] {
             let mut cells = Cells::new(len, bits).unwrap();
-            (0..len).for_each(|i| cells.fill(i));
+            (0..len).for_each(|i| assert!(!cells.fill(i)));
             let bytes = cells.as_bytes();
             assert_eq!(Cells::from_bytes(bytes, len, bits), Some(cells.lend()));
             assert_eq!(Cells::from_bytes(&bytes[8..], len, bits), None);

@@ -1,6 +1,7 @@
 //! Bits and words: the floor every structure stands on. Nothing here knows what a filter is.
 
 pub(crate) mod arch;
+mod bit_writer;
 mod buffer;
 mod cells;
 mod counts;
@@ -15,6 +16,7 @@ mod unary;
 pub(crate) mod word;
 
 pub(crate) use arch::{Vectors, prefetch, split_block};
+pub(crate) use bit_writer::BitWriter;
 pub use buffer::{Buffer, NoMemory};
 pub use cells::Cells;
 pub(crate) use merge::merge_two;

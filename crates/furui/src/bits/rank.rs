@@ -33,25 +33,25 @@ impl Rank1 {
     /// If `words` is shorter than `len` bits, or if there is no memory for the counts, as any collection.
     pub fn new(words: Buffer, len: u64) -> Self {
         assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
-        let ones = (0..count(len)).scan(0, |sum, index| {
-            let before = *sum;
-            *sum += block(&words, index).iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-            Some(before)
-        });
-        let counts = Counts::collect(ones, count(len), len);
+        let counts = Counts::collect(counts(&words, len), count(len), len);
         Self { words, len, counts, instructions: Words::detect() }
     }
 }
 
 impl<M: Deref<Target = [u8]>> Rank1<M> {
     /// The bit string whose [`words`](Self::words) and [`index`](Self::index) these are; nothing if their lengths do
-    /// not fit. Whether the counts are right is not looked at: if they are not, neither are the answers.
+    /// not fit. Whether the counts are right is for [`verify`](Self::verify): if they are not, neither are the answers.
     pub fn from_parts(words: M, len: u64, index: M) -> Option<Self> {
         if (words.len() as u64) < len.div_ceil(8) {
             return None;
         }
         let counts = Counts::from_bytes(index, count(len), len)?;
         Some(Self { words, len, counts, instructions: Words::detect() })
+    }
+
+    /// Whether the index is right. Cost: one pass over the bits.
+    pub fn verify(&self) -> bool {
+        counts(&self.words, self.len).enumerate().all(|(index, ones)| self.counts.get(index) == ones)
     }
 
     /// How many bits there are.
@@ -102,6 +102,15 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
             .sum();
         self.counts.get(index).saturating_add(u64::from(ones))
     }
+}
+
+/// The ones before each block.
+fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
+    (0..count(len)).scan(0, move |sum, index| {
+        let before = *sum;
+        *sum += block(words, index).iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        Some(before)
+    })
 }
 
 /// How many blocks have a count: also that of the position behind the last bit.

@@ -33,7 +33,7 @@ pub struct Select0<M = Buffer> {
     zeros: u64,
     /// The zeros before each block.
     counts: Counts<M>,
-    /// The block of each zero whose number is a multiple of [`HINT`], and then the last block.
+    /// See [`hints`].
     hints: Counts<M>,
     instructions: Words,
 }
@@ -45,31 +45,16 @@ impl Select0 {
     /// If `words` is shorter than `len` bits, or if there is no memory for the index, as any collection.
     pub fn new(words: Buffer, len: u64) -> Self {
         assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
-        let blocks = blocks(len);
-        let before = (0..blocks).scan(0, |sum, index| {
-            let before = *sum;
-            *sum += zeros(&words, index, len);
-            Some(before)
-        });
-        let counts = Counts::collect(before, blocks, len);
-        let zeros = blocks.checked_sub(1).map_or(0, |last| counts.get(last) + zeros(&words, last, len));
-        let mut index = 0;
-        let hints = (0..zeros).step_by(HINT as usize).map(|zero| {
-            while index + 1 < blocks && counts.get(index + 1) <= zero {
-                index += 1;
-            }
-            index as u64
-        });
-        let last = blocks.saturating_sub(1) as u64;
-        // `hints` borrows `index`, and is read before it.
-        let hints = Counts::collect(hints.chain([last]), hint_count(zeros), len);
+        let counts = Counts::collect(counts(&words, len), blocks(len), len);
+        let zeros = blocks(len).checked_sub(1).map_or(0, |last| counts.get(last) + zeros(&words, last, len));
+        let hints = Counts::collect(hints(&counts, len, zeros), hint_count(zeros), len);
         Self { words, len, zeros, counts, hints, instructions: Words::detect() }
     }
 }
 
 impl<M: Deref<Target = [u8]>> Select0<M> {
     /// The bit string whose [`words`](Self::words), [`zeros`](Self::zeros) and [`index`](Self::index) these are; nothing
-    /// if their lengths do not fit. Whether the index is right is not looked at: if it is not, neither are the answers.
+    /// if their lengths do not fit. Whether the index is right is for [`verify`](Self::verify): if it is not, neither are the answers.
     pub fn from_parts(words: M, len: u64, zeros: u64, [counts, hints]: [M; 2]) -> Option<Self> {
         if zeros > len || (words.len() as u64) < len.div_ceil(8) {
             return None;
@@ -77,6 +62,14 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         let counts = Counts::from_bytes(counts, blocks(len), len)?;
         let hints = Counts::from_bytes(hints, hint_count(zeros), len)?;
         Some(Self { words, len, zeros, counts, hints, instructions: Words::detect() })
+    }
+
+    /// Whether the index and the number of zeros are right. Cost: one pass over the bits.
+    pub fn verify(&self) -> bool {
+        let last = blocks(self.len).checked_sub(1);
+        counts(&self.words, self.len).enumerate().all(|(index, zeros)| self.counts.get(index) == zeros)
+            && self.zeros == last.map_or(0, |last| self.counts.get(last) + zeros(&self.words, last, self.len))
+            && hints(&self.counts, self.len, self.zeros).enumerate().all(|(i, block)| self.hints.get(i) == block)
     }
 
     /// How many bits there are.
@@ -161,6 +154,27 @@ fn blocks(len: u64) -> usize {
 
 fn hint_count(zeros: u64) -> usize {
     zeros.div_ceil(HINT) as usize + 1
+}
+
+/// The zeros before each block.
+fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
+    (0..blocks(len)).scan(0, move |sum, index| {
+        let before = *sum;
+        *sum += zeros(words, index, len);
+        Some(before)
+    })
+}
+
+/// The block of each zero whose number is a multiple of [`HINT`], and then the last block.
+fn hints<M: Deref<Target = [u8]>>(counts: &Counts<M>, len: u64, zeros: u64) -> impl Iterator<Item = u64> {
+    let mut index = 0;
+    let of_zeros = (0..zeros).step_by(HINT as usize).map(move |zero| {
+        while index + 1 < blocks(len) && counts.get(index + 1) <= zero {
+            index += 1;
+        }
+        index as u64
+    });
+    of_zeros.chain([blocks(len).saturating_sub(1) as u64])
 }
 
 /// The zeros of a block among the first `len` bits.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::Frozen;
+use super::FilteredTrie;
 use super::layer::Layer;
 use super::merge::merge;
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub struct Job<S> {
 pub struct Done {
     pub(super) sources: Vec<Layer>,
     /// None if no key is left.
-    pub(super) trie: Option<Arc<Frozen>>,
+    pub(super) trie: Option<Arc<FilteredTrie>>,
     pub(super) next_id: Option<u32>,
     _ticket: Arc<()>,
 }
@@ -65,7 +65,7 @@ impl Task {
         let merged = merge(&self.sources, self.hash, self.oldest)?;
         let trie = match merged.hashes.is_empty() {
             true => None,
-            false => Some(Arc::new(Frozen::publish(storage, self.number, &merged, self.hash, self.rate)?)),
+            false => Some(Arc::new(FilteredTrie::publish(storage, self.number, &merged, self.hash, self.rate)?)),
         };
         let next_id = match self.sources.last() {
             Some(Layer::Window(window)) => Some(window.next_id),

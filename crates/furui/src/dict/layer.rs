@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use super::{Frozen, WriteBuffer};
+use super::{FilteredTrie, WriteBuffer};
 
 /// A part of a dictionary: what was put during some stretch of time.
 #[derive(Clone, Debug)]
 pub(super) enum Layer {
-    Trie(Arc<Frozen>),
+    Trie(Arc<FilteredTrie>),
     Window(Arc<Window>),
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use super::job::{Done, Job, Task};
 use super::layer::{Layer, Window};
 use super::policy::tries_to_merge;
-use super::{DictOptions, Found, Frozen, MAX_KEY, Snapshot, WriteBuffer};
+use super::{DictOptions, FilteredTrie, Found, MAX_KEY, Snapshot, WriteBuffer};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
@@ -102,7 +102,7 @@ impl<S: Storage> Dict<S> {
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
         }
-        let open = |entry: &RunEntry| Frozen::open(&storage, entry, manifest.hash);
+        let open = |entry: &RunEntry| FilteredTrie::open(&storage, entry, manifest.hash);
         let layers =
             manifest.runs.iter().map(|entry| Ok(Layer::Trie(Arc::new(open(entry)?)))).collect::<Result<_>>()?;
         // Only now that all is there that should be: what a crash left. Where it may not be removed, on a storage that

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::hash::{HashSpec, KeyHash};
 
 /// What several parts of a dictionary are as one.
-pub(super) struct Merged {
+pub(super) struct Union {
     pub(super) skeleton: Skeleton,
     /// The hashes of its keys, in no order.
     pub(super) hashes: Vec<KeyHash>,
@@ -13,13 +13,13 @@ pub(super) struct Merged {
 
 /// Makes one of several parts, oldest first: of equal keys the newest counts. `forget`: keys that are deleted are left
 /// out, which is right if there is nothing older.
-pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Merged> {
+pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
         let records =
             (0..).map_while(|i| window.buffer.nth(i)).filter(|record| !forget || record.found != Found::Deleted);
         let (keys, hashes): (Vec<_>, Vec<_>) =
             records.map(|record| ((record.key, record.found.value()), record.hash)).unzip();
-        return Ok(Merged { skeleton: skeleton(keys)?, hashes });
+        return Ok(Union { skeleton: skeleton(keys)?, hashes });
     }
     let mut bytes = vec![];
     let mut ends = vec![];
@@ -35,7 +35,7 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Me
     }
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
-    Ok(Merged { skeleton: skeleton(keys)?, hashes })
+    Ok(Union { skeleton: skeleton(keys)?, hashes })
 }
 
 fn skeleton<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Skeleton> {

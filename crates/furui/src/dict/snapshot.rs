@@ -3,7 +3,7 @@ use std::ops::{Bound, RangeBounds};
 
 use super::entries::Entries;
 use super::layer::Layer;
-use super::{Found, Frozen, WriteBuffer};
+use super::{FilteredTrie, Found, WriteBuffer};
 use crate::filter::Filter;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
 
@@ -51,7 +51,7 @@ impl Snapshot {
     }
 
     /// Its tries, oldest first.
-    pub fn tries(&self) -> impl DoubleEndedIterator<Item = &Frozen> {
+    pub fn tries(&self) -> impl DoubleEndedIterator<Item = &FilteredTrie> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Trie(trie) => Some(&**trie),
             Layer::Window(_) => None,

@@ -1,7 +1,7 @@
 //! Counters of which every key owns some: what the filters that count have in common.
 
 use std::io::{self, Write};
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 use super::ConfigError;
 use super::error::no_memory;
@@ -53,7 +53,7 @@ impl<M> Counters<M> {
 
     /// Where the counters of `key` are.
     #[inline]
-    pub(super) fn of(&self, key: KeyHash) -> impl Iterator<Item = usize> + use<M> {
+    pub(super) fn of(&self, key: KeyHash) -> impl Iterator<Item = usize> + Clone + use<M> {
         positions(key, self.probes, self.len())
     }
 }
@@ -118,15 +118,5 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         let cells = Cells::from_bytes(bytes, len, bits)
             .ok_or_else(|| source.invalid(BITS, "a bit beyond the last counter is set"))?;
         Ok((Self { cells, probes }, u64_at(&meta, 8), u64_at(&meta, 24)))
-    }
-}
-
-impl<M: DerefMut<Target = [u8]>> Counters<M> {
-    /// Sets all counters of `key` to the maximum.
-    #[inline]
-    pub(super) fn fill(&mut self, key: KeyHash) {
-        let positions = self.of(key);
-        let mut cells = self.cells.lend_mut();
-        positions.for_each(|position| cells.fill(position));
     }
 }

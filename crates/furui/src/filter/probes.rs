@@ -36,7 +36,7 @@ impl Probes {
 
 /// The positions of a key among `counters` counters, `probes` of them.
 #[inline]
-pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> {
+pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> + Clone {
     let mut sequence = Probes::of(key);
     (0..probes).map(move |_| sequence.next(counters))
 }

@@ -141,7 +141,11 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains(key);
         self.decrement(self.decrements);
-        self.counters.fill(key);
+        let positions = self.counters.of(key);
+        let mut cells = self.counters.cells.lend_mut();
+        for position in positions {
+            cells.fill(position);
+        }
         Ok(new)
     }
 

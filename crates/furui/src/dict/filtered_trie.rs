@@ -1,4 +1,4 @@
-use super::merge::Merged;
+use super::merge::Union;
 use super::{Found, Trie};
 use crate::error::{Error, Result};
 use crate::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
@@ -16,18 +16,18 @@ const FILTER: Tag = Tag::new(*b"FILT");
 /// The filter, a blocked one, which costs a miss one cache line, is sized for the trie's keys, and hashed as the dictionary's keys are, so that a key is hashed once for all
 /// of them.
 #[derive(Debug)]
-pub struct Frozen {
+pub struct FilteredTrie {
     entry: RunEntry,
     trie: Trie<Bytes>,
     filter: AnyFilter<Bytes>,
 }
 
-impl Frozen {
+impl FilteredTrie {
     /// Writes a file of this number, and opens it.
     pub(super) fn publish<S: Storage>(
         storage: &S,
         number: u64,
-        merged: &Merged,
+        merged: &Union,
         hash: HashSpec,
         rate: f64,
     ) -> Result<Self> {

@@ -1,0 +1,150 @@
+//! The hashes that can be carried along a path, and the filters they fill: the paper's, and ours.
+
+use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first};
+use furui::filter::{Bloom, Filter, FilterMut};
+use furui::hash::{PolynomialHashes, Rolling};
+
+/// Bits of a filter for each key.
+const BITS: usize = 10;
+
+/// The state of a hash on a path.
+pub(crate) trait PathHash: Copy {
+    type Filter: PartialEq;
+    /// An empty filter for so many keys.
+    fn filter(keys: usize) -> Self::Filter;
+    fn start() -> Self;
+    fn push(self, byte: u8) -> Self;
+    fn insert(self, filter: &mut Self::Filter);
+    fn is_in(self, filter: &Self::Filter) -> bool;
+
+    fn of(key: &[u8]) -> Self {
+        key.iter().fold(Self::start(), |state, &byte| state.push(byte))
+    }
+}
+
+/// The paper's filter: a bit at h mod l for each of the hashes.
+#[derive(PartialEq)]
+pub(crate) struct Bits {
+    words: Vec<u64>,
+    len: u64,
+}
+
+impl<const K: usize> PathHash for PolynomialHashes<K> {
+    type Filter = Bits;
+
+    fn filter(keys: usize) -> Bits {
+        // Odd, or the upper bits of a hash would not matter.
+        let len = (keys * BITS) | 1;
+        Bits { words: vec![0; len.div_ceil(64)], len: len as u64 }
+    }
+
+    fn start() -> Self {
+        Self::start()
+    }
+
+    #[inline(always)]
+    fn push(self, byte: u8) -> Self {
+        self.push(byte)
+    }
+
+    #[inline(always)]
+    fn insert(self, filter: &mut Bits) {
+        for bit in self.hashes().map(|hash| hash % filter.len) {
+            filter.words[(bit / 64) as usize] |= 1 << (bit % 64);
+        }
+    }
+
+    #[inline(always)]
+    fn is_in(self, filter: &Bits) -> bool {
+        self.hashes()
+            .map(|hash| hash % filter.len)
+            .iter()
+            .all(|bit| filter.words[(bit / 64) as usize] >> (bit % 64) & 1 == 1)
+    }
+}
+
+/// One state for all `K` probes.
+#[derive(Clone, Copy)]
+pub(crate) struct OneState<const K: usize>(Rolling);
+
+impl<const K: usize> PathHash for OneState<K> {
+    type Filter = Bloom;
+
+    fn filter(keys: usize) -> Bloom {
+        let bits = (keys * BITS).max(1) as u64;
+        Bloom::from_parts(bits, K as u32).expect("a filter of this size").hashed_by(Rolling::spec(0))
+    }
+
+    fn start() -> Self {
+        Self(Rolling::start(0))
+    }
+
+    #[inline(always)]
+    fn push(self, byte: u8) -> Self {
+        Self(self.0.push(byte))
+    }
+
+    #[inline(always)]
+    fn insert(self, filter: &mut Bloom) {
+        filter.insert(self.0.finish()).expect("a Bloom filter is never full");
+    }
+
+    #[inline(always)]
+    fn is_in(self, filter: &Bloom) -> bool {
+        filter.contains(self.0.finish())
+    }
+}
+
+/// The trie alone.
+pub(crate) fn build(root: impl Node) -> LoudsTrie {
+    let mut builder = LoudsBuilder::new();
+    breadth_first(root, |parent, node| builder.visit(parent.copied(), node));
+    builder.finish()
+}
+
+/// The trie and its filter in one walk.
+pub(crate) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (LoudsTrie, H::Filter) {
+    let mut builder = LoudsBuilder::new();
+    let mut filter = H::filter(keys);
+    breadth_first(root, |parent: Option<&(u64, H)>, node| {
+        let hash = parent.map_or_else(H::start, |(_, hash)| hash.push(node.alphabet()));
+        if node.value().is_some() {
+            hash.insert(&mut filter);
+        }
+        (builder.visit(parent.map(|&(number, _)| number), node), hash)
+    });
+    (builder.finish(), filter)
+}
+
+/// The filter of a finished trie, by a second walk like the one that built it: the paper's rival.
+pub(crate) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
+    let mut filter = H::filter(trie.keys() as usize);
+    breadth_first(trie.root(), |parent: Option<&H>, node| {
+        let hash = parent.map_or_else(H::start, |hash| hash.push(node.alphabet()));
+        if node.value().is_some() {
+            hash.insert(&mut filter);
+        }
+        hash
+    });
+    filter
+}
+
+/// The same with each key taken out of the trie and hashed from its first byte: what is done where nothing is carried.
+pub(crate) fn scan_keys<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
+    let mut filter = H::filter(trie.keys() as usize);
+    let mut key = Vec::new();
+    let mut to_do = vec![(trie.root(), 0)];
+    while let Some((node, len)) = to_do.pop() {
+        key.truncate(len);
+        if len > 0 {
+            key[len - 1] = node.alphabet();
+        }
+        if node.value().is_some() {
+            H::of(&key).insert(&mut filter);
+        }
+        to_do.extend(node.sibling().map(|sibling| (sibling, len)));
+        to_do.extend(node.first_child().map(|child| (child, len + 1)));
+        key.push(0);
+    }
+    filter
+}

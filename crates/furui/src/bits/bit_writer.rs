@@ -1,0 +1,78 @@
+use super::Buffer;
+
+/// A bit string that grows at its end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BitWriter {
+    /// Whole words.
+    bytes: Vec<u8>,
+    /// The bits behind them, fewer than 64.
+    word: u64,
+    len: u64,
+}
+
+impl BitWriter {
+    #[inline]
+    pub(crate) fn push(&mut self, bit: bool) {
+        self.word |= u64::from(bit) << (self.len % 64);
+        self.len += 1;
+        if self.len.is_multiple_of(64) {
+            self.flush();
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push_zeros(&mut self, count: u64) {
+        let room = 64 - self.len % 64;
+        if count < room {
+            self.len += count;
+            return;
+        }
+        self.flush();
+        self.len += count;
+        self.bytes.resize((self.len / 64 * 8) as usize, 0);
+    }
+
+    fn flush(&mut self) {
+        self.bytes.extend_from_slice(&self.word.to_le_bytes());
+        self.word = 0;
+    }
+
+    /// How many bits there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The bits as little-endian words.
+    pub(crate) fn finish(mut self) -> Buffer {
+        if !self.len.is_multiple_of(64) {
+            self.flush();
+        }
+        Buffer::from(self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_lie_in_the_order_they_came() {
+        for zeros in [0, 1, 5, 63, 64, 65, 127, 128, 200] {
+            let mut writer = BitWriter::default();
+            let mut expected = vec![];
+            for ones in 0..70 {
+                (0..ones).for_each(|_| writer.push(true));
+                writer.push_zeros(zeros);
+                writer.push(false);
+                expected.extend(std::iter::repeat_n(true, ones));
+                expected.extend(std::iter::repeat_n(false, zeros as usize + 1));
+            }
+            assert_eq!(writer.len(), expected.len() as u64);
+            let bytes = writer.finish();
+            assert_eq!(bytes.len(), expected.len().div_ceil(64) * 8);
+            assert!(
+                (0..bytes.len() * 8).all(|i| (bytes[i / 8] >> (i % 8) & 1 == 1) == (expected.get(i) == Some(&true)))
+            );
+        }
+    }
+}

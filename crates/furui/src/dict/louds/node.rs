@@ -1,0 +1,59 @@
+use std::ops::Deref;
+
+use super::LoudsTrie;
+use crate::bits::Buffer;
+use crate::dict::{Node, Value};
+
+/// A node of a [`LoudsTrie`].
+#[derive(Debug)]
+pub struct LoudsNode<'a, M = Buffer> {
+    trie: &'a LoudsTrie<M>,
+    number: u64,
+    /// Where its one is in BASE.
+    bit: u64,
+}
+
+impl<'a, M> LoudsNode<'a, M> {
+    pub(super) fn root(trie: &'a LoudsTrie<M>) -> Self {
+        Self { trie, number: 0, bit: 0 }
+    }
+}
+
+impl<M: Deref<Target = [u8]>> LoudsNode<'_, M> {
+    /// This node, if there is one at `bit`.
+    #[inline]
+    fn if_any(self) -> Option<Self> {
+        self.trie.base.bit(self.bit).then_some(self)
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Node for LoudsNode<'_, M> {
+    #[inline]
+    fn first_child(&self) -> Option<Self> {
+        let (number, bit) = self.trie.children(self.number)?;
+        Self { number, bit, ..*self }.if_any()
+    }
+
+    #[inline]
+    fn sibling(&self) -> Option<Self> {
+        Self { number: self.number + 1, bit: self.bit + 1, ..*self }.if_any()
+    }
+
+    #[inline]
+    fn alphabet(&self) -> u8 {
+        self.number.checked_sub(1).map_or(0, |index| self.trie.edge[index as usize])
+    }
+
+    #[inline]
+    fn value(&self) -> Option<Value> {
+        self.trie.value(self.number)
+    }
+}
+
+impl<M> Clone for LoudsNode<'_, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for LoudsNode<'_, M> {}

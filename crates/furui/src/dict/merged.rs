@@ -1,0 +1,101 @@
+use super::{Node, Value};
+
+/// A virtual node M(n₁, …, nₖ): the nodes of several tries as a node of the trie that has the keys of all.
+///
+/// ```text
+///   newer: "ab", "bd"      older: "ac", "bd"        M(root, root) ── a ── M(b, c): b, then its sibling c
+///                                                         └───────── b ── M(d, d): the newer one's value
+/// ```
+///
+/// A virtual node holds the nodes of the tries that still have children to come; those with the smallest byte are what it
+/// stands for. Let A be these, of alphabet a = min alphabet(nᵢ):
+///
+/// | | |
+/// |---|---|
+/// | `first_child` | M of first_child(nᵢ) for all nᵢ in A |
+/// | `sibling` | M of sibling(nᵢ) for nᵢ in A, and nᵢ for the others |
+/// | `alphabet` | a |
+/// | `value` | that of the newest node in A that has one |
+///
+/// **Cost.** A step costs one step in each trie that has the node. A step among the children of nodes of
+/// three or more tries allocates the list of those that have children to come.
+///
+/// **Source.** Koyanagi et al. (2011), section 4.3 and Table 1, for two tries: a = min of both, and the rows for equal,
+/// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. It does not say which value wins; section
+/// 3.3 says the newest.
+#[derive(Clone, Debug)]
+pub struct Merged<N>(Nodes<N>);
+
+/// A trie that has no more nodes here is left out: its alphabet is greater than any. Newest first, never empty; one or two
+/// need no memory of their own.
+#[derive(Clone, Debug)]
+enum Nodes<N> {
+    One([N; 1]),
+    Two([N; 2]),
+    Many(Vec<N>),
+}
+
+impl<N: Node + Clone> Merged<N> {
+    /// The trie of all keys of the tries with these roots, newest first; nothing if there is no trie.
+    #[inline]
+    pub fn new(roots: impl IntoIterator<Item = N>) -> Option<Self> {
+        let mut roots = roots.into_iter();
+        let first = roots.next()?;
+        let Some(second) = roots.next() else { return Some(Self(Nodes::One([first]))) };
+        let Some(third) = roots.next() else { return Some(Self(Nodes::Two([first, second]))) };
+        Some(Self(Nodes::Many([first, second, third].into_iter().chain(roots).collect())))
+    }
+
+    #[inline]
+    fn nodes(&self) -> &[N] {
+        match &self.0 {
+            Nodes::One(node) => node,
+            Nodes::Two(nodes) => nodes,
+            Nodes::Many(nodes) => nodes,
+        }
+    }
+
+    /// Those of the nodes that have the smallest byte.
+    #[inline]
+    fn smallest(&self) -> impl Iterator<Item = &N> {
+        let alphabet = self.alphabet();
+        self.nodes().iter().filter(move |node| node.alphabet() == alphabet)
+    }
+}
+
+impl<N: Node + Clone> Node for Merged<N> {
+    #[inline]
+    fn first_child(&self) -> Option<Self> {
+        match self.nodes() {
+            [node] => node.first_child().map(|child| Self(Nodes::One([child]))),
+            _ => Self::new(self.smallest().filter_map(N::first_child)),
+        }
+    }
+
+    #[inline]
+    fn sibling(&self) -> Option<Self> {
+        match self.nodes() {
+            [node] => node.sibling().map(|sibling| Self(Nodes::One([sibling]))),
+            nodes => {
+                let alphabet = self.alphabet();
+                Self::new(nodes.iter().filter_map(|node| match node.alphabet() == alphabet {
+                    true => node.sibling(),
+                    false => Some(node.clone()),
+                }))
+            }
+        }
+    }
+
+    #[inline]
+    fn alphabet(&self) -> u8 {
+        self.nodes().iter().map(N::alphabet).min().unwrap_or_default()
+    }
+
+    #[inline]
+    fn value(&self) -> Option<Value> {
+        match self.nodes() {
+            [node] => node.value(),
+            _ => self.smallest().find_map(N::value),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/// What a trie knows of a key: its number, or nothing if the key was deleted (a tombstone).
+pub type Value = Option<u32>;
+
+/// A node of a trie: the end of a path from the root, and so a prefix of keys.
+///
+/// Whatever can answer these four questions is a trie: it can be walked ([`breadth_first`](super::breadth_first)), frozen
+/// and merged. The children of a node are in the order of their bytes.
+///
+/// ```text
+///        root               keys "ab", "ac", "bd"
+///       /    \
+///      a      b             first_child(root) = a     sibling(a) = b     alphabet(b) = 'b'
+///     / \      \
+///    b   c      d           value(b) = Some, as for c and d: keys end there
+/// ```
+///
+/// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE" (2011),
+/// section 4.1. A key ends there at every node without children and nowhere else; here `value` says where, so that a key
+/// may be a prefix of another, or empty.
+pub trait Node: Sized {
+    /// The child with the smallest byte; nothing if there is no child.
+    fn first_child(&self) -> Option<Self>;
+
+    /// The next child of the same parent; nothing if this is the last one, or the root.
+    fn sibling(&self) -> Option<Self>;
+
+    /// The last byte of the path; 0 for the root, which has none.
+    fn alphabet(&self) -> u8;
+
+    /// What is known of the key that ends here; nothing if none does.
+    fn value(&self) -> Option<Value>;
+}

@@ -1,0 +1,26 @@
+use std::collections::VecDeque;
+
+use super::Node;
+
+/// Walks a trie from its root, level by level, and each level in the order of keys.
+///
+/// `visit` is called for every node, with what it returned for the node's parent; nothing for the root. What it returns is
+/// kept until the node's children were visited, so it is the place for what is carried along a path: the number of a
+/// node, the state of a hash.
+///
+/// **Cost.** The queue holds one level of the trie: at most about one node a key.
+///
+/// **Source.** Koyanagi et al. (2011), section 4.1, statement by statement; nodes there have room for what is carried.
+pub fn breadth_first<N: Node, S>(root: N, mut visit: impl FnMut(Option<&S>, &N) -> S) {
+    let mut queue = VecDeque::new();
+    let carried = visit(None, &root);
+    queue.push_back((root, carried));
+    while let Some((parent, carried)) = queue.pop_front() {
+        let mut child = parent.first_child();
+        while let Some(node) = child {
+            let of_node = visit(Some(&carried), &node);
+            child = node.sibling();
+            queue.push_back((node, of_node));
+        }
+    }
+}

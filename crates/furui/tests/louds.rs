@@ -1,0 +1,225 @@
+//! The LOUDS trie against maps, merges against the union of keys, and walks against each other.
+#![expect(clippy::unwrap_used, reason = "a test that fails says where")]
+
+mod louds_oracle;
+
+use std::collections::BTreeMap;
+
+use furui::HashSpec;
+use furui::bits::{Rank1, Select0};
+use furui::dict::{
+    Frozen, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first, freeze,
+};
+use furui::filter::{Bloom, Filter};
+use furui::hash::Rolling;
+use louds_oracle::walk_pairs;
+use proptest::prelude::*;
+
+type Map = BTreeMap<Vec<u8>, Value>;
+type Entries = Vec<(Vec<u8>, Value)>;
+
+fn entries(map: &Map) -> Entries {
+    map.iter().map(|(key, value)| (key.clone(), *value)).collect()
+}
+
+fn root(entries: &Entries) -> SortedNode<'_, Vec<u8>> {
+    SortedKeys::new(entries).unwrap().root()
+}
+
+fn build(root: impl Node) -> LoudsTrie {
+    let mut builder = LoudsBuilder::new();
+    breadth_first(root, |parent, node| builder.visit(parent.copied(), node));
+    builder.finish()
+}
+
+fn trie_of(map: &Map) -> LoudsTrie {
+    build(root(&entries(map)))
+}
+
+/// What a walk meets: the number of the parent, the byte, the value.
+fn walk(root: impl Node) -> Vec<(Option<usize>, u8, Option<Value>)> {
+    let mut met = vec![];
+    breadth_first(root, |parent, node| {
+        met.push((parent.copied(), node.alphabet(), node.value()));
+        met.len() - 1
+    });
+    met
+}
+
+/// All that a trie consists of.
+fn parts(trie: &LoudsTrie) -> (u64, [&[u8]; 5]) {
+    (trie.nodes(), [trie.base().words(), trie.leaf().words(), trie.edge(), trie.values(), trie.dead()])
+}
+
+fn bits(bit: impl Fn(u64) -> bool, len: u64) -> String {
+    (0..len).map(|i| if bit(i) { '1' } else { '0' }).collect()
+}
+
+/// Keys that share prefixes and are prefixes of each other, with the bytes at both ends of the order.
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![Just(0u8), Just(1), Just(b'a'), Just(b'b'), Just(0xFE), Just(0xFF)];
+    prop_oneof![9 => prop::collection::vec(byte, 0..6), 1 => prop::collection::vec(any::<u8>(), 0..80)]
+}
+
+fn map() -> impl Strategy<Value = Map> {
+    prop::collection::btree_map(key(), prop::option::weighted(0.9, any::<u32>()), 0..60)
+}
+
+#[test]
+fn the_papers_figure_2_bit_for_bit() {
+    let trie = build(SortedKeys::new(&[("ab", Some(7)), ("ac", Some(8)), ("bd", Some(9))]).unwrap().root());
+    assert_eq!(bits(|i| trie.base().bit(i), trie.base().len()), ["10", "110", "110", "10", "0", "0", "0"].concat());
+    assert_eq!(bits(|i| trie.leaf().bit(i), trie.leaf().len()), "000111");
+    assert_eq!(trie.edge(), b"abbcd");
+    assert_eq!(trie.values(), [7u32, 8, 9].map(u32::to_le_bytes).concat());
+}
+
+#[test]
+fn keys_that_end_within_others_are_marked_where_they_end() {
+    let trie = build(SortedKeys::new(&[("", Some(1)), ("a", Some(2)), ("ab", None)]).unwrap().root());
+    assert_eq!(bits(|i| trie.base().bit(i), trie.base().len()), ["10", "10", "10", "0"].concat());
+    assert_eq!(bits(|i| trie.leaf().bit(i), trie.leaf().len()), "111");
+    assert_eq!((trie.get(b""), trie.get(b"a"), trie.get(b"ab")), (Some(Some(1)), Some(Some(2)), Some(None)));
+    assert_eq!((trie.get(b"b"), trie.get(b"abc"), trie.get(b"aa")), (None, None, None));
+}
+
+#[test]
+fn a_trie_without_keys_and_one_of_a_key_of_64_kib() {
+    let empty = trie_of(&Map::new());
+    assert_eq!((empty.keys(), empty.nodes(), empty.get(b"")), (0, 1, None));
+    let mut map = Map::from([(vec![0; 65_536], Some(1)), (vec![0; 65_535], Some(2)), (vec![0xFF; 65_536], Some(3))]);
+    let trie = trie_of(&map);
+    assert_eq!(trie.nodes(), 1 + 2 * 65_536);
+    assert!(map.iter().all(|(key, value)| trie.get(key) == Some(*value)));
+    assert_eq!(trie.get(&[0; 65_534]), None);
+    map.insert(vec![0; 65_534], None);
+    let merged = build(Merged::new([trie_of(&map).root(), trie.root()]).unwrap());
+    assert_eq!(parts(&merged), parts(&trie_of(&map)));
+}
+
+#[test]
+fn the_filter_is_sized_for_the_merged_keys_and_has_its_rate() {
+    const RATE: f64 = 0.01;
+    let of = |range: std::ops::Range<u32>| {
+        let map: Map = range.map(|i| (format!("key {i}").into_bytes(), Some(i))).collect();
+        freeze(root(&entries(&map)), RATE, 5).unwrap()
+    };
+    // A third of the keys are in both.
+    let (new, old) = (of(10_000..30_000), of(0..20_000));
+    let both = freeze(Merged::new([new.trie.root(), old.trie.root()]).unwrap(), RATE, 5).unwrap();
+    for (Frozen { trie, filter }, keys) in [(&new, 10_000..30_000), (&old, 0..20_000), (&both, 0..30_000)] {
+        assert_eq!((trie.keys(), filter.capacity()), (keys.len() as u64, keys.len() as u64));
+        assert_eq!(filter.bits(), Bloom::with_rate(keys.len() as u64, RATE).unwrap().bits());
+        assert_eq!(filter.hash_spec(), Rolling::spec(5));
+        let contains = |i: u32| filter.contains(filter.hash_spec().hash(format!("key {i}").as_bytes()));
+        assert!(keys.clone().all(contains));
+        // 100 000 absent keys at 1 %: 1000 expected, sigma 32.
+        let wrong = (1_000_000..1_100_000).filter(|&i| contains(i)).count();
+        assert!((850..1150).contains(&wrong), "{wrong} of 100000");
+    }
+}
+
+#[test]
+fn keys_out_of_order_are_refused_by_their_place() {
+    for keys in [[("a", None), ("b", None), ("b", None)], [("a", None), ("c", None), ("b", None)]] {
+        let error = SortedKeys::new(&keys).unwrap_err().to_string();
+        assert!(error.starts_with("key 2 is not greater"), "{error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_trie_answers_like_a_map(map in map(), others in prop::collection::vec(key(), 0..60)) {
+        let trie = trie_of(&map);
+        prop_assert_eq!(trie.keys(), map.len() as u64);
+        for key in map.keys().chain(&others) {
+            prop_assert_eq!(trie.get(key), map.get(key).copied());
+        }
+    }
+
+    #[test]
+    fn a_merge_is_the_trie_of_the_union(newest_first in prop::collection::vec(map(), 1..6), seed: u64) {
+        let mut union = Map::new();
+        newest_first.iter().rev().for_each(|map| union.extend(map.clone()));
+        let expected = trie_of(&union);
+        let tries: Vec<LoudsTrie> = newest_first.iter().map(trie_of).collect();
+        let merged = || Merged::new(tries.iter().map(LoudsTrie::root)).unwrap();
+        let Frozen { trie, filter } = freeze(merged(), 0.01, seed).unwrap();
+        prop_assert_eq!(parts(&trie), parts(&expected));
+        prop_assert_eq!(walk(merged()), walk(expected.root()));
+        prop_assert_eq!(walk(merged()), walk(root(&entries(&union))));
+        // Virtual nodes of virtual nodes are the same trie.
+        let nested = Merged::new([Merged::new([tries[0].root()]).unwrap()].into_iter().chain(
+            Merged::new(tries[1..].iter().map(LoudsTrie::root)),
+        ));
+        prop_assert_eq!(walk(nested.unwrap()), walk(expected.root()));
+        prop_assert!(union.keys().all(|key| filter.contains(Rolling::spec(seed).hash(key))));
+        prop_assert_eq!(filter, freeze(expected.root(), 0.01, seed).unwrap().filter);
+    }
+
+    #[test]
+    fn virtual_nodes_are_walked_like_the_pairs_of_the_appendix(new in map(), old in map()) {
+        let (new, old) = (trie_of(&new), trie_of(&old));
+        let byte = |pair: &louds_oracle::Pair<_>| {
+            [pair.0, pair.1].into_iter().flatten().map(|node: furui::dict::LoudsNode<'_>| node.alphabet()).min()
+        };
+        let mut pairs = vec![];
+        walk_pairs(new.root(), old.root(), |parent, pair| pairs.push((parent.and_then(byte), byte(pair))));
+        let mut nodes = vec![];
+        breadth_first(Merged::new([new.root(), old.root()]).unwrap(), |parent, node| {
+            nodes.push((parent.copied(), Some(node.alphabet())));
+            node.alphabet()
+        });
+        prop_assert_eq!(nodes, pairs);
+    }
+
+    #[test]
+    fn the_hash_carried_to_a_key_is_that_of_its_bytes(map in map(), seed: u64) {
+        let trie = trie_of(&map);
+        let mut carried = vec![];
+        breadth_first(trie.root(), |parent: Option<&(Vec<u8>, Rolling)>, node| {
+            let (mut path, mut state) = parent.cloned().unwrap_or((vec![], Rolling::start(seed)));
+            if parent.is_some() {
+                path.push(node.alphabet());
+                state = state.push(node.alphabet());
+            }
+            if node.value().is_some() {
+                carried.push((path.clone(), state.finish()));
+            }
+            (path, state)
+        });
+        carried.sort_unstable();
+        let spec: HashSpec = Rolling::spec(seed);
+        prop_assert_eq!(carried, map.keys().map(|key| (key.clone(), spec.hash(key))).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn parts_of_a_trie_are_the_trie_and_any_others_are_refused_or_harmless(
+        map in map(), flips in prop::collection::vec((0..5usize, any::<usize>(), 0..8u32), 0..4),
+    ) {
+        let trie = trie_of(&map);
+        let mut bytes = parts(&trie).1.map(<[u8]>::to_vec);
+        for &(part, at, bit) in &flips {
+            let len = bytes[part].len();
+            if len > 0 {
+                bytes[part][at % len] ^= 1 << bit;
+            }
+        }
+        let (base, leaf) = (trie.base(), trie.leaf());
+        let again = LoudsTrie::from_parts(
+            Select0::from_parts(&bytes[0][..], base.len(), base.zeros(), base.index()).unwrap(),
+            Rank1::from_parts(&bytes[1][..], leaf.len(), leaf.index()).unwrap(),
+            &bytes[2][..],
+            &bytes[3][..],
+            &bytes[4][..],
+        );
+        if flips.is_empty() {
+            let again = again.as_ref().unwrap();
+            prop_assert!(map.iter().all(|(key, value)| again.get(key) == Some(*value)));
+        }
+        if let Some(again) = again {
+            prop_assert_eq!(walk(again.root()).len() as u64, trie.nodes());
+            map.keys().for_each(|key| _ = again.get(key));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Any bytes as a filter's file, behind checksums that fit: an error, or a filter on which every operation ends in what
+//! it promises. Half of the inputs are files of good filters that were changed anywhere.
+#![no_main]
+
+use std::io::Write;
+
+use furui::filter::{AnyFilter, CountingBloom, Filter, FilterMut, FilterRef};
+use furui::filter::{QuotientFilter, StableBloom, StableBloomLight};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+use furui::{HashSpec, KeyHash};
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+use libfuzzer_sys::fuzz_target;
+
+const META: Tag = Tag::new(*b"META");
+const BITS: Tag = Tag::new(*b"BITS");
+const KINDS: [Kind; 5] =
+    [Kind::Bloom, Kind::CountingBloom, Kind::StableBloom, Kind::StableBloomLight, Kind::QuotientFilter];
+
+#[derive(Arbitrary, Debug)]
+struct Input {
+    kind: u8,
+    start: Start,
+    /// Which bytes of `META` or `BITS` are changed.
+    changes: Vec<(bool, u16, u8)>,
+    keys: Vec<(u8, u64)>,
+}
+
+#[derive(Arbitrary, Debug)]
+enum Start {
+    Bytes { meta: Vec<u8>, bits: Vec<u8> },
+    Filter { size: u8, width: u8, keys: Vec<u64> },
+}
+
+fuzz_target!(|input: Input| {
+    let kind = KINDS[usize::from(input.kind) % KINDS.len()];
+    let (mut meta, mut bits) = match input.start {
+        Start::Bytes { meta, bits } => (meta, bits),
+        Start::Filter { size, width, keys } => {
+            let Some(mut filter) = good(kind, size, width) else { return };
+            for key in keys {
+                let _ = filter.insert(KeyHash::new(key));
+            }
+            sections(&filter)
+        }
+    };
+    for (in_meta, at, change) in input.changes {
+        let section = if in_meta { &mut meta } else { &mut bits };
+        if let Some(at) = usize::from(at).checked_rem(section.len()) {
+            section[at] ^= change;
+        }
+    }
+    let file = sealed(kind, &meta, &bits);
+    let Ok(borrowed) = FilterRef::from_bytes(&file, "any") else { return };
+    let mut again = vec![];
+    borrowed.write_to(&mut again).expect("a vector takes all");
+    assert_eq!(again, file);
+    let keys: Vec<KeyHash> = input.keys.iter().map(|&(_, key)| KeyHash::new(key)).collect();
+    let mut answers = vec![];
+    borrowed.contains_all(&keys, &mut answers);
+    assert!(keys.iter().zip(answers).all(|(&key, answer)| borrowed.contains(key) == answer));
+
+    let path = std::env::temp_dir().join(format!("furui-fuzz-{}", std::process::id()));
+    std::fs::write(&path, &file).expect("a file can be written");
+    let mut filter = AnyFilter::open_trusted(&path).expect("what was read once");
+    for &(operation, key) in &input.keys {
+        play(&mut filter, operation, KeyHash::new(key));
+    }
+    let _ = filter.insert_all(&keys);
+    check(&filter);
+});
+
+fn good(kind: Kind, size: u8, width: u8) -> Option<AnyFilter> {
+    let (counters, bits) = (usize::from(size), 1 << (width % 4));
+    Some(match kind {
+        Kind::CountingBloom => AnyFilter::Counting(CountingBloom::from_parts(counters, 3, bits).ok()?),
+        Kind::StableBloom => AnyFilter::Stable(StableBloom::from_parts(counters, bits, 3, 4).ok()?),
+        Kind::StableBloomLight => AnyFilter::StableLight(StableBloomLight::from_parts(counters, 3, 7).ok()?),
+        Kind::QuotientFilter => {
+            let filter = QuotientFilter::with_fingerprint_bits(u64::from(size), u32::from(width % 64)).ok()?;
+            AnyFilter::Quotient(if width > 127 { filter.counting() } else { filter })
+        }
+        _ => return None,
+    })
+}
+
+fn play(filter: &mut AnyFilter, operation: u8, key: KeyHash) {
+    let contained = filter.contains(key);
+    match (operation % 2, &mut *filter) {
+        (0, AnyFilter::Quotient(filter)) => assert_eq!(filter.remove(key), contained),
+        (0, AnyFilter::Counting(filter)) => assert_eq!(filter.remove(key), contained),
+        _ => match filter.insert(key) {
+            Ok(new) => assert!(new != contained && filter.contains(key)),
+            Err(_) => assert!(!contained || matches!(filter, AnyFilter::Quotient(_))),
+        },
+    }
+}
+
+/// A filter that was used is still one that can be read; a quotient filter's table is checked whole then.
+fn check(filter: &AnyFilter) {
+    assert!(filter.false_positive_rate() >= 0.0);
+    let mut file = vec![];
+    filter.write_to(&mut file).expect("a vector takes all");
+    FilterRef::from_bytes(&file, "used").expect("what was used is whole");
+    if let AnyFilter::Quotient(filter) = filter {
+        let fingerprints: Vec<u64> = filter.fingerprints().collect();
+        assert!(fingerprints.is_sorted() && fingerprints.len() as u64 == filter.len());
+        let mut twice = filter.clone();
+        match twice.union(filter) {
+            Ok(()) => assert_eq!(twice.distinct(), filter.distinct()),
+            Err(_) => assert_eq!(&twice, filter),
+        }
+        twice = filter.clone();
+        twice.intersect(filter).expect("they match");
+        assert_eq!(&twice, filter);
+    }
+}
+
+fn sections(filter: &AnyFilter) -> (Vec<u8>, Vec<u8>) {
+    let mut file = vec![];
+    filter.write_to(&mut file).expect("a vector takes all");
+    let envelope = Envelope::open(&file[..], "good").expect("a good file");
+    let [meta, bits] = [META, BITS].map(|tag| envelope.read_section(&file[..], tag, 1 << 20).expect("a section"));
+    (meta, bits)
+}
+
+fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
+    let mut file = vec![];
+    let mut writer = EnvelopeWriter::new(&mut file, kind, HashSpec::default()).expect("a vector takes all");
+    for (tag, bytes) in [(META, meta), (BITS, bits)] {
+        writer.section(tag, Align::Line).expect("a vector takes all");
+        writer.write_all(bytes).expect("a vector takes all");
+    }
+    writer.finish().expect("a vector takes all");
+    file
+}
