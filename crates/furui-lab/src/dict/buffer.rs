@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use furui::HashSpec;
 use furui::dict::{Found, WriteBuffer};
+use furui::hash::Rolling;
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
@@ -35,7 +35,7 @@ pub(crate) fn run(file: Option<&str>) -> Result<(), Box<dyn Error>> {
         bytes as f64 / keys.len() as f64
     );
 
-    let spec = HashSpec::default();
+    let spec = Rolling::spec(0);
     let mut ours = Times::default();
     let mut theirs = Times::default();
     let (mut order, mut sort) = (vec![], vec![]);
