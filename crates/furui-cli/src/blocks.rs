@@ -28,9 +28,17 @@ pub struct Block<'a> {
     /// Where the separators are, ascending, counted from `start` bytes before the block; the last one ends the block.
     ends: &'a [u32],
     start: u32,
+    /// Which input they come from, and how many lines of it came before.
+    input: &'a str,
+    before: u64,
 }
 
 impl Block<'_> {
+    /// Where the line with this index is to be found, for messages.
+    pub fn place(&self, index: usize) -> String {
+        format!("{}: line {}", self.input, self.before + index as u64 + 1)
+    }
+
     /// The line with this index, without its separator.
     pub fn line(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.next_line(index - 1) };
@@ -77,6 +85,9 @@ pub struct Blocks<'a> {
     lines_done: usize,
     /// The ends of the lines in the buffer.
     ends: Vec<u32>,
+    /// The input that they come from, and how many lines of it were handed out.
+    input: String,
+    input_lines: u64,
     /// Blocks are large, and gathered with patience.
     large: bool,
 }
@@ -102,6 +113,8 @@ impl<'a> Blocks<'a> {
             done: 0,
             lines_done: 0,
             ends: Vec::new(),
+            input: String::new(),
+            input_lines: 0,
             large: false,
         }
     }
@@ -126,11 +139,21 @@ impl<'a> Blocks<'a> {
         let first = self.lines_done;
         self.lines_done = (first + MAX_LINES).min(self.ends.len());
         let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
+        let before = self.input_lines;
+        self.input_lines += (self.lines_done - first) as u64;
         Ok(Some(Block {
             bytes: &mut self.buffer[start..self.done],
             ends: &self.ends[first..self.lines_done],
             start: start as u32,
+            input: &self.input,
+            before,
         }))
+    }
+
+    /// Whether the next block is still to come: whoever holds something back for more should not wait for that.
+    pub fn would_wait(&self) -> bool {
+        let waits = |input: &Input| input.waits && self.interrupt.ready(&input.file, Duration::ZERO) != Wait::Ready;
+        self.lines_done == self.ends.len() && self.current.as_ref().is_some_and(waits)
     }
 
     /// Replaces the lines in the buffer by new ones, at least one. False if there are no more.
@@ -149,7 +172,12 @@ impl<'a> Blocks<'a> {
         loop {
             if self.current.is_none() {
                 match self.files.next() {
-                    Some(path) => self.current = Some(Input::open(&path)?),
+                    Some(path) => {
+                        let input = Input::open(&path)?;
+                        self.input.clone_from(&input.name);
+                        self.input_lines = 0;
+                        self.current = Some(input);
+                    }
                     None => return Ok(false),
                 }
             }

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod cli;
+mod dict;
 mod filter;
 mod interrupt;
 mod keys;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Seen(options) => seen::run(&options),
         Command::Filter(command) => filter::run(&command),
+        Command::Dict(command) => dict::run(&command),
         Command::Compact(store) => store::compact(&store.path),
         Command::Info(options) => store::info(&options.path, options.json),
         Command::Verify(store) => store::verify(&store.path),

@@ -30,8 +30,15 @@ impl Output {
 
     /// Prints the wanted lines of a block in one write; `wanted` has an answer for each. The block is used up.
     pub fn write(&mut self, block: &mut Block<'_>, wanted: impl Iterator<Item = bool>) -> Result<Sink, Error> {
+        if self.file.is_none() {
+            return Ok(Sink::Open);
+        }
+        self.print(keep(block, wanted))
+    }
+
+    /// Prints these bytes.
+    pub fn print(&mut self, mut left: &[u8]) -> Result<Sink, Error> {
         let Some(file) = &mut self.file else { return Ok(Sink::Open) };
-        let mut left = keep(block, wanted);
         while !left.is_empty() {
             match file.write(left) {
                 Ok(0) => return Err(failed(ErrorKind::WriteZero.into())),

@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Run};
-use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage};
+use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage, StoreKind};
 use furui::{Error, KeyHash};
 
+use crate::dict;
 use crate::filter::{details, fields};
 use crate::output::print;
 use crate::report::{Report, grouped};
@@ -19,16 +20,20 @@ const MEMORY: u64 = CascadeOptions::MIN_MEMORY;
 
 /// Merges a store into one run.
 pub fn compact(path: &Path) -> Result<ExitCode, Error> {
-    require_store(path)?;
-    open(Directory::open(path)?.mapped(false))?.compact()?;
+    match kind_of(path)? {
+        StoreKind::Dict => dict::open(path)?.compact()?,
+        _ => open(Directory::open(path)?.mapped(false))?.compact()?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Reads every byte of a store or file.
 pub fn verify(path: &Path) -> Result<ExitCode, Error> {
     if path.is_dir() {
-        require_store(path)?;
-        open(Directory::open_read_only(path)?.mapped(false))?.verify()?;
+        match kind_of(path)? {
+            StoreKind::Dict => dict::open_to_read(path)?.verify()?,
+            _ => open(Directory::open_read_only(path)?.mapped(false))?.verify()?,
+        }
     } else {
         let (file, envelope) = open_file(path)?;
         match envelope.kind() {
@@ -49,7 +54,9 @@ pub fn info(path: &Path, json: bool) -> Result<ExitCode, Error> {
 }
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
-    require_store(path)?;
+    if kind_of(path)? == StoreKind::Dict {
+        return dict::info(path, json);
+    }
     let set = open(Directory::open_read_only(path)?.mapped(false))?;
     let runs = &set.manifest().runs;
     let stored: u64 = runs.iter().map(|run| run.seal.length).sum();
@@ -69,7 +76,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         return Ok(report.json());
     }
     let mut lines = vec![
-        format!("{}: the set of a `furui seen --store`", path.display()),
+        format!("{}: {}", path.display(), set.manifest().store),
         format!("keys        {} ({keys})", grouped(keys)),
         format!("hash        {}", set.hash_spec()),
         format!("collisions  {lost:.2e} keys are expected to have been taken for another (n²/2⁶⁵)"),
@@ -130,11 +137,11 @@ fn runs_of(count: usize) -> String {
     format!("{count} run{}", if count == 1 { "" } else { "s" })
 }
 
-/// A directory that is no store is not made one by looking at it.
-fn require_store(path: &Path) -> Result<(), Error> {
+/// What kind of store a directory is. One that is no store is not made one by looking at it.
+fn kind_of(path: &Path) -> Result<StoreKind, Error> {
     let storage = Directory::open_read_only(path)?;
     match Manifest::load(&storage)? {
-        Some(_) => Ok(()),
+        Some(manifest) => Ok(manifest.store),
         None => Err(Error::Config(format!("{}: not a store: it has no {MANIFEST}", path.display()))),
     }
 }

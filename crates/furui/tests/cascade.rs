@@ -155,7 +155,7 @@ fn a_run_is_the_very_file_that_the_manifest_means() {
             storage
         })
         .collect();
-    let name = RunEntry::file_name(0);
+    let name = StoreKind::Seen.file_name(0);
     let foreign = stores[1].open(&name).unwrap();
     let put = |bytes: &[u8]| {
         stores[0].publish(&name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", &name, e))).unwrap();
@@ -175,7 +175,7 @@ fn store_of_runs(runs: &[std::ops::Range<u64>]) -> Memory {
     for range in runs {
         let hashes: Vec<u64> = range.clone().map(|i| i << 40).collect();
         let number = manifest.take_number().unwrap();
-        let name = RunEntry::file_name(number);
+        let name = StoreKind::Seen.file_name(number);
         let WrittenRun { keys, seal } = storage
             .publish(&name, |out| {
                 let mut writer = RunWriter::new(out, &name, HashSpec::default(), hashes.len() as u64)?;

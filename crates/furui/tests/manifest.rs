@@ -59,7 +59,7 @@ fn put(storage: &impl Storage, name: &str, bytes: &[u8]) {
 /// Publishes a file that stands for a run of these keys, and its entry.
 fn publish_run(storage: &impl Storage, manifest: &mut Manifest, keys: &[u8]) -> Result<RunEntry> {
     let number = manifest.take_number()?;
-    let name = RunEntry::file_name(number);
+    let name = StoreKind::Seen.file_name(number);
     let hash = manifest.hash;
     let seal = storage.publish(&name, |out| {
         let write = || {
@@ -76,8 +76,8 @@ fn publish_run(storage: &impl Storage, manifest: &mut Manifest, keys: &[u8]) -> 
 fn keys_of(storage: &impl Storage, manifest: &Manifest) -> Result<Vec<u8>> {
     let mut all = Vec::new();
     for run in &manifest.runs {
-        let file = run.open(storage)?;
-        let envelope = Envelope::open(&file, &storage.path(&RunEntry::file_name(run.number)))?;
+        let file = run.open(storage, StoreKind::Seen)?;
+        let envelope = Envelope::open(&file, &storage.path(&StoreKind::Seen.file_name(run.number)))?;
         envelope.verify(&file)?;
         all.extend(envelope.read_section(&file, KEYS, 256)?);
     }
@@ -125,9 +125,9 @@ fn every_flipped_byte_and_every_truncation_is_an_error() {
 
 #[test]
 fn names_of_runs_are_exact() {
-    assert_eq!(RunEntry::file_name(0xABC), "0000000000000abc.run");
+    assert_eq!(StoreKind::Seen.file_name(0xABC), "0000000000000abc.run");
     for number in [0, 1, 0xABC, u64::MAX] {
-        assert_eq!(RunEntry::number_of(&RunEntry::file_name(number)), Some(number));
+        assert_eq!(StoreKind::Seen.number_of(&StoreKind::Seen.file_name(number)), Some(number));
     }
     for foreign in [
         "",
@@ -141,8 +141,39 @@ fn names_of_runs_are_exact() {
         "0000000000000abg.run",
         "000000000000é.run",
     ] {
-        assert_eq!(RunEntry::number_of(foreign), None, "{foreign}");
+        assert_eq!(StoreKind::Seen.number_of(foreign), None, "{foreign}");
     }
+}
+
+#[test]
+fn the_names_of_each_kind_of_store_are_its_own() {
+    for kind in StoreKind::ALL {
+        let name = kind.file_name(0xABC);
+        let readers: Vec<StoreKind> =
+            StoreKind::ALL.into_iter().filter(|kind| kind.number_of(&name).is_some()).collect();
+        assert_eq!(readers, [kind]);
+    }
+    assert_eq!(StoreKind::Dict.file_name(0xABC), "0000000000000abc.trie");
+}
+
+#[test]
+fn a_dictionary_keeps_its_next_id() {
+    let mut manifest = Manifest::new(StoreKind::Dict, SPEC);
+    manifest.next_id = 0xFEDC_BA98;
+    assert_eq!(decode(&encode(&manifest)).unwrap(), manifest);
+}
+
+#[test]
+fn a_store_of_another_kind_is_refused_by_name() {
+    let storage = Memory::new();
+    assert_eq!(Manifest::load_kind(&storage, StoreKind::Dict).unwrap(), None);
+    Manifest::new(StoreKind::Seen, SPEC).save(&storage).unwrap();
+    assert!(Manifest::load_kind(&storage, StoreKind::Seen).unwrap().is_some());
+    let error = Manifest::load_kind(&storage, StoreKind::Dict).unwrap_err().to_string();
+    assert!(
+        error.contains("memory:MANIFEST") && error.contains("furui seen") && error.contains("furui dict"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -154,9 +185,9 @@ fn orphans_are_files_of_ours_that_nobody_names() {
     assert_eq!(golden().orphans(&storage).unwrap(), ["0000000000000001.run"]);
     // A crash leaves the run that was to come next, but no run beyond.
     let next = golden().take_number().unwrap();
-    storage.publish(&RunEntry::file_name(next), |_| Ok(())).unwrap();
+    storage.publish(&StoreKind::Seen.file_name(next), |_| Ok(())).unwrap();
     assert_eq!(golden().orphans(&storage).unwrap().len(), 2);
-    storage.publish(&RunEntry::file_name(next + 1), |_| Ok(())).unwrap();
+    storage.publish(&StoreKind::Seen.file_name(next + 1), |_| Ok(())).unwrap();
     let error = format_error(golden().orphans(&storage));
     assert!(error.to_string().contains("older than the runs beside it"), "{error}");
 }
@@ -179,15 +210,15 @@ fn a_run_that_is_missing_or_short_is_damage() {
     let storage = Memory::new();
     let mut manifest = Manifest::new(StoreKind::Seen, SPEC);
     let run = publish_run(&storage, &mut manifest, b"abc").unwrap();
-    let name = RunEntry::file_name(run.number);
-    let good = run.open(&storage).unwrap();
+    let name = StoreKind::Seen.file_name(run.number);
+    let good = run.open(&storage, StoreKind::Seen).unwrap();
     put(&storage, &name, &good[..good.as_ref().len() - 1]);
     let Seal { length, .. } = run.seal;
-    let error = format_error(run.open(&storage));
+    let error = format_error(run.open(&storage, StoreKind::Seen));
     assert_eq!((error.offset, error.problem), (length - 1, Problem::Truncated { expected: length, found: length - 1 }));
 
     storage.remove(&name).unwrap();
-    let error = format_error(run.open(&storage));
+    let error = format_error(run.open(&storage, StoreKind::Seen));
     assert_eq!((error.file.as_str(), error.problem), ("memory:0000000000000000.run", Problem::Missing));
 }
 
@@ -247,9 +278,15 @@ fn sections_that_no_manifest_has_are_refused() {
     meta = *b"sown\0\0\0\0........................";
     assert!(with(&[(b"META", &meta), (b"RUNS", &[])]).is_err());
     meta = [0; 32];
-    meta[..4].copy_from_slice(b"dict");
+    meta[..4].copy_from_slice(b"list");
     let unknown = with(&[(b"META", &meta), (b"RUNS", &[])]);
-    assert_eq!(unknown, Err(Problem::UnknownStore(r"dict\x00\x00\x00\x00".to_owned())));
+    assert_eq!(unknown, Err(Problem::UnknownStore(r"list\x00\x00\x00\x00".to_owned())));
+    // The next id, which only a dictionary has.
+    meta[28..].copy_from_slice(&7u32.to_le_bytes());
+    meta[..4].copy_from_slice(b"dict");
+    assert_eq!(with(&[(b"META", &meta), (b"RUNS", &[])]), Ok(()));
+    meta[..4].copy_from_slice(b"seen");
+    assert!(with(&[(b"META", &meta), (b"RUNS", &[])]).is_err());
 }
 
 #[test]
@@ -294,7 +331,7 @@ fn work(storage: &Failing, keys: &[u8], acknowledged: &mut Vec<u8>) -> Result<()
             let old = std::mem::replace(&mut manifest.runs, vec![merged]);
             manifest.save(storage)?;
             for run in old {
-                storage.remove(&RunEntry::file_name(run.number))?;
+                storage.remove(&StoreKind::Seen.file_name(run.number))?;
             }
         }
     }

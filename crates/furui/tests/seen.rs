@@ -7,7 +7,7 @@ mod support;
 use std::collections::HashSet;
 
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
-use furui::store::{Memory, RunEntry, Storage};
+use furui::store::{Memory, Storage, StoreKind};
 use furui::{HashSpec, KeyHash, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -231,5 +231,5 @@ fn a_rate_that_cannot_be_is_refused() {
 fn names_of_runs_are_what_the_format_says() {
     let storage = Memory::new();
     session(storage.clone(), &[keys(0..10)], &mut HashSet::new(), &mut HashSet::new()).unwrap();
-    assert_eq!(storage.list().unwrap(), [RunEntry::file_name(0), "MANIFEST".into()]);
+    assert_eq!(storage.list().unwrap(), [StoreKind::Seen.file_name(0), "MANIFEST".into()]);
 }

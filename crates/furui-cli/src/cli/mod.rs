@@ -1,5 +1,6 @@
 //! The command line, as typed. What the options mean is decided by the commands.
 
+mod dict;
 mod filter;
 mod seen;
 
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use furui::HashAlgorithm;
 
+pub use dict::*;
 pub use filter::*;
 pub use seen::*;
 
@@ -26,7 +28,10 @@ pub enum Command {
     /// Small files that answer "have I seen this?", wrong only at a stated rate
     #[command(subcommand)]
     Filter(FilterCommand),
-    /// Merge a store into one level: the least space, and one page read a lookup
+    /// A map from lines to numbers, on disk, in order, ten times smaller than a hash map
+    #[command(subcommand)]
+    Dict(DictCommand),
+    /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into
     Compact(StorePath),
     Info(InfoOptions),
     /// Read every byte of a store or file, and check every checksum and invariant

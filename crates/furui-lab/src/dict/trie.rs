@@ -132,7 +132,7 @@ fn shuffled(text: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> =
         text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && seen.insert(*line)).collect();
     for i in (1..lines.len()).rev() {
-        lines.swap(i, scale(mix(i as u64 ^ 0x5EED << 32), i + 1));
+        lines.swap(i, scale(mix(i as u64 ^ (0x5EED << 32)), i + 1));
     }
     lines
 }

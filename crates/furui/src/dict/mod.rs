@@ -3,19 +3,44 @@
 //! Everything that is a trie gives out [`Node`]s, and [`breadth_first`] walks them: the keys of a buffer
 //! ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any number of tries as if they were one ([`Merged`]). A walk builds
 //! a trie and its filter at once ([`freeze`]). [`Trie`] is the compact one, path-compressed, which a [`Skeleton`] becomes.
+//! The dictionary: a map from byte strings to numbers that is read while it grows.
+//!
+//! [`Dict`] is all of it: a [`WriteBuffer`] for what is new, and older parts that are each a compact [`Trie`] with its
+//! filter, read through a [`Snapshot`].
+//!
+//! Below are also the parts of the paper that it comes from, as they are there. Everything that is a trie gives out
+//! [`Node`]s, and [`breadth_first`] walks them: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or
+//! any number of tries as if they were one ([`Merged`]). A walk builds a trie and its filter at once ([`freeze`]).
 
+mod buffer;
+mod entries;
+mod filtered_trie;
 mod freeze;
+mod job;
+mod layer;
+mod list;
 mod louds;
+mod merge;
 mod merged;
 mod node;
+mod options;
+mod policy;
+mod snapshot;
 mod sorted_keys;
 mod trie;
 mod walk;
 
+pub use buffer::{Record, WriteBuffer};
+pub use entries::Entries;
+pub use filtered_trie::FilteredTrie;
 pub use freeze::{Frozen, freeze};
+pub use job::{Done, Job};
+pub use list::Dict;
 pub use louds::{LoudsBuilder, LoudsNode, LoudsTrie};
 pub use merged::Merged;
 pub use node::{Node, Value};
+pub use options::{DictOptions, Merging};
+pub use snapshot::Snapshot;
 pub use sorted_keys::{SortedKeys, SortedNode};
 pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieEntries, TrieError, TrieNode};
 pub use walk::breadth_first;

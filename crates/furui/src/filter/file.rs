@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use super::error::no_memory;
 use crate::bits::Buffer;
-use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
+use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
 
 /// What a filter is: sizes and counts, of a length that the kind fixes.
 pub(super) const META: Tag = Tag::new(*b"META");
@@ -123,5 +123,29 @@ impl<'a> Source for Borrowed<'a, '_> {
         let (offset, length) = self.place(tag, length)?;
         // The envelope has checked that its sections lie inside the file.
         Ok(&self.bytes[offset as usize..][..length])
+    }
+}
+
+/// A file whose bytes are shared, as its tables then are.
+pub(super) struct Shared<'a> {
+    pub(super) bytes: &'a Bytes,
+    pub(super) envelope: &'a Envelope,
+}
+
+impl Source for Shared<'_> {
+    type Bytes = Bytes;
+
+    fn envelope(&self) -> &Envelope {
+        self.envelope
+    }
+
+    fn section(&self, tag: Tag, limit: usize) -> Result<Vec<u8>, ReadError> {
+        self.envelope.read_section(&**self.bytes, tag, limit)
+    }
+
+    fn table(&self, tag: Tag, length: u64) -> Result<Bytes, ReadError> {
+        let (offset, length) = self.place(tag, length)?;
+        let start = offset as usize;
+        Ok(self.bytes.part(start..start + length).expect("the envelope's sections lie inside the file"))
     }
 }

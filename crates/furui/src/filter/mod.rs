@@ -47,6 +47,12 @@ pub trait Filter {
     /// Whether `key` may be in the set.
     fn contains(&self, key: KeyHash) -> bool;
 
+    /// Asks for the memory that [`contains`](Self::contains) will read for `key`: worth it for who then asks several
+    /// filters about the key. Filters whose probes lie far apart ask for nothing.
+    fn fetch(&self, key: KeyHash) {
+        let _ = key;
+    }
+
     /// Answers for a whole batch: `out` is cleared and gets one answer per key. Implementations prefetch here.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();

@@ -1,10 +1,11 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut, MmapOptions};
 
-use super::ReadAt;
+use super::{Bytes, ReadAt};
 
 /// Whether files can be mapped here: a 64-bit address space has room for any file.
 const CAN_MAP: bool = cfg!(all(target_pointer_width = "64", any(unix, windows)));
@@ -21,7 +22,7 @@ const CAN_MAP: bool = cfg!(all(target_pointer_width = "64", any(unix, windows)))
 pub struct DiskFile {
     file: File,
     length: u64,
-    map: Option<Mmap>,
+    map: Option<Arc<Mmap>>,
 }
 
 impl DiskFile {
@@ -36,7 +37,7 @@ impl DiskFile {
     /// Takes over an open file, of which nobody will change a byte any more.
     pub(crate) fn new(file: File, mapped: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        let map = if mapped && CAN_MAP && length > 0 { Some(map(&file)?) } else { None };
+        let map = if mapped && CAN_MAP && length > 0 { Some(Arc::new(map(&file)?)) } else { None };
         Ok(Self { file, length, map })
     }
 }
@@ -107,6 +108,13 @@ impl ReadAt for DiskFile {
     }
 
     fn mapped(&self) -> Option<&[u8]> {
-        self.map.as_deref()
+        self.map.as_deref().map(|map| &**map)
+    }
+
+    fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        match &self.map {
+            Some(map) => Bytes::of_map(Arc::clone(map)).bytes(offset, length),
+            None => Bytes::read(self, offset, length),
+        }
     }
 }

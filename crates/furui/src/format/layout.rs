@@ -63,6 +63,8 @@ pub enum Kind {
     GrowingBloom,
     /// A compact trie.
     Trie,
+    /// A part of a dictionary: a trie and its filter.
+    FilteredTrie,
 }
 
 impl Kind {
@@ -81,6 +83,7 @@ impl Kind {
             Self::SplitBlockBloom => 23,
             Self::GrowingBloom => 24,
             Self::Trie => 64,
+            Self::FilteredTrie => 65,
         }
     }
 
@@ -99,6 +102,7 @@ impl Kind {
             23 => Some(Self::SplitBlockBloom),
             24 => Some(Self::GrowingBloom),
             64 => Some(Self::Trie),
+            65 => Some(Self::FilteredTrie),
             _ => None,
         }
     }
@@ -123,6 +127,7 @@ impl Kind {
             Self::SplitBlockBloom => "parquet",
             Self::GrowingBloom => "growing",
             Self::Trie => "trie",
+            Self::FilteredTrie => "filtered-trie",
         }
     }
 }
@@ -142,6 +147,7 @@ impl fmt::Display for Kind {
             Self::SplitBlockBloom => "a split-block Bloom filter, as in Parquet files",
             Self::GrowingBloom => "a growing chain of Bloom filters",
             Self::Trie => "a compact trie",
+            Self::FilteredTrie => "a trie of a dictionary, with its filter",
         })
     }
 }

@@ -7,6 +7,7 @@
 //! A file is written front to back and never changed ([`EnvelopeWriter`]); it is opened by its two ends ([`Envelope`]).
 //! docs/format.md is the normative description; this module is its code.
 
+mod bytes;
 mod disk_file;
 mod envelope;
 mod error;
@@ -16,6 +17,7 @@ mod publish;
 mod read_at;
 mod writer;
 
+pub use bytes::Bytes;
 pub use disk_file::DiskFile;
 pub use envelope::Envelope;
 pub use error::{FormatError, Problem, ReadError, WriteError};

@@ -1,6 +1,8 @@
 use std::io;
 use std::sync::Arc;
 
+use super::Bytes;
+
 /// An immutable file that is read at offsets: what the reader of a format needs to know of storage.
 ///
 /// A file never changes while it is open (storage publishes files whole), so any number of readers may share it.
@@ -24,6 +26,14 @@ pub trait ReadAt: Send + Sync {
     /// without it, through [`read_at`](Self::read_at).
     fn mapped(&self) -> Option<&[u8]> {
         None
+    }
+
+    /// `length` bytes from `offset` on, to be kept: shared with the file if it is memory or mapped into it, else read.
+    ///
+    /// # Errors
+    /// As [`read_at`](Self::read_at). Nothing is allocated beyond the file's length.
+    fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        Bytes::read(self, offset, length)
     }
 }
 
@@ -57,5 +67,9 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
     fn mapped(&self) -> Option<&[u8]> {
         (**self).mapped()
+    }
+
+    fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        (**self).bytes(offset, length)
     }
 }

@@ -2,7 +2,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{DiskFile, MANIFEST, RunEntry, Storage};
+use super::{DiskFile, MANIFEST, Storage, StoreKind};
 use crate::error::{Error, Result};
 use crate::format::{TEMPORARY, parent_of, publish, sync_directory};
 
@@ -172,9 +172,8 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     for entry in fs::read_dir(path).map_err(error_at("cannot list", path))? {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
         // Other programs have a LOCK, too, but never alone.
-        let ours = name
-            .to_str()
-            .is_some_and(|name| name == LOCK || name.ends_with(TEMPORARY) || RunEntry::number_of(name).is_some());
+        let ours =
+            name.to_str().is_some_and(|name| name == LOCK || name.ends_with(TEMPORARY) || StoreKind::is_any_run(name));
         if !ours {
             return Err(Error::Config(format!(
                 "{}: holds other files and is no store; name an empty or a new directory",

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io::{self, Write};
 
 use super::{ReadAt, Storage};
@@ -18,7 +19,7 @@ const META_LEN: usize = 32;
 const META_GENERATION: usize = 8;
 const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
-const META_RESERVED: usize = 28;
+const META_NEXT_ID: usize = 28;
 
 const RUNS: Tag = Tag::new(*b"RUNS");
 const RUN_LEN: usize = 32;
@@ -44,8 +45,10 @@ pub struct Manifest {
     pub store: StoreKind,
     /// How the keys of all runs were hashed.
     pub hash: HashSpec,
-    /// The runs, oldest first.
+    /// The runs, oldest first. Those of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
+    /// Of a dictionary: larger than every value that was ever put. 0 in other stores.
+    pub next_id: u32,
     generation: u64,
     next_file: u64,
 }
@@ -56,6 +59,8 @@ pub struct Manifest {
 pub enum StoreKind {
     /// The set of keys that `furui seen` has seen.
     Seen,
+    /// A dictionary, as `furui dict` keeps it.
+    Dict,
 }
 
 /// A run, as the manifest names it.
@@ -70,36 +75,62 @@ pub struct RunEntry {
 }
 
 impl StoreKind {
+    /// Every kind there is.
+    pub const ALL: [Self; 2] = [Self::Seen, Self::Dict];
+
     const fn bytes(self) -> [u8; 8] {
         match self {
             Self::Seen => *b"seen\0\0\0\0",
+            Self::Dict => *b"dict\0\0\0\0",
         }
     }
 
     fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
-        (bytes == Self::Seen.bytes()).then_some(Self::Seen)
+        Self::ALL.into_iter().find(|kind| kind.bytes() == bytes)
+    }
+
+    /// What the names of its runs' files end with.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Seen => ".run",
+            Self::Dict => ".trie",
+        }
+    }
+
+    /// The name of the file of a run of this number: 16 hexadecimal digits and `.run`, or `.trie` in a dictionary.
+    pub fn file_name(self, number: u64) -> String {
+        format!("{number:016x}{}", self.suffix())
+    }
+
+    /// The number in the name of a run's file, if it is one: exactly as [`file_name`](Self::file_name) writes it.
+    pub fn number_of(self, name: &str) -> Option<u64> {
+        let number = u64::from_str_radix(name.strip_suffix(self.suffix())?, 16).ok()?;
+        (self.file_name(number) == name).then_some(number)
+    }
+
+    /// Whether a store of any kind has files of this name.
+    pub(super) fn is_any_run(name: &str) -> bool {
+        Self::ALL.iter().any(|kind| kind.number_of(name).is_some())
+    }
+}
+
+impl fmt::Display for StoreKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Seen => "the set of a `furui seen --store`",
+            Self::Dict => "a dictionary of `furui dict`",
+        })
     }
 }
 
 impl RunEntry {
-    /// The name of the file of this number: 16 hexadecimal digits and `.run`.
-    pub fn file_name(number: u64) -> String {
-        format!("{number:016x}.run")
-    }
-
-    /// The number in the name of a run's file, if it is one: exactly as [`file_name`](Self::file_name) writes it.
-    pub fn number_of(name: &str) -> Option<u64> {
-        let number = u64::from_str_radix(name.strip_suffix(".run")?, 16).ok()?;
-        (Self::file_name(number) == name).then_some(number)
-    }
-
     /// Opens the run's file, which must be there and have its length. Whether it is the very file that is meant, its
     /// [`seal`](Self::seal) tells.
     ///
     /// # Errors
     /// [`Error::Format`] if the file is missing or too short; [`Error::Io`].
-    pub fn open<S: Storage>(&self, storage: &S) -> Result<S::File> {
-        let name = Self::file_name(self.number);
+    pub fn open<S: Storage>(&self, storage: &S, store: StoreKind) -> Result<S::File> {
+        let name = store.file_name(self.number);
         let error = |offset, problem| FormatError { file: storage.path(&name), offset, problem };
         let file = match storage.open(&name) {
             Err(missing) if is_not_found(&missing) => return Err(error(0, Problem::Missing).into()),
@@ -117,7 +148,7 @@ impl RunEntry {
 impl Manifest {
     /// The manifest of a new store, without runs. It is not saved yet.
     pub fn new(store: StoreKind, hash: HashSpec) -> Self {
-        Self { store, hash, runs: Vec::new(), generation: 0, next_file: 0 }
+        Self { store, hash, runs: Vec::new(), next_id: 0, generation: 0, next_file: 0 }
     }
 
     /// Reads the manifest of a store, or finds that there is no store yet.
@@ -129,12 +160,27 @@ impl Manifest {
         match storage.open(MANIFEST) {
             Ok(file) => Ok(Some(Self::decode(&file, &path)?)),
             Err(missing) if is_not_found(&missing) => {
-                if storage.list()?.iter().any(|name| RunEntry::number_of(name).is_some()) {
+                if storage.list()?.iter().any(|name| StoreKind::is_any_run(name)) {
                     return Err(FormatError { file: path, offset: 0, problem: Problem::Missing }.into());
                 }
                 Ok(None)
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// As [`load`](Self::load), for whoever works with one kind of store only.
+    ///
+    /// # Errors
+    /// Those of [`load`](Self::load); [`Error::Config`] if the store is of another kind.
+    pub fn load_kind<S: Storage>(storage: &S, expected: StoreKind) -> Result<Option<Self>> {
+        let manifest = Self::load(storage)?;
+        match &manifest {
+            Some(Self { store: found, .. }) if *found != expected => Err(Error::Config(format!(
+                "{}: this is {found}, not {expected}; name another directory",
+                storage.path(MANIFEST)
+            ))),
+            _ => Ok(manifest),
         }
     }
 
@@ -184,7 +230,7 @@ impl Manifest {
         let named: BTreeSet<u64> = self.runs.iter().map(|run| run.number).collect();
         let mut orphans = Vec::new();
         for name in storage.list()? {
-            let Some(number) = RunEntry::number_of(&name).filter(|number| !named.contains(number)) else { continue };
+            let Some(number) = self.store.number_of(&name).filter(|number| !named.contains(number)) else { continue };
             // A crash leaves at most the run that was being added.
             if number > self.next_file {
                 let problem = Problem::Invalid("older than the runs beside it");
@@ -206,7 +252,7 @@ impl Manifest {
         out.write_all(&self.generation.to_le_bytes())?;
         out.write_all(&self.next_file.to_le_bytes())?;
         out.write_all(&(self.runs.len() as u32).to_le_bytes())?;
-        out.write_all(&[0; META_LEN - META_RESERVED])?;
+        out.write_all(&self.next_id.to_le_bytes())?;
         out.section(RUNS, Align::Line)?;
         for run in &self.runs {
             for field in [run.number, run.keys, run.seal.length, run.seal.checksum] {
@@ -228,7 +274,7 @@ impl Manifest {
             _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
         };
         let meta = envelope.read_section(file, META, META_LEN)?;
-        if meta.len() != META_LEN || meta[META_RESERVED..].iter().any(|&byte| byte != 0) {
+        if meta.len() != META_LEN {
             return Err(envelope.error(meta_at, Problem::Invalid("the section META")).into());
         }
         let runs = envelope.read_section(file, RUNS, MAX_RUNS * RUN_LEN)?;
@@ -243,10 +289,16 @@ impl Manifest {
             let kind = store.escape_ascii().to_string();
             envelope.error(meta_at, Problem::UnknownStore(kind))
         })?;
+        let next_id = u32_at(&meta, META_NEXT_ID);
+        if store != StoreKind::Dict && next_id != 0 {
+            let at = meta_at + META_NEXT_ID as u64;
+            return Err(envelope.error(at, Problem::Invalid("a reserved byte is not zero")).into());
+        }
         let manifest = Self {
             store,
             hash: envelope.hash(),
             runs: runs.chunks_exact(RUN_LEN).map(run_of).collect(),
+            next_id,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),
         };

@@ -2,13 +2,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Storage;
+use super::{Bytes, Storage};
 use crate::error::{Error, Result};
 
 /// Files in memory. A clone is another handle to the same files, so a store can be dropped and opened again.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
-    files: Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>,
+    files: Arc<Mutex<BTreeMap<String, Bytes>>>,
 }
 
 impl Memory {
@@ -17,7 +17,7 @@ impl Memory {
         Self::default()
     }
 
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<[u8]>>> {
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Bytes>> {
         // Every change is a single insert or remove, so the map is whole even if a holder of the lock panicked.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -28,7 +28,7 @@ impl Memory {
 }
 
 impl Storage for Memory {
-    type File = Arc<[u8]>;
+    type File = Bytes;
 
     fn open(&self, name: &str) -> Result<Self::File> {
         self.files().get(name).cloned().ok_or_else(|| self.not_found("cannot open", name))
@@ -37,7 +37,7 @@ impl Storage for Memory {
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn io::Write) -> Result<T>) -> Result<T> {
         let mut bytes = Vec::new();
         let written = write(&mut bytes)?;
-        self.files().insert(name.to_owned(), bytes.into());
+        self.files().insert(name.to_owned(), Arc::<[u8]>::from(bytes).into());
         Ok(written)
     }
 

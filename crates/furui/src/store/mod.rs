@@ -12,7 +12,7 @@ mod overlay;
 mod scratch;
 mod storage;
 
-pub use crate::format::{DiskFile, ReadAt};
+pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
 pub use manifest::{MANIFEST, MAX_RUNS, Manifest, RunEntry, StoreKind};
 pub use memory::Memory;

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{ReadAt, Storage};
+use super::{Bytes, ReadAt, Storage};
 use crate::error::{Error, Result};
 
 /// A storage over another one that it never changes: for a dry run on a store.
@@ -120,6 +120,13 @@ impl<B: ReadAt, T: ReadAt> ReadAt for OverlayFile<B, T> {
         match self {
             Self::Base(file) => file.mapped(),
             Self::Top(file) => file.mapped(),
+        }
+    }
+
+    fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        match self {
+            Self::Base(file) => file.bytes(offset, length),
+            Self::Top(file) => file.bytes(offset, length),
         }
     }
 }

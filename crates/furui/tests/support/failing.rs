@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use furui::store::{Memory, ReadAt, Storage};
+use furui::store::{Bytes, Memory, ReadAt, Storage};
 use furui::{Error, Result};
 
 /// What happens at the chosen operation.
@@ -33,7 +33,7 @@ pub(crate) struct Failing {
     files: Memory,
     plan: Arc<Plan>,
     /// Removals that no publish has made durable yet: a crash may undo them.
-    removed: Arc<Mutex<BTreeMap<String, Arc<[u8]>>>>,
+    removed: Arc<Mutex<BTreeMap<String, Bytes>>>,
 }
 
 #[derive(Debug)]
@@ -129,7 +129,7 @@ impl Storage for Failing {
 /// A file that can be read only with system calls, which may fail.
 #[derive(Debug)]
 pub(crate) struct FailingFile {
-    file: Arc<[u8]>,
+    file: Bytes,
     plan: Arc<Plan>,
 }
 

@@ -11,7 +11,7 @@ use super::values::{Width, terminals_len};
 use super::{Shape, Trie};
 use crate::bits::{Buffer, Vectors};
 use crate::format::field::{put, u16_at, u32_at, u64_at};
-use crate::format::{Align, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Seal, Tag};
+use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
 
 /// What the trie is: its numbers.
@@ -100,6 +100,20 @@ impl<'a> Trie<&'a [u8]> {
         let offset = envelope.section(TRIE)?.offset as usize;
         // The envelope has checked that its sections lie inside the file.
         Ok(Self { body: &bytes[offset..][..shape.parts.len()], shape, vectors: Vectors::detect() })
+    }
+}
+
+impl Trie<Bytes> {
+    /// As [`from_bytes`](Trie::from_bytes), of shared bytes, which live as long as the trie does.
+    ///
+    /// # Errors
+    /// Those of [`open`](Trie::open).
+    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
+        let (envelope, shape) = read_shape(bytes, name)?;
+        let offset = envelope.section(TRIE)?.offset as usize;
+        let body = bytes.part(offset..offset + shape.parts.len());
+        let body = body.expect("the envelope's sections lie inside the file");
+        Ok(Self { body, shape, vectors: Vectors::detect() })
     }
 }
 

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Mapped, Source, Stored, Writer};
+use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
-use crate::format::{DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
+use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter of whatever kind: what a file holds.
@@ -80,6 +80,18 @@ impl<'a> FilterRef<'a> {
         let envelope = Envelope::open(bytes, name)?;
         envelope.verify(bytes)?;
         Self::read(&Borrowed { bytes, envelope: &envelope })
+    }
+}
+
+impl AnyFilter<Bytes> {
+    /// The filter whose file's bytes these are; errors call them `name`. In constant time, as
+    /// [`open_trusted`](AnyFilter::open_trusted): a damaged table gives wrong answers, never a panic.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
+    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
+        let envelope = Envelope::open(&**bytes, name)?;
+        Self::read(&Shared { bytes, envelope: &envelope })
     }
 }
 
@@ -219,6 +231,10 @@ fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io
 impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
     fn contains(&self, key: KeyHash) -> bool {
         self.filter().contains(key)
+    }
+
+    fn fetch(&self, key: KeyHash) {
+        self.filter().fetch(key);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {

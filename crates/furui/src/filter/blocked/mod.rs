@@ -5,8 +5,8 @@ use super::error::no_memory;
 use super::file::{BITS, META, Source, Stored, Writer};
 use super::probes::check_rate;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
-use crate::bits::Buffer;
 use crate::bits::arch::{Line, Lines};
+use crate::bits::{Buffer, prefetch};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashSpec, KeyHash};
@@ -224,6 +224,12 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
     #[inline]
     fn contains(&self, key: KeyHash) -> bool {
         probing::contains(self.vectors, self.table(), self.probes, key)
+    }
+
+    #[inline]
+    fn fetch(&self, key: KeyHash) {
+        let table = self.table();
+        prefetch(&table[Shape::whole(table.len(), self.probes).line(key)]);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {

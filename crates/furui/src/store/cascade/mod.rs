@@ -102,7 +102,7 @@ impl<S: Storage> Cascade<S> {
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Config`] if
     /// the storage holds something else; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
-        let (manifest, saved) = match Manifest::load(&storage)? {
+        let (manifest, saved) = match Manifest::load_kind(&storage, StoreKind::Seen)? {
             Some(manifest) => (manifest, true),
             None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), false),
         };
@@ -383,7 +383,7 @@ impl<S: Storage> Cascade<S> {
             sources.push(Box::new(run.reader()));
         }
         let number = self.manifest.take_number()?;
-        let name = RunEntry::file_name(number);
+        let name = StoreKind::Seen.file_name(number);
         let path = self.storage.path(&name);
         let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
             let mut writer = RunWriter::new(out, &path, self.manifest.hash, keys)?;
@@ -411,7 +411,7 @@ impl<S: Storage> Cascade<S> {
         self.broken = false;
         for old in replaced {
             // Where this fails, the file is an orphan, and the next opening removes it.
-            let _ = self.storage.remove(&RunEntry::file_name(old.number));
+            let _ = self.storage.remove(&StoreKind::Seen.file_name(old.number));
         }
         Ok(())
     }
@@ -423,8 +423,8 @@ fn nonzero(key: KeyHash) -> u64 {
 }
 
 fn open_run<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec) -> Result<Run<S::File>> {
-    let path = storage.path(&RunEntry::file_name(entry.number));
-    let run = Run::open(entry.open(storage)?, &path, hash)?;
+    let path = storage.path(&StoreKind::Seen.file_name(entry.number));
+    let run = Run::open(entry.open(storage, StoreKind::Seen)?, &path, hash)?;
     if run.seal() != entry.seal || run.len() != entry.keys {
         return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());
     }

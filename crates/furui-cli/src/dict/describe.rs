@@ -1,0 +1,57 @@
+//! What `furui info` says of a dictionary.
+
+use std::path::Path;
+
+use furui::Error;
+use furui::filter::Filter;
+
+use super::open_to_read;
+use crate::report::{Report, grouped};
+use crate::size;
+
+/// A dictionary as a text, or as JSON.
+pub fn info(path: &Path, json: bool) -> Result<String, Error> {
+    let dict = open_to_read(path)?;
+    let tries: Vec<_> = dict.tries().collect();
+    let stored: u64 = tries.iter().map(|trie| trie.entry().seal.length).sum();
+    let keys = dict.len_at_most();
+    if json {
+        let mut report = Report::default();
+        report
+            .text("kind", "dict")
+            .text("hash", dict.hash_spec().algorithm.name())
+            .text("seed", &format!("{:#018x}", dict.hash_spec().seed))
+            .number("keys_at_most", keys)
+            .number("tries", tries.len())
+            .number("bytes", stored)
+            .number("next_id", dict.next_id())
+            .number("generation", dict.manifest().generation());
+        return Ok(report.json());
+    }
+    let at_most = if tries.len() > 1 { "at most " } else { "" };
+    let mut lines = vec![
+        format!("{}: a dictionary", path.display()),
+        format!("keys        {at_most}{} ({keys})", grouped(keys)),
+        format!("next id     {}", dict.next_id()),
+        format!("hash        {}", dict.hash_spec()),
+        format!(
+            "storage     {} in {} {}, {:.2} bytes a key",
+            size::display(stored),
+            tries.len(),
+            if tries.len() == 1 { "trie" } else { "tries" },
+            stored as f64 / keys.max(1) as f64
+        ),
+        format!("generation  {}", dict.manifest().generation()),
+    ];
+    for trie in tries {
+        lines.push(format!(
+            "trie {:016x}  keys {}, {}, nodes {}, filter errs at {:.2e}",
+            trie.entry().number,
+            grouped(trie.keys()),
+            size::display(trie.entry().seal.length),
+            grouped(trie.trie().nodes()),
+            trie.filter().false_positive_rate()
+        ));
+    }
+    Ok(lines.join("\n") + "\n")
+}

@@ -1,0 +1,74 @@
+//! `furui dict`: a map from lines to numbers.
+
+mod build;
+mod delete;
+mod describe;
+mod get;
+mod number;
+mod walk;
+mod worker;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use furui::Error;
+use furui::dict::{Dict, DictOptions};
+use furui::store::{Directory, MANIFEST, Manifest};
+
+use crate::cli::DictCommand;
+pub use describe::info;
+
+/// The exit code for "nothing found".
+const NONE: u8 = 1;
+/// A shell reports this and the signal's number for a process that a signal ended.
+const SIGNALLED: u8 = 128;
+
+/// Runs one of the commands.
+pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
+    match command {
+        DictCommand::Build(options) => build::run(options),
+        DictCommand::Get(options) => get::run(options),
+        DictCommand::Prefix(options) => walk::prefix(options),
+        DictCommand::Range(options) => walk::range(options),
+        DictCommand::Delete(options) => delete::run(options),
+        DictCommand::Number(options) => number::run(options),
+    }
+}
+
+/// Opens a dictionary to change it; it is made if it is missing.
+fn open_or_create(path: &Path) -> Result<Dict<Directory>, Error> {
+    Dict::open(Directory::open(path)?, DictOptions::default())
+}
+
+/// Opens a dictionary to change it.
+pub fn open(path: &Path) -> Result<Dict<Directory>, Error> {
+    // A directory that is no dictionary is not made one by looking at it.
+    drop(open_to_read(path)?);
+    open_or_create(path)
+}
+
+/// Opens a dictionary to read it.
+pub fn open_to_read(path: &Path) -> Result<Dict<Directory>, Error> {
+    let storage = Directory::open_read_only(path)?;
+    if Manifest::load(&storage)?.is_none() {
+        return Err(Error::Config(format!("{}: not a dictionary: it has no {MANIFEST}", path.display())));
+    }
+    Dict::open(storage, DictOptions::default())
+}
+
+fn found_or_none(found: bool) -> ExitCode {
+    if found { ExitCode::SUCCESS } else { ExitCode::from(NONE) }
+}
+
+/// Appends `key`, a tab, `value` and the separator.
+fn push_entry(out: &mut Vec<u8>, key: &[u8], value: u32, separator: u8) {
+    out.extend_from_slice(key);
+    out.push(b'\t');
+    push_number(out, value, separator);
+}
+
+/// Appends `value` and the separator.
+fn push_number(out: &mut Vec<u8>, value: u32, separator: u8) {
+    out.extend_from_slice(value.to_string().as_bytes());
+    out.push(separator);
+}

@@ -1,0 +1,79 @@
+//! `furui dict number`.
+
+use std::process::ExitCode;
+
+use furui::Error;
+use furui::dict::Dict;
+use furui::store::Directory;
+
+use super::build::check_key;
+use super::{SIGNALLED, open_or_create, push_number};
+use crate::blocks::Blocks;
+use crate::cli::DictFiles;
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Sink};
+
+/// How many bytes of output are held back until the new numbers among them are durable.
+const HELD_BACK: usize = 16 << 20;
+
+/// Runs the command.
+pub fn run(options: &DictFiles) -> Result<ExitCode, Error> {
+    let mut dict = open_or_create(&options.dict.store)?;
+    let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
+    let separator = options.dict.separator();
+    let mut output = Output::new(false)?;
+    output.mend(separator)?;
+    let mut numbers = Numbers { output, held: vec![], durable: dict.next_id() };
+    let mut blocks = Blocks::new(&options.files, separator, &interrupt);
+    let mut failure = None;
+    let mut sink = Sink::Open;
+    while sink == Sink::Open && failure.is_none() {
+        match blocks.next() {
+            Ok(Some(block)) => {
+                for (index, line) in block.lines().enumerate() {
+                    match check_key(line, &block, index).and_then(|()| dict.number(line)) {
+                        Ok(id) => push_number(&mut numbers.held, id, separator),
+                        Err(error) => {
+                            failure = Some(error);
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok(None) => break,
+            Err(error) => failure = Some(error),
+        }
+        let may_wait = numbers.held.len() < HELD_BACK && failure.is_none() && !blocks.would_wait();
+        if dict.next_id() == numbers.durable || !may_wait {
+            sink = numbers.print(&mut dict)?;
+        }
+    }
+    if sink == Sink::Open {
+        numbers.print(&mut dict)?;
+    }
+    match failure {
+        Some(error) => Err(error),
+        None => Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal))),
+    }
+}
+
+struct Numbers {
+    output: Output,
+    /// What is to be printed.
+    held: Vec<u8>,
+    /// All numbers below this are durable.
+    durable: u32,
+}
+
+impl Numbers {
+    /// Prints what is held, once it is durable: a number that somebody has read is never given to another line.
+    fn print(&mut self, dict: &mut Dict<Directory>) -> Result<Sink, Error> {
+        if dict.next_id() != self.durable {
+            dict.sync()?;
+            self.durable = dict.next_id();
+        }
+        let sink = self.output.print(&self.held)?;
+        self.held.clear();
+        Ok(sink)
+    }
+}

@@ -1,0 +1,39 @@
+use std::io;
+use std::thread::{self, JoinHandle};
+
+use furui::Error;
+use furui::dict::{Dict, Done};
+use furui::store::Directory;
+
+/// A thread that freezes and merges while lines are read.
+#[derive(Default)]
+pub struct Worker {
+    running: Option<JoinHandle<Result<Done, Error>>>,
+}
+
+impl Worker {
+    /// Lets the dictionary take in so many keys of so many bytes together: brings home what is done, and gives out what is
+    /// to be done. Waits for the thread if the dictionary would have to do its work otherwise.
+    pub fn tend(&mut self, dict: &mut Dict<Directory>, keys: usize, bytes: usize) -> Result<(), Error> {
+        let waits = dict.will_freeze(keys, bytes);
+        if self.running.as_ref().is_some_and(|thread| waits || thread.is_finished()) {
+            self.finish(dict)?;
+        }
+        if self.running.is_none()
+            && let Some(job) = dict.job()?
+        {
+            let thread = thread::Builder::new().name("merge".into()).spawn(move || job.run());
+            self.running = Some(thread.map_err(|error: io::Error| Error::io("cannot start", "a thread", error))?);
+        }
+        Ok(())
+    }
+
+    /// Waits for the thread, if it is at something.
+    pub fn finish(&mut self, dict: &mut Dict<Directory>) -> Result<(), Error> {
+        if let Some(thread) = self.running.take() {
+            let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            dict.install(done)?;
+        }
+        Ok(())
+    }
+}

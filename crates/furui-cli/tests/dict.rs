@@ -1,0 +1,242 @@
+//! `furui dict` through its binary.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
+
+use support::{TempDir, distinct, failure, furui, lines, run, stdout, text};
+
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap()
+}
+
+/// The one file of a trie in a store.
+fn trie_file(store: &str) -> String {
+    let mut files = fs::read_dir(store).unwrap().map(|entry| entry.unwrap().path().display().to_string());
+    files.find(|name| name.ends_with(".trie")).unwrap()
+}
+
+#[test]
+fn lines_are_numbered_in_order_of_arrival_and_found_again() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let a = dir.file("a", b"seen\nbefore\nseen\n");
+    let b = dir.file("b", b"seed\nbefore");
+    assert_eq!(stdout(&["dict", "build", "--store", &store, &a, &b], b""), b"");
+    let get = ["dict", "get", "--store", &store];
+    assert_eq!(text_of(stdout(&get, b"seed\nnone\nseen\nbefore\nsee\n")), "seed\t2\nseen\t0\nbefore\t1\n");
+    let none = run(&get, b"none\n");
+    assert_eq!((none.status.code(), none.stdout.as_slice(), none.stderr.as_slice()), (Some(1), &b""[..], &b""[..]));
+    // The next run goes on from there.
+    assert_eq!(stdout(&["dict", "build", "--store", &store, "-"], b"more\nseen\n"), b"");
+    assert_eq!(text_of(stdout(&get, b"more\nseen\n")), "more\t3\nseen\t0\n");
+}
+
+#[test]
+fn values_prefixes_ranges_and_deletions() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let build = ["dict", "build", "--store", &store];
+    stdout(&build, b"b\t7\nab\t4294967295\na\t0\nabc\t1\nb\t8\nwith\ttab\t9\n\t5\n");
+    let all = "\t5\na\t0\nab\t4294967295\nabc\t1\nb\t8\nwith\ttab\t9\n";
+    let printed = |args: &[&str]| text_of(stdout(&[&["dict"][..], args, &["--store", &store]].concat(), b""));
+    assert_eq!(printed(&["prefix", ""]), all);
+    assert_eq!(printed(&["range"]), all);
+    assert_eq!(printed(&["prefix", "ab"]), "ab\t4294967295\nabc\t1\n");
+    assert_eq!(printed(&["range", "ab", "b"]), "ab\t4294967295\nabc\t1\n");
+    assert_eq!(printed(&["range", "", "ab"]), "\t5\na\t0\n");
+    assert_eq!(printed(&["range", "b"]), "b\t8\nwith\ttab\t9\n");
+    for args in [&["prefix", "x"][..], &["range", "x"], &["range", "b", "a"]] {
+        let none = run(&[&["dict"][..], args, &["--store", &store]].concat(), b"");
+        assert_eq!((none.status.code(), none.stdout.len(), none.stderr.len()), (Some(1), 0, 0));
+    }
+    assert_eq!(stdout(&["dict", "delete", "--store", &store], b"ab\nnone\n\n"), b"");
+    assert_eq!(run(&["dict", "delete", "--store", &store], b"ab\n").status.code(), Some(1));
+    assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");
+    stdout(&["compact", &store], b"");
+    assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");
+    stdout(&["verify", &store], b"");
+}
+
+#[test]
+fn keys_are_bytes_and_may_end_in_nul() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    assert_eq!(
+        stdout(&["dict", "number", "-0", "--store", &store], b"a\nb\0\xFF\xFE\0\0a\nb\0"),
+        b"0\x001\x002\x000\0"
+    );
+    let get = ["dict", "get", "--null", "--store", &store];
+    assert_eq!(stdout(&get, b"\xFF\xFE\0\0none"), b"\xFF\xFE\t1\0\t2\0");
+}
+
+#[test]
+fn a_bad_line_is_named_and_those_before_it_are_kept() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    for (bad, reason) in [
+        ("x\t4294967296", "no number below 2^32"),
+        ("x\t-1", "no number"),
+        ("x\t+1", "no number"),
+        ("x\t", "no number"),
+        ("x\t1 ", "no number"),
+        (&"k".repeat(65537), "65537"),
+        (&format!("{}\t1", "k".repeat(65537)), "65536"),
+    ] {
+        let _ = fs::remove_dir_all(&store);
+        let good = dir.file("good", b"zero\t0\n");
+        let input = dir.file("bad", format!("one\t1\ntwo\t2\n{bad}\nfour\t4\n").as_bytes());
+        let message = failure(&["dict", "build", "--store", &store, &good, &input], b"");
+        assert!(message.contains(&format!("{input}: line 3")) && message.contains(reason), "{message}");
+        assert_eq!(text_of(stdout(&["dict", "range", "--store", &store], b"")), "one\t1\ntwo\t2\nzero\t0\n");
+    }
+    let message =
+        failure(&["dict", "number", "--store", &store], ["a\n", &"k".repeat(65537), "\n"].concat().as_bytes());
+    assert!(message.contains("standard input: line 2"), "{message}");
+    let message = failure(&["dict", "build", "--store", &store, &dir.join("missing")], b"");
+    assert!(message.contains("missing"), "{message}");
+}
+
+#[test]
+fn what_is_no_dictionary_is_refused_and_left_alone() {
+    let dir = TempDir::new();
+    let (dict, seen, foreign) = (dir.join("dict"), dir.join("seen"), dir.join("foreign"));
+    stdout(&["dict", "build", "--store", &dict], b"a\n");
+    stdout(&["seen", "--store", &seen], b"a\n");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(format!("{foreign}/notes.txt"), "mine").unwrap();
+
+    let message = failure(&["seen", "--store", &dict], b"b\n");
+    assert!(message.contains("this is a dictionary of `furui dict`"), "{message}");
+    for command in ["build", "get", "delete", "number"] {
+        let message = failure(&["dict", command, "--store", &seen], b"b\n");
+        assert!(message.contains("this is the set of a `furui seen --store`"), "{message}");
+        let message = failure(&["dict", command, "--store", &foreign], b"b\n");
+        assert!(message.contains("holds other files"), "{message}");
+    }
+    for command in ["get", "delete"] {
+        let missing = dir.join("missing");
+        let message = failure(&["dict", command, "--store", &missing], b"b\n");
+        assert!(message.contains(&missing) && !fs::exists(&missing).unwrap(), "{message}");
+    }
+    assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1);
+    assert_eq!(stdout(&["seen", "--store", &seen], b"a\n"), b"");
+    assert_eq!(text_of(stdout(&["dict", "range", "--store", &dict], b"")), "a\t0\n");
+}
+
+#[test]
+fn info_says_what_it_is_and_verify_names_the_damage() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    stdout(&["dict", "build", "--store", &store], &text(&lines(3000, 5)));
+    let info = text_of(stdout(&["info", &store], b""));
+    assert!(info.contains("a dictionary") && info.contains("next id") && info.contains("1 trie"), "{info}");
+    let json = text_of(stdout(&["info", "--json", &store], b""));
+    assert!(json.contains(r#""kind":"dict""#) && json.contains(r#""tries":1"#), "{json}");
+    let file = trie_file(&store);
+    stdout(&["verify", &file], b"");
+    assert!(text_of(stdout(&["info", &file], b"")).contains("a trie of a dictionary"));
+    stdout(&["verify", &store], b"");
+
+    let good = fs::read(&file).unwrap();
+    let mut bad = good.clone();
+    bad[good.len() / 2] ^= 1;
+    fs::write(&file, bad).unwrap();
+    let message = failure(&["verify", &store], b"");
+    assert!(message.contains(&file) && message.contains("at byte"), "{message}");
+    fs::write(&file, &good[..good.len() - 1]).unwrap();
+    let message = failure(&["dict", "get", "--store", &store], b"a\n");
+    assert!(message.contains(&file) && message.contains("truncated"), "{message}");
+    fs::remove_file(&file).unwrap();
+    let message = failure(&["dict", "get", "--store", &store], b"a\n");
+    assert!(message.contains(&file) && message.contains("missing"), "{message}");
+}
+
+#[test]
+fn numbers_come_while_the_input_is_still_open_and_others_are_kept_out() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let mut child = furui()
+        .args(["dict", "number", "--store", &store])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    for (line, number) in [("a", 0), ("b", 1), ("a", 0), ("c", 2)] {
+        writeln!(input, "{line}").unwrap();
+        let mut answer = String::new();
+        output.read_line(&mut answer).unwrap();
+        assert_eq!(answer, format!("{number}\n"));
+    }
+    let message = failure(&["dict", "number", "--store", &store], b"x\n");
+    assert!(message.contains(&store) && message.contains("in use"), "{message}");
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+/// Kills the process without warning at a random point of a run, many times over, each time with other words: whatever
+/// was printed, by whichever run, a word has one number and a number one word.
+#[test]
+fn after_kill_no_number_that_was_printed_is_given_to_another_word() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let mut number_of: HashMap<String, u32> = HashMap::new();
+    let mut word_of: HashMap<u32, String> = HashMap::new();
+    for round in 0..10usize {
+        let words = lines(30_000, round as u64);
+        let mut child = furui()
+            .args(["dict", "number", "--store", &store])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let bytes = text(&words);
+        // In pieces, so that there are many moments at which numbers are made durable.
+        let writer = std::thread::spawn(move || bytes.chunks(40_000).try_for_each(|piece| input.write_all(piece)));
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut printed = String::new();
+        for _ in 0..round * 2500 {
+            output.read_line(&mut printed).unwrap();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let _ = writer.join().unwrap();
+        output.read_to_string(&mut printed).unwrap();
+        // A kill may tear the last line.
+        let whole = printed.rfind('\n').map_or("", |end| &printed[..end]);
+        for (word, number) in words.iter().zip(whole.lines()) {
+            let number: u32 = number.parse().unwrap();
+            assert_eq!(*number_of.entry(word.clone()).or_insert(number), number, "round {round}");
+            assert_eq!(word_of.entry(number).or_insert_with(|| word.clone()), word, "round {round}");
+        }
+    }
+    assert!(number_of.len() > 1000, "{}", number_of.len());
+    stdout(&["verify", &store], b"");
+}
+
+#[test]
+fn a_stream_is_numbered_as_by_hand() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let words = lines(60_000, 3);
+    let numbers: HashMap<&String, usize> = HashMap::new();
+    let expected = words.iter().fold((numbers, String::new()), |(mut numbers, mut out), word| {
+        let next = numbers.len();
+        let number = numbers.entry(word).or_insert(next);
+        out += &format!("{number}\n");
+        (numbers, out)
+    });
+    let file = dir.file("words", &text(&words));
+    assert!(text_of(stdout(&["dict", "number", "--store", &store, &file], b"")) == expected.1);
+    let all = text_of(stdout(&["dict", "range", "--store", &store], b""));
+    assert_eq!(all.lines().count(), distinct(&words).len());
+    assert!(all.lines().is_sorted_by_key(|line| line.split_once('\t').unwrap().0));
+}

@@ -1,0 +1,95 @@
+//! The whole dictionary in memory: what a key costs to put, with all freezing and merging, and to look up, hit and miss,
+//! by the number of tries.
+
+use std::error::Error;
+use std::hint::black_box;
+
+use furui::dict::{Dict, DictOptions, Merging};
+use furui::store::Memory;
+
+use crate::clock::{median, ns_each};
+use crate::keys::mix;
+
+const KEYS: usize = 3_500_000;
+const WINDOWS: usize = 7;
+const LOOKUPS: usize = 200_000;
+const ROUNDS: usize = 5;
+
+pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> {
+    let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
+    let window_keys = wanted.div_ceil(WINDOWS);
+    let text = std::fs::read(file)?;
+    let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect();
+    for i in (1..lines.len()).rev() {
+        lines.swap(i, (mix(i as u64) % (i as u64 + 1)) as usize);
+    }
+    let (keys, misses) = lines.split_at(wanted.min(lines.len() / 10 * 9));
+    let misses = &misses[..LOOKUPS.min(misses.len())];
+    println!("{} keys, windows of {window_keys}; ns a key, look-ups the median of {ROUNDS} rounds", keys.len());
+    println!("tries at most   put   tries   bytes a key   hit   miss   hit, batched   miss, batched");
+    let mut built = vec![];
+    for (most_tries, merging) in [(1, Merging::All), (7, Merging::All), (7, Merging::Geometric)] {
+        let options = DictOptions { window_keys, most_tries, merging, ..DictOptions::default() };
+        let mut dict = Dict::open(Memory::new(), options)?;
+        let mut failed = None;
+        let put = ns_each(keys.len(), || {
+            let put_all = |dict: &mut Dict<Memory>| {
+                keys.iter().zip(0..).try_for_each(|(key, value)| dict.put(key, value)).and_then(|()| dict.sync())
+            };
+            failed = put_all(&mut dict).err();
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        built.push((most_tries, merging, put, dict, Times::default()));
+    }
+    for round in 0..ROUNDS {
+        let hits: Vec<&[u8]> =
+            (0..LOOKUPS).map(|i| keys[(mix((round * LOOKUPS + i) as u64) % keys.len() as u64) as usize]).collect();
+        for (.., dict, times) in &mut built {
+            times.hit.push(one_by_one(dict, &hits));
+            times.miss.push(one_by_one(dict, misses));
+            times.hits.push(batched(dict, &hits));
+            times.misses.push(batched(dict, misses));
+        }
+    }
+    for (most_tries, merging, put, dict, times) in &mut built {
+        let bytes: u64 = dict.tries().map(|trie| trie.trie().bytes() as u64).sum();
+        println!(
+            "{most_tries} {merging:?}  {put:8.0} {:5} {:11.2} {:8.0} {:6.0} {:10.0} {:12.0}",
+            dict.tries().count(),
+            bytes as f64 / keys.len() as f64,
+            median(&mut times.hit),
+            median(&mut times.miss),
+            median(&mut times.hits),
+            median(&mut times.misses)
+        );
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Times {
+    hit: Vec<f64>,
+    miss: Vec<f64>,
+    hits: Vec<f64>,
+    misses: Vec<f64>,
+}
+
+fn one_by_one(dict: &Dict<Memory>, keys: &[&[u8]]) -> f64 {
+    ns_each(keys.len(), || {
+        for key in keys {
+            black_box(dict.get(key));
+        }
+    })
+}
+
+fn batched(dict: &Dict<Memory>, keys: &[&[u8]]) -> f64 {
+    let mut values = vec![];
+    ns_each(keys.len(), || {
+        for batch in keys.chunks(4096) {
+            dict.get_all(batch, &mut values);
+            black_box(&values);
+        }
+    })
+}

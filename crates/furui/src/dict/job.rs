@@ -1,0 +1,76 @@
+use std::sync::Arc;
+
+use super::FilteredTrie;
+use super::layer::Layer;
+use super::merge::merge;
+use crate::error::Result;
+use crate::hash::HashSpec;
+use crate::store::Storage;
+
+/// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: windows to freeze, or
+/// tries to merge, into one trie with its filter.
+///
+/// ```text
+///   dict.job() ──Job──> another thread: run() ──Done──> dict.install()
+/// ```
+///
+/// A job holds what it works on, and touches nothing of the dictionary. One that is dropped is handed out again.
+pub struct Job<S> {
+    pub(super) storage: Arc<S>,
+    pub(super) task: Task,
+}
+
+/// A [`Job`] that is done: to be [installed](super::Dict::install).
+#[derive(Debug)]
+pub struct Done {
+    pub(super) sources: Vec<Layer>,
+    /// None if no key is left.
+    pub(super) trie: Option<Arc<FilteredTrie>>,
+    pub(super) next_id: Option<u32>,
+    _ticket: Arc<()>,
+}
+
+/// Which parts become one.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// Oldest first.
+    pub(super) sources: Vec<Layer>,
+    /// The number of the new file.
+    pub(super) number: u64,
+    pub(super) hash: HashSpec,
+    pub(super) rate: f64,
+    /// Whether there is nothing older, so that deletions have done their work.
+    pub(super) oldest: bool,
+    /// Lives as long as somebody may be at it.
+    pub(super) ticket: Arc<()>,
+}
+
+impl<S: Storage> Job<S> {
+    /// Does it: merges, and writes the new file, durably. Takes as long as it takes.
+    ///
+    /// # Errors
+    /// [`Error`](crate::Error) if storage fails or a trie cannot be built; the dictionary is as it was then.
+    pub fn run(self) -> Result<Done> {
+        self.task.run(&*self.storage)
+    }
+
+    /// How many keys it works on.
+    pub fn keys(&self) -> u64 {
+        self.task.sources.iter().map(Layer::keys).sum()
+    }
+}
+
+impl Task {
+    pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
+        let merged = merge(&self.sources, self.hash, self.oldest)?;
+        let trie = match merged.hashes.is_empty() {
+            true => None,
+            false => Some(Arc::new(FilteredTrie::publish(storage, self.number, &merged, self.hash, self.rate)?)),
+        };
+        let next_id = match self.sources.last() {
+            Some(Layer::Window(window)) => Some(window.next_id),
+            _ => None,
+        };
+        Ok(Done { sources: self.sources, trie, next_id, _ticket: self.ticket })
+    }
+}

@@ -1,0 +1,65 @@
+//! When tries are merged.
+
+use super::{DictOptions, Merging};
+
+/// With [`Merging::Geometric`] a trie is merged when what is newer than it has at least this share of its keys, in
+/// quarters: 5/4 its size. At 1 the choice would hang on a few keys between tries that are born equal.
+const GROWTH_QUARTERS: u64 = 5;
+
+/// How many of the newest tries a new one of `new` keys should take in. `sizes` are the keys of each trie, oldest first.
+pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> usize {
+    let spare = (sizes.len() + 1).saturating_sub(options.most_tries);
+    match options.merging {
+        Merging::All if spare > 0 => sizes.len(),
+        Merging::All => 0,
+        Merging::Geometric => {
+            let mut sum = new;
+            let mut count = 0;
+            for &size in sizes.iter().rev() {
+                if count >= spare && size > sum.saturating_mul(GROWTH_QUARTERS) / 4 {
+                    break;
+                }
+                sum = sum.saturating_add(size);
+                count += 1;
+            }
+            count
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often each key is written when so many windows are frozen, and the most tries at any time.
+    fn simulate(windows: u64, most_tries: usize, merging: Merging) -> (f64, usize) {
+        const WINDOW: u64 = 1000;
+        let options = DictOptions { most_tries, merging, ..DictOptions::default() };
+        let (mut sizes, mut written, mut most) = (vec![], 0, 0);
+        for _ in 0..windows {
+            let count = tries_to_merge(&sizes, WINDOW, &options);
+            let trie = WINDOW + sizes.drain(sizes.len() - count..).sum::<u64>();
+            sizes.push(trie);
+            written += trie;
+            most = most.max(sizes.len());
+        }
+        (written as f64 / (windows * WINDOW) as f64, most)
+    }
+
+    #[test]
+    fn geometric_sizes_are_written_logarithmically_often() {
+        let (written, most) = simulate(128, 7, Merging::Geometric);
+        assert!(written <= 8.0 && most <= 7, "{written} times, {most} tries");
+        let (written, most) = simulate(4096, 7, Merging::Geometric);
+        assert!(written <= 20.0 && most <= 7, "{written} times, {most} tries");
+    }
+
+    #[test]
+    fn the_paper_merges_all_that_there_are() {
+        // Windows of w keys, merged after f: N / (w f) merges, of all keys so far.
+        let (written, most) = simulate(70, 7, Merging::All);
+        assert!(most == 7 && written > 4.0 && written < 7.0, "{written} times, {most} tries");
+        assert_eq!(simulate(10, 1, Merging::All), (5.5, 1));
+        assert_eq!(simulate(10, 1, Merging::Geometric), (5.5, 1));
+    }
+}

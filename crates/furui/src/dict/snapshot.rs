@@ -1,0 +1,202 @@
+use std::collections::BTreeMap;
+use std::ops::{Bound, RangeBounds};
+
+use super::entries::Entries;
+use super::layer::Layer;
+use super::{FilteredTrie, Found, WriteBuffer};
+use crate::filter::Filter;
+use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
+
+/// A dictionary as it was at one moment: "which number has this key, and which keys are there?", answered for ever the
+/// same, in any thread, while the dictionary goes on.
+///
+/// ```text
+///   newest                                                         oldest
+///   window  window   <trie, filter>   <trie, filter>   <trie, filter>
+///     │                    │
+///     └ asked first        └ looked into only if its filter does not say no
+/// ```
+///
+/// Parts are asked from the newest to the oldest, and the first that knows the key is believed: it has its value, or says
+/// that it was deleted. Source: Koyanagi et al. (2011), section 3.4.
+///
+/// A [`Dict`](super::Dict) reads as its newest snapshot: all of this can be asked of it, too.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    pub(super) hash: HashSpec,
+    /// Oldest first: tries, then windows.
+    pub(super) layers: Vec<Layer>,
+}
+
+impl Snapshot {
+    /// How keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    /// How many keys there are at most: keys that were put again after a while, or deleted, count more than once until
+    /// their parts are merged. It is the number of keys if there is one part. [`count`](Self::count) counts.
+    pub fn len_at_most(&self) -> u64 {
+        self.layers.iter().map(Layer::keys).sum()
+    }
+
+    /// How many keys there are. Cost: a walk over all of them.
+    pub fn count(&self) -> u64 {
+        let mut entries = self.iter();
+        let mut count = 0;
+        while entries.next_entry().is_some() {
+            count += 1;
+        }
+        count
+    }
+
+    /// Its tries, oldest first.
+    pub fn tries(&self) -> impl DoubleEndedIterator<Item = &FilteredTrie> {
+        self.layers.iter().filter_map(|layer| match layer {
+            Layer::Trie(trie) => Some(&**trie),
+            Layer::Window(_) => None,
+        })
+    }
+
+    /// How many keys are not in a trie yet.
+    pub fn buffered(&self) -> usize {
+        self.windows().map(WriteBuffer::len).sum()
+    }
+
+    pub(super) fn windows(&self) -> impl DoubleEndedIterator<Item = &WriteBuffer> {
+        self.layers.iter().filter_map(|layer| match layer {
+            Layer::Window(window) => Some(&window.buffer),
+            Layer::Trie(_) => None,
+        })
+    }
+
+    /// The value of `key`. Cost: a probe of each window and filter, and most times a look into one trie.
+    pub fn get(&self, key: &[u8]) -> Option<u32> {
+        self.find(key, self.hash.hash(key))?.value()
+    }
+
+    /// Whether `key` is there.
+    pub fn contains(&self, key: &[u8]) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// What is known of a key: the newest that was said.
+    pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
+        // A miss reads a line of each filter: they are all on their way while the first is waited for.
+        self.tries().for_each(|trie| trie.filter().fetch(hash));
+        self.layers.iter().rev().find_map(|layer| match layer {
+            Layer::Window(window) => window.buffer.get(key, hash),
+            Layer::Trie(trie) => trie.get(key, hash),
+        })
+    }
+
+    /// The value of each key, in a batch, which takes less time than one by one. `out` is cleared first.
+    pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<u32>>) {
+        out.clear();
+        out.resize(keys.len(), None);
+        // Those that no part has known so far: their indices, and their hashes.
+        let mut open: Vec<usize> = (0..keys.len()).collect();
+        let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hash.hash(key)).collect();
+        for layer in self.layers.iter().rev() {
+            let found = match layer {
+                Layer::Window(window) => {
+                    open.iter().zip(&hashes).map(|(&i, &hash)| window.buffer.get(keys[i], hash)).collect()
+                }
+                Layer::Trie(trie) => trie.get_all(&open, &hashes, keys),
+            };
+            let mut of_open = found.iter();
+            let mut of_hashes = found.iter();
+            for (&i, found) in open.iter().zip(&found) {
+                out[i] = found.and_then(Found::value);
+            }
+            open.retain(|_| of_open.next().is_some_and(Option::is_none));
+            hashes.retain(|_| of_hashes.next().is_some_and(Option::is_none));
+        }
+    }
+
+    /// All keys and values, in order of keys.
+    pub fn iter(&self) -> Entries<'_> {
+        Entries::new(&self.layers, b"", None)
+    }
+
+    /// The keys that begin with `prefix`, and their values, in order of keys.
+    pub fn prefix(&self, prefix: &[u8]) -> Entries<'_> {
+        Entries::new(&self.layers, prefix, after_prefix(prefix))
+    }
+
+    /// The keys of a range, and their values, in order of keys.
+    ///
+    /// ```
+    /// # use furui::dict::{Dict, DictOptions};
+    /// # let mut dict = Dict::open(furui::store::Memory::new(), DictOptions::default())?;
+    /// for (key, value) in [("a", 1), ("b", 2), ("c", 3)] {
+    ///     dict.put(key.as_bytes(), value)?;
+    /// }
+    /// let found: Vec<_> = dict.range(&b"b"[..]..).collect();
+    /// assert_eq!(found, [(b"b".to_vec(), 2), (b"c".to_vec(), 3)]);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    pub fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> Entries<'_> {
+        // The least key that is greater than another is that with a zero behind it.
+        let after = |key: &[u8]| [key, &[0]].concat();
+        let from = match range.start_bound() {
+            Bound::Included(key) => key.to_vec(),
+            Bound::Excluded(key) => after(key),
+            Bound::Unbounded => vec![],
+        };
+        let end = match range.end_bound() {
+            Bound::Included(key) => Some(after(key)),
+            Bound::Excluded(key) => Some(key.to_vec()),
+            Bound::Unbounded => None,
+        };
+        Entries::new(&self.layers, &from, end)
+    }
+
+    /// The longest key that `text` begins with: its length, and its value.
+    pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, u32)> {
+        self.prefixes(text).pop()
+    }
+
+    /// All keys that `text` begins with, the shortest first: their lengths, and their values.
+    pub fn prefixes(&self, text: &[u8]) -> Vec<(usize, u32)> {
+        let text = &text[..text.len().min(super::MAX_KEY)];
+        let mut found = BTreeMap::new();
+        if self.windows().any(|buffer| !buffer.is_empty()) {
+            for (length, hash) in self.prefix_hashes(text).enumerate() {
+                let newest = self.windows().rev().find_map(|buffer| buffer.get(&text[..length], hash));
+                if let Some(newest) = newest {
+                    found.insert(length, newest);
+                }
+            }
+        }
+        for trie in self.tries().rev() {
+            for (length, older) in trie.trie().prefixes(text) {
+                found.entry(length).or_insert(older);
+            }
+        }
+        found.into_iter().filter_map(|(length, found)| Some((length, found.value()?))).collect()
+    }
+
+    /// The hash of every prefix of `text`, from the empty one on.
+    fn prefix_hashes(&self, text: &[u8]) -> impl Iterator<Item = KeyHash> {
+        let rolling = self.hash.algorithm == HashAlgorithm::Rolling;
+        let mut state = Rolling::start(self.hash.seed);
+        (0..=text.len()).map(move |length| {
+            if !rolling {
+                return self.hash.hash(&text[..length]);
+            }
+            if let Some(last) = length.checked_sub(1) {
+                state = state.push(text[last]);
+            }
+            state.finish()
+        })
+    }
+}
+
+/// The least string that is greater than all that begin with `prefix`, if there is one.
+fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|&byte| byte != u8::MAX)?;
+    let mut end = prefix[..=last].to_vec();
+    end[last] += 1;
+    Some(end)
+}

@@ -1,0 +1,547 @@
+//! The dictionary: against an ordered map through every interleaving of what can happen to it, and on storage that is not
+//! what it should be.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread;
+
+use furui::dict::{Dict, DictOptions, Done, Job, MAX_KEY, Merging, Snapshot};
+use furui::format::{FormatError, Problem};
+use furui::hash::Rolling;
+use furui::seen::{Seen, SeenOptions};
+use furui::store::{Directory, MANIFEST, Memory, Storage, StoreKind};
+use furui::{Error, HashAlgorithm, HashSpec, Result};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use support::{Failing, Fault};
+
+type Model = BTreeMap<Vec<u8>, u32>;
+
+const SMALL: DictOptions = DictOptions {
+    window_keys: 5,
+    window_bytes: 1 << 20,
+    most_tries: 3,
+    merging: Merging::Geometric,
+    filter_rate: 0.05,
+    hash: None,
+};
+
+fn open<S: Storage>(storage: S) -> Dict<S> {
+    Dict::open(storage, SMALL).unwrap()
+}
+
+fn format_error<T>(outcome: Result<T>) -> FormatError {
+    match outcome {
+        Err(Error::Format(error)) => error,
+        Err(other) => panic!("{other}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+fn contents(snapshot: &Snapshot) -> Model {
+    let mut last: Option<Vec<u8>> = None;
+    for (key, _) in snapshot.iter() {
+        assert!(last.is_none_or(|last| last < key));
+        last = Some(key);
+    }
+    snapshot.iter().collect()
+}
+
+/// Everything that can be asked.
+fn assert_same(snapshot: &Snapshot, model: &Model, asked: &[Vec<u8>]) {
+    assert_eq!(&contents(snapshot), model);
+    assert_eq!(snapshot.count(), model.len() as u64);
+    assert!(snapshot.len_at_most() >= snapshot.count());
+    let keys: Vec<&[u8]> = asked.iter().chain(model.keys()).map(Vec::as_slice).collect();
+    let mut values = vec![];
+    snapshot.get_all(&keys, &mut values);
+    for (&key, value) in keys.iter().zip(values) {
+        assert_eq!(value, model.get(key).copied(), "{key:?}");
+        assert_eq!(snapshot.get(key), value);
+        assert_eq!(snapshot.contains(key), value.is_some());
+    }
+    let pairs = |range: &mut dyn Iterator<Item = (&Vec<u8>, &u32)>| -> Vec<(Vec<u8>, u32)> {
+        range.map(|(key, &value)| (key.clone(), value)).collect()
+    };
+    for key in asked {
+        let under = pairs(&mut model.iter().filter(|(other, _)| other.starts_with(key)));
+        assert_eq!(snapshot.prefix(key).collect::<Vec<_>>(), under, "under {key:?}");
+        let from = pairs(&mut model.range(key.clone()..));
+        assert_eq!(snapshot.range(key.as_slice()..).collect::<Vec<_>>(), from);
+        let to = pairs(&mut model.range(..=key.clone()));
+        assert_eq!(snapshot.range(..=key.as_slice()).collect::<Vec<_>>(), to);
+        let prefixes: Vec<(usize, u32)> =
+            (0..=key.len()).filter_map(|length| Some((length, *model.get(&key[..length])?))).collect();
+        assert_eq!(snapshot.prefixes(key), prefixes, "of {key:?}");
+        assert_eq!(snapshot.longest_prefix(key), prefixes.last().copied());
+    }
+    if let [a, b, ..] = asked
+        && a < b
+    {
+        let between = pairs(&mut model.range(a.clone()..b.clone()));
+        assert_eq!(snapshot.range(a.as_slice()..b.as_slice()).collect::<Vec<_>>(), between);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put(Vec<u8>, u32),
+    Delete(Vec<u8>),
+    Number(Vec<u8>),
+    Snapshot,
+    Forget,
+    Sync,
+    TakeJob,
+    RunJob,
+    Install,
+    DropJob,
+    Compact,
+    Reopen,
+    Crash,
+}
+
+/// Keys of few letters, so that they come again and are prefixes of others; the empty one, zeros, and ones.
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    let letters = prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(0xFF)];
+    prop_oneof![3 => vec(letters.clone(), 0..4), 1 => vec(letters, 0..3).prop_map(|end| [&b"abcdefgh"[..], &end].concat())]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => (key(), any::<u16>()).prop_map(|(key, value)| Step::Put(key, value.into())),
+        8 => key().prop_map(Step::Delete),
+        8 => key().prop_map(Step::Number),
+        2 => Just(Step::Snapshot),
+        1 => Just(Step::Forget),
+        2 => Just(Step::Sync),
+        4 => Just(Step::TakeJob),
+        4 => Just(Step::RunJob),
+        4 => Just(Step::Install),
+        1 => Just(Step::DropJob),
+        1 => Just(Step::Compact),
+        1 => Just(Step::Reopen),
+        1 => Just(Step::Crash),
+    ]
+}
+
+fn options() -> impl Strategy<Value = DictOptions> {
+    (1usize..8, 1usize..4, any::<bool>(), any::<bool>()).prop_map(|(window_keys, most_tries, all, xxh3)| DictOptions {
+        window_keys,
+        most_tries,
+        merging: if all { Merging::All } else { Merging::Geometric },
+        hash: xxh3.then(HashSpec::default),
+        ..SMALL
+    })
+}
+
+/// A dictionary, what it should hold, and what is under way.
+struct Run {
+    storage: Memory,
+    options: DictOptions,
+    dict: Dict<Memory>,
+    model: Model,
+    /// Every state since the last one that is known to be durable.
+    history: Vec<(Model, u32)>,
+    snapshots: Vec<(Arc<Snapshot>, Model)>,
+    jobs: Vec<Job<Memory>>,
+    done: Vec<Done>,
+}
+
+impl Run {
+    fn new(options: DictOptions) -> Self {
+        let storage = Memory::new();
+        let dict = Dict::open(storage.clone(), options).unwrap();
+        let history = vec![(Model::new(), 0)];
+        Self { storage, options, dict, model: Model::new(), history, snapshots: vec![], jobs: vec![], done: vec![] }
+    }
+
+    fn step(&mut self, step: Step) {
+        let next = self.dict.next_id();
+        match step {
+            Step::Put(key, value) => {
+                self.dict.put(&key, value).unwrap();
+                self.model.insert(key, value);
+                assert_eq!(self.dict.next_id(), next.max(value + 1));
+            }
+            Step::Delete(key) => {
+                self.dict.delete(&key).unwrap();
+                self.model.remove(&key);
+            }
+            Step::Number(key) => {
+                let id = self.dict.number(&key).unwrap();
+                assert_eq!(id, *self.model.entry(key).or_insert(next));
+            }
+            Step::Snapshot => self.snapshots.push((self.dict.snapshot(), self.model.clone())),
+            Step::Forget => drop(self.snapshots.pop()),
+            Step::Sync => {
+                self.dict.sync().unwrap();
+                assert_eq!(self.dict.buffered(), 0);
+                self.history.clear();
+            }
+            Step::TakeJob => self.jobs.extend(self.dict.job().unwrap()),
+            Step::RunJob => self.done.extend(self.jobs.pop().map(|job| job.run().unwrap())),
+            Step::Install => drop(self.done.pop().map(|done| self.dict.install(done).unwrap())),
+            Step::DropJob => drop(self.jobs.pop()),
+            Step::Compact => {
+                self.dict.compact().unwrap();
+                assert!(self.dict.tries().count() <= 1);
+                assert_eq!(self.dict.len_at_most(), self.model.len() as u64);
+                self.history.clear();
+            }
+            Step::Reopen => {
+                self.dict.sync().unwrap();
+                self.reopen();
+                assert_eq!(self.dict.next_id(), next);
+            }
+            Step::Crash => {
+                self.reopen();
+                let found = (contents(&self.dict), self.dict.next_id());
+                assert!(self.history.contains(&found), "no earlier state");
+                self.model = found.0;
+            }
+        }
+        assert!(!self.jobs.is_empty() || !self.done.is_empty() || self.dict.tries().count() <= self.most());
+        self.history.push((self.model.clone(), self.dict.next_id()));
+    }
+
+    /// Jobs that were taken freeze without merging.
+    fn most(&self) -> usize {
+        self.options.most_tries + 8
+    }
+
+    fn reopen(&mut self) {
+        self.jobs.clear();
+        self.done.clear();
+        self.dict = Dict::open(self.storage.clone(), self.options).unwrap();
+        self.dict.verify().unwrap();
+        assert_eq!(
+            self.storage.list().unwrap().len(),
+            self.dict.tries().count() + usize::from(self.dict.manifest().generation() > 0)
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn behaves_as_an_ordered_map(options in options(), steps in vec(step(), 1..120), asked in vec(key(), 4)) {
+        let mut run = Run::new(options);
+        for step in steps {
+            run.step(step);
+        }
+        assert_same(&run.dict, &run.model, &asked);
+        for (snapshot, model) in &run.snapshots {
+            assert_same(snapshot, model, &asked);
+        }
+        run.dict.verify().unwrap();
+        run.dict.compact().unwrap();
+        assert_same(&run.dict, &run.model, &asked);
+    }
+}
+
+#[test]
+fn without_jobs_there_are_never_more_tries_than_asked_for() {
+    for (most_tries, merging) in
+        [(1, Merging::All), (3, Merging::All), (1, Merging::Geometric), (4, Merging::Geometric)]
+    {
+        let options = DictOptions { window_keys: 10, most_tries, merging, ..SMALL };
+        let mut dict = Dict::open(Memory::new(), options).unwrap();
+        for i in 0..2000u32 {
+            dict.put(&i.to_le_bytes(), i).unwrap();
+            assert!(dict.tries().count() <= most_tries && dict.buffered() <= 20);
+        }
+        assert_eq!(dict.count(), 2000);
+    }
+}
+
+#[test]
+fn keys_up_to_the_limit_are_taken_and_no_longer_ones() {
+    let storage = Memory::new();
+    let mut dict = open(storage.clone());
+    let longest = vec![0xFF; MAX_KEY];
+    dict.put(&longest, 1).unwrap();
+    let error = dict.put(&vec![0; MAX_KEY + 1], 2).unwrap_err().to_string();
+    assert!(error.contains("65537") && error.contains("65536"), "{error}");
+    dict.sync().unwrap();
+    let dict = open(storage);
+    assert_eq!((dict.get(&longest), dict.count()), (Some(1), 1));
+    assert_eq!(dict.get(&vec![0xFF; MAX_KEY + 1]), None);
+    assert_eq!(dict.longest_prefix(&vec![0xFF; MAX_KEY + 1]), Some((MAX_KEY, 1)));
+}
+
+#[test]
+fn windows_are_bounded_by_bytes_as_well() {
+    let mut dict = Dict::open(Memory::new(), DictOptions { window_keys: 1000, window_bytes: 10_000, ..SMALL }).unwrap();
+    for i in 0..100u8 {
+        dict.put(&[i; 1000], i.into()).unwrap();
+    }
+    assert!(dict.buffered() <= 20 && dict.count() == 100);
+}
+
+#[test]
+fn ids_are_given_once_and_end_with_an_error() {
+    let storage = Memory::new();
+    let mut dict = open(storage.clone());
+    assert_eq!(dict.number(b"a").unwrap(), 0);
+    assert_eq!(dict.number(b"b").unwrap(), 1);
+    dict.delete(b"b").unwrap();
+    dict.sync().unwrap();
+    dict.compact().unwrap();
+    let mut dict = open(storage);
+    assert_eq!(dict.number(b"c").unwrap(), 2, "the id of a word that was deleted is not given again");
+    dict.put(b"x", u32::MAX - 2).unwrap();
+    assert_eq!(dict.number(b"d").unwrap(), u32::MAX - 1);
+    assert_eq!(dict.number(b"d").unwrap(), u32::MAX - 1);
+    assert!(dict.number(b"e").unwrap_err().to_string().contains("2^32 - 1"));
+    assert_eq!(dict.get(b"e"), None);
+}
+
+#[test]
+fn an_empty_dictionary_is_one_once_it_is_synced() {
+    let storage = Memory::new();
+    let mut dict = open(storage.clone());
+    dict.verify().unwrap();
+    dict.compact().unwrap();
+    dict.sync().unwrap();
+    assert_eq!(storage.list().unwrap(), [MANIFEST]);
+    assert_eq!(open(storage.clone()).hash_spec(), dict.hash_spec());
+    assert_eq!((dict.count(), dict.get(b""), dict.longest_prefix(b"abc")), (0, None, None));
+    dict.put(b"", 7).unwrap();
+    dict.delete(b"").unwrap();
+    dict.sync().unwrap();
+    assert_eq!(storage.list().unwrap(), [MANIFEST], "a trie without keys is none");
+}
+
+#[test]
+fn another_hash_and_other_stores_are_refused_by_name() {
+    let storage = Memory::new();
+    let made = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 7 };
+    let mut dict = Dict::open(storage.clone(), DictOptions { hash: Some(made), ..SMALL }).unwrap();
+    dict.put(b"a", 1).unwrap();
+    dict.sync().unwrap();
+    let other = DictOptions { hash: Some(HashSpec::default()), ..SMALL };
+    let error = format_error(Dict::open(storage.clone(), other));
+    assert_eq!(error.problem, Problem::OtherHash { found: made, expected: HashSpec::default() });
+    let Err(error) = Seen::open(storage, SeenOptions::default()) else { panic!("accepted") };
+    assert!(error.to_string().contains("this is a dictionary"), "{error}");
+
+    let storage = Memory::new();
+    Seen::open(storage.clone(), SeenOptions::default()).unwrap().sync().unwrap();
+    let error = Dict::open(storage, SMALL).unwrap_err();
+    assert!(error.to_string().contains("furui seen"), "{error}");
+}
+
+/// A dictionary of three tries.
+fn three_tries() -> (Memory, Model) {
+    let storage = Memory::new();
+    let options = DictOptions { window_keys: 1000, most_tries: 9, hash: Some(HashSpec::default()), ..SMALL };
+    let mut dict = Dict::open(storage.clone(), options).unwrap();
+    let mut model = Model::new();
+    for (from, to) in [(0u32, 90), (80, 110), (105, 112)] {
+        for i in from..to {
+            let key = format!("key {i}").into_bytes();
+            dict.put(&key, i + to).unwrap();
+            model.insert(key, i + to);
+        }
+        dict.delete(format!("key {}", from + 1).as_bytes()).unwrap();
+        model.remove(format!("key {}", from + 1).as_bytes());
+        dict.sync().unwrap();
+    }
+    assert_eq!(dict.tries().count(), 3);
+    (storage, model)
+}
+
+/// Whatever fails while windows are frozen, tries merged and jobs installed: what was durable is so still, what was read
+/// is right, and a dictionary that failed in a change takes no more.
+#[test]
+fn every_fault_is_an_error_and_harms_nothing() {
+    let (start, old) = three_tries();
+    for fault in Fault::ALL {
+        for at in 0.. {
+            let storage = Failing::new(&start, at, fault);
+            let mut acknowledged = old.clone();
+            let outcome = work(&storage, &mut acknowledged);
+            if !storage.struck() {
+                outcome.unwrap();
+                assert!(at > 60, "the fault struck at {at} operations only");
+                break;
+            }
+            for removed_come_back in [false, true] {
+                let left = storage.after_crash(removed_come_back);
+                let mut dict = open(left.clone());
+                dict.verify().unwrap();
+                for (key, value) in &acknowledged {
+                    assert_eq!(dict.get(key), Some(*value), "{fault:?} at {at}: {key:?}");
+                }
+                assert_eq!(left.list().unwrap().len(), 1 + dict.tries().count(), "{fault:?} at {at}");
+                // The next process works on.
+                dict.put(b"more", 1).unwrap();
+                dict.compact().unwrap();
+                assert_eq!(open(left).get(b"more"), Some(1));
+            }
+        }
+    }
+}
+
+/// Puts, jobs and a sync; what is in `acknowledged` is durable.
+fn work(storage: &Failing, acknowledged: &mut Model) -> Result<()> {
+    let mut dict = Dict::open(storage.clone(), SMALL)?;
+    let mut put = Model::new();
+    let outcome = (|| {
+        for i in 0..17u32 {
+            let key = format!("new {i}").into_bytes();
+            dict.put(&key, i)?;
+            put.insert(key, i);
+            if i % 3 == 0
+                && let Some(job) = dict.job()?
+            {
+                dict.install(job.run()?)?;
+            }
+        }
+        dict.sync()?;
+        acknowledged.append(&mut put);
+        while let Some(job) = dict.job()? {
+            dict.install(job.run()?)?;
+        }
+        dict.put(b"late", 1)?;
+        dict.compact()
+    })();
+    if outcome.is_err() {
+        for (key, value) in acknowledged.iter() {
+            assert_eq!(dict.get(key), Some(*value));
+        }
+    }
+    outcome
+}
+
+#[test]
+fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
+    let (good, model) = three_tries();
+    let trie = StoreKind::Dict.file_name(0);
+    let bytes = good.open(&trie).unwrap();
+    for at in (0..bytes.as_ref().len()).step_by(7) {
+        let storage = Failing::new(&good, u64::MAX, Fault::Fail).after_crash(false);
+        let mut bad = bytes.to_vec();
+        bad[at] ^= 0x10;
+        storage.publish(&trie, |out| out.write_all(&bad).map_err(|e| Error::io("cannot write", &trie, e))).unwrap();
+        let error = match Dict::open(storage, SMALL) {
+            Ok(dict) => {
+                // It may be read: whatever comes, nothing panics.
+                let _ = (dict.iter().count(), dict.count());
+                for key in model.keys() {
+                    let _ = (dict.get(key), dict.prefixes(key), dict.range(key.as_slice()..).take(3).count());
+                }
+                format_error(dict.verify())
+            }
+            Err(Error::Format(error)) => error,
+            Err(other) => panic!("{other}"),
+        };
+        assert!(error.file.contains(&trie), "at {at}: {error}");
+    }
+}
+
+#[test]
+fn readers_in_threads_see_one_moment_while_a_writer_goes_on() {
+    let mut dict = Dict::open(Memory::new(), DictOptions { window_keys: 50, ..SMALL }).unwrap();
+    thread::scope(|scope| {
+        for round in 0..30u32 {
+            for i in 0..40u32 {
+                dict.put(format!("{}", i * 7 % 60).as_bytes(), round).unwrap();
+            }
+            // A snapshot between rounds: every key has the round's number or an earlier one, and those of the round are
+            // all there.
+            let snapshot = dict.snapshot();
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    assert!(snapshot.iter().all(|(_, value)| value <= round));
+                    for i in 0..40u32 {
+                        assert_eq!(snapshot.get(format!("{}", i * 7 % 60).as_bytes()), Some(round));
+                    }
+                }
+            });
+            if let Some(job) = dict.job().unwrap() {
+                let done = scope.spawn(move || job.run().unwrap());
+                dict.put(b"meanwhile", round).unwrap();
+                dict.install(done.join().unwrap()).unwrap();
+            }
+        }
+    });
+    assert_eq!(dict.count(), 41);
+}
+
+/// Written once by version 1 of the format, never to be written again: every later furui reads it.
+const GOLDEN: [(&str, &[u8]); 3] = [
+    (MANIFEST, include_bytes!("golden/v1/dict/MANIFEST")),
+    ("0000000000000000.trie", include_bytes!("golden/v1/dict/0000000000000000.trie")),
+    ("0000000000000001.trie", include_bytes!("golden/v1/dict/0000000000000001.trie")),
+];
+
+fn golden() -> Memory {
+    let storage = Memory::new();
+    let options = DictOptions { hash: Some(Rolling::spec(0)), most_tries: 9, window_keys: 100, ..SMALL };
+    let mut dict = Dict::open(storage.clone(), options).unwrap();
+    for word in ["romane", "romanus", "rom"] {
+        dict.number(word.as_bytes()).unwrap();
+    }
+    dict.put(b"rome", 9).unwrap();
+    dict.sync().unwrap();
+    dict.delete(b"romanus").unwrap();
+    dict.put(b"rom", 12).unwrap();
+    dict.sync().unwrap();
+    storage
+}
+
+#[test]
+fn today_reads_and_writes_the_bytes_of_version_1() {
+    let storage = Memory::new();
+    for (name, bytes) in GOLDEN {
+        storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
+        assert!(*golden().open(name).unwrap() == *bytes, "{name}");
+    }
+    let dict = open(storage);
+    dict.verify().unwrap();
+    let expected = [(b"rom".to_vec(), 12), (b"romane".to_vec(), 0), (b"rome".to_vec(), 9)];
+    assert_eq!(dict.iter().collect::<Vec<_>>(), expected);
+    assert_eq!((dict.next_id(), dict.hash_spec(), dict.manifest().generation()), (13, Rolling::spec(0), 3));
+}
+
+#[test]
+fn the_dump_in_the_format_description_is_of_the_golden_file() {
+    let page = include_str!("../../../docs/format.md");
+    let (_, golden) = GOLDEN[2];
+    let mut lines = 0;
+    for line in page.lines().skip_while(|line| *line != "### Filtered trie") {
+        let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
+        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
+        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
+        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(golden[offset..][..bytes.len()], bytes, "{line}");
+        lines += 1;
+    }
+    assert_eq!(lines, 22);
+}
+
+#[test]
+fn snapshots_and_jobs_go_to_other_threads() {
+    fn sent<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    shared::<Snapshot>();
+    sent::<Job<Memory>>();
+    sent::<Job<Directory>>();
+    sent::<Done>();
+    sent::<Dict<Directory>>();
+}
+
+#[test]
+#[ignore = "writes the golden files, once"]
+fn write_the_golden_files() {
+    let storage = golden();
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/dict");
+    std::fs::create_dir_all(&directory).unwrap();
+    for name in storage.list().unwrap() {
+        std::fs::write(directory.join(&name), &*storage.open(&name).unwrap()).unwrap();
+    }
+}
