@@ -4,8 +4,8 @@
 
 use std::io::Write;
 
-use furui::filter::{AnyFilter, CountingBloom, Filter, FilterMut, FilterRef};
-use furui::filter::{QuotientFilter, StableBloom, StableBloomLight};
+use furui::filter::{AnyFilter, BlockedBloom, CountingBloom, Filter, FilterMut, FilterRef, Gamma, QuotientFilter};
+use furui::filter::{RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
@@ -13,8 +13,16 @@ use libfuzzer_sys::fuzz_target;
 
 const META: Tag = Tag::new(*b"META");
 const BITS: Tag = Tag::new(*b"BITS");
-const KINDS: [Kind; 5] =
-    [Kind::Bloom, Kind::CountingBloom, Kind::StableBloom, Kind::StableBloomLight, Kind::QuotientFilter];
+const KINDS: [Kind; 8] = [
+    Kind::Bloom,
+    Kind::BlockedBloom,
+    Kind::CountingBloom,
+    Kind::StableBloom,
+    Kind::StableBloomLight,
+    Kind::RingedBloom,
+    Kind::QuotientFilter,
+    Kind::SplitBlockBloom,
+];
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -72,6 +80,12 @@ fuzz_target!(|input: Input| {
 fn good(kind: Kind, size: u8, width: u8) -> Option<AnyFilter> {
     let (counters, bits) = (usize::from(size), 1 << (width % 4));
     Some(match kind {
+        Kind::BlockedBloom => AnyFilter::Blocked(BlockedBloom::from_parts(size.into(), u32::from(width % 17)).ok()?),
+        Kind::RingedBloom => {
+            let params = RingedParams::new(1 + u32::from(width % 9), Gamma::Exact, 1 + u32::from(width / 9)).ok()?;
+            AnyFilter::Ringed(RingedBloom::with_size(params, size.into()).ok()?)
+        }
+        Kind::SplitBlockBloom => AnyFilter::SplitBlock(SplitBlockBloom::from_parts(size.into()).ok()?),
         Kind::CountingBloom => AnyFilter::Counting(CountingBloom::from_parts(counters, 3, bits).ok()?),
         Kind::StableBloom => AnyFilter::Stable(StableBloom::from_parts(counters, bits, 3, 4).ok()?),
         Kind::StableBloomLight => AnyFilter::StableLight(StableBloomLight::from_parts(counters, 3, 7).ok()?),
