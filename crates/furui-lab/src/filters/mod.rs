@@ -57,7 +57,11 @@ impl<F: FilterMut> Contestant for Batched<F> {
         let mut count = 0;
         for batch in keys.chunks(BATCH) {
             self.filter.contains_all(batch, &mut answers);
-            count += answers.iter().filter(|&&answer| answer).count();
+            // As sums of bytes, in vectors: counting is the asker's work and is to take little of the time.
+            count += answers
+                .chunks(255)
+                .map(|few| usize::from(few.iter().map(|&yes| u8::from(yes)).sum::<u8>()))
+                .sum::<usize>();
         }
         count
     }

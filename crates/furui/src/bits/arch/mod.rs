@@ -4,7 +4,6 @@
 //! This folder is the only place in the crate, besides the memory map, where `unsafe` is allowed.
 
 #[cfg(target_has_atomic = "64")]
-#[cfg_attr(not(test), expect(dead_code, reason = "for the filters that threads share"))]
 pub(crate) mod atomic;
 mod generic;
 mod lines;

@@ -122,78 +122,97 @@ pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHa
 
 /// [`contains`] for every key, in as many `answers`. All keys have their lines in `table`.
 pub(super) fn contains_all(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+    match shape.probes {
+        8 => test_all::<EIGHT>(vectors, table, shape, keys, answers),
+        9.. => test_all::<MORE>(vectors, table, shape, keys, answers),
+        _ => test_all::<LESS>(vectors, table, shape, keys, answers),
+    }
+}
+
+/// [`insert`] for every key; says how often it was true. All keys have their lines in `table`.
+pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
+    match shape.probes {
+        8 => set_all::<EIGHT>(vectors, table, shape, keys),
+        9.. => set_all::<MORE>(vectors, table, shape, keys),
+        _ => set_all::<LESS>(vectors, table, shape, keys),
+    }
+}
+
+// Each loop below becomes a function of its own for each way, small enough to keep in registers what it needs.
+
+fn test_all<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+    if shape.lines <= CACHED {
+        return vectors.run(
+            (table, shape),
+            keys,
+            answers,
+            #[inline(always)]
+            |vectors, (table, shape), keys, answers| {
+                for (&key, answer) in keys.iter().zip(answers) {
+                    *answer = test::<WAY>(vectors, table, shape, shape.line(key), key);
+                }
+            },
+        );
+    }
     vectors.run(
         (table, shape),
         keys,
         answers,
         #[inline(always)]
-        |vectors, (table, shape), keys, answers| match shape.probes {
-            8 => test_all::<EIGHT>(vectors, table, shape, keys, answers),
-            9.. => test_all::<MORE>(vectors, table, shape, keys, answers),
-            _ => test_all::<LESS>(vectors, table, shape, keys, answers),
+        |vectors, (table, shape), keys, answers| {
+            let mut lines = [0; BATCH];
+            for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+                for (&key, line) in keys.iter().zip(&mut lines) {
+                    *line = shape.line(key);
+                    prefetch(&table[*line]);
+                    if WAY == MORE {
+                        prefetch(&table[*line ^ 1]);
+                    }
+                }
+                for ((&key, answer), &line) in keys.iter().zip(answers).zip(&lines) {
+                    *answer = test::<WAY>(vectors, table, shape, line, key);
+                }
+            }
         },
     );
 }
 
-/// [`insert`] for every key; says how often it was true. All keys have their lines in `table`.
-pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
+fn set_all<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
+    if shape.lines <= CACHED {
+        return vectors.run(
+            table,
+            shape,
+            keys,
+            #[inline(always)]
+            |vectors, table, shape, keys| {
+                let mut new = 0;
+                for &key in keys {
+                    new += u64::from(set::<WAY>(vectors, table, shape, shape.line(key), key));
+                }
+                new
+            },
+        );
+    }
     vectors.run(
         table,
         shape,
         keys,
         #[inline(always)]
-        |vectors, table, shape, keys| match shape.probes {
-            8 => set_all::<EIGHT>(vectors, table, shape, keys),
-            9.. => set_all::<MORE>(vectors, table, shape, keys),
-            _ => set_all::<LESS>(vectors, table, shape, keys),
+        |vectors, table, shape, keys| {
+            let (mut lines, mut new) = ([0; BATCH], 0);
+            for keys in keys.chunks(BATCH) {
+                for (&key, line) in keys.iter().zip(&mut lines) {
+                    *line = shape.line(key);
+                    prefetch_for_write(table, *line);
+                    if WAY == MORE {
+                        prefetch_for_write(table, *line ^ 1);
+                    }
+                }
+                for (&key, &line) in keys.iter().zip(&lines) {
+                    new += u64::from(set::<WAY>(vectors, table, shape, line, key));
+                }
+            }
+            new
         },
     )
-}
-
-#[inline(always)]
-fn test_all<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
-    if shape.lines <= CACHED {
-        for (&key, answer) in keys.iter().zip(answers) {
-            *answer = test::<WAY>(vectors, table, shape, shape.line(key), key);
-        }
-        return;
-    }
-    let mut lines = [0; BATCH];
-    for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-        for (&key, line) in keys.iter().zip(&mut lines) {
-            *line = shape.line(key);
-            prefetch(&table[*line]);
-            if WAY == MORE {
-                prefetch(&table[*line ^ 1]);
-            }
-        }
-        for ((&key, answer), &line) in keys.iter().zip(answers).zip(&lines) {
-            *answer = test::<WAY>(vectors, table, shape, line, key);
-        }
-    }
-}
-
-#[inline(always)]
-fn set_all<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
-    let mut new = 0;
-    if shape.lines <= CACHED {
-        for &key in keys {
-            new += u64::from(set::<WAY>(vectors, table, shape, shape.line(key), key));
-        }
-        return new;
-    }
-    let mut lines = [0; BATCH];
-    for keys in keys.chunks(BATCH) {
-        for (&key, line) in keys.iter().zip(&mut lines) {
-            *line = shape.line(key);
-            prefetch_for_write(table, *line);
-            if WAY == MORE {
-                prefetch_for_write(table, *line ^ 1);
-            }
-        }
-        for (&key, &line) in keys.iter().zip(&lines) {
-            new += u64::from(set::<WAY>(vectors, table, shape, line, key));
-        }
-    }
-    new
 }

@@ -4,11 +4,12 @@ use super::probing::{self, Shape};
 use crate::bits::arch::{Line, Lines};
 use crate::hash::KeyHash;
 
-/// How many parts a table is cut into at most: enough for some dozen threads to seldom meet.
-const REGIONS: usize = 64;
+/// How many parts a table is cut into at most: enough for a dozen threads to seldom meet.
+const REGIONS: usize = 32;
 
-/// How many keys of a region are gathered before they are inserted under its lock.
-const GATHER: usize = 256;
+/// How many keys of a region are gathered before they are inserted under its lock. Those of all regions must stay in
+/// the nearest cache.
+const GATHER: usize = 128;
 
 /// A [`BlockedBloom`](super::BlockedBloom) that several threads fill at once.
 ///
@@ -66,14 +67,16 @@ impl<'a> SharedBlocked<'a> {
     /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert a key at once,
     /// one at most is told so.
     ///
-    /// Cost: a lock for each key, ten times as long as in a batch.
+    /// Cost: a lock for each key, five to eight times as long as in a batch.
     pub fn insert(&self, key: KeyHash) -> bool {
         self.insert_into(self.region(key), &[key]) == 1
     }
 
-    /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the gathering.
+    /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the gathering:
+    /// they take 1.3 times what [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes in a filter of
+    /// 50 M keys, 1.7 times in one that fits a cache.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
-        let mut gathered = vec![[KeyHash::new(0); GATHER]; self.regions.len()];
+        let mut gathered = [[KeyHash::new(0); GATHER]; REGIONS];
         let mut counts = [0; REGIONS];
         let mut new = 0;
         for &key in keys {

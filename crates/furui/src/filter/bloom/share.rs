@@ -1,10 +1,10 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::super::probes::{Probes, salted_positions};
 use super::Bloom;
 use super::probing::Shape;
-use crate::bits::arch::atomic::shared_words;
+use crate::bits::arch::atomic::{set_bit, shared_words};
 use crate::bits::arch::prefetch_for_write;
 use crate::hash::KeyHash;
 
@@ -123,10 +123,6 @@ impl SharedBloom<'_> {
     /// Sets a bit, whose part must be locked. True if it was not set.
     #[inline(always)]
     fn set(&self, position: usize) -> bool {
-        let word = &self.words[position / 64];
-        let bit = (1u64 << (position % 64)).to_le();
-        let old = word.load(Ordering::Relaxed);
-        word.store(old | bit, Ordering::Relaxed);
-        old & bit == 0
+        set_bit(&self.words[position / 64], 1 << (position % 64))
     }
 }
