@@ -251,6 +251,10 @@ fn a_filter_that_was_given_too_much_says_so() {
     let output = run(&["filter", "build", "--capacity", "100", "-o", &filter], &text(&lines(3000, 4)));
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8(output.stderr).unwrap().contains("fuller than it was made for"));
+    build("bloom", &["--capacity", "10"], &dir.join("small"), b"");
+    run(&["filter", "insert", &dir.join("small")], &text(&lines(3000, 4)));
+    let said = String::from_utf8(stdout(&["filter", "compare", &dir.join("small"), &dir.join("small")], b"")).unwrap();
+    assert!(said.contains("too full to say") && !said.contains("NaN"), "{said}");
     let message = failure(&["filter", "build", "-k", "quotient", "-c", "100", "-o", &filter], &text(&lines(3000, 4)));
     assert!(message.contains("full"), "{message}");
 }
@@ -261,6 +265,108 @@ fn a_filter_goes_through_pipes() {
     let filter = stdout(&["filter", "build", "-o", "-"], b"a\n");
     let path = dir.file("f", &filter);
     assert_eq!(stdout(&["filter", "test", &path], b"a\n"), b"a\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_link_stays_a_link_and_what_it_names_is_replaced() {
+    let dir = TempDir::new();
+    let (link, real) = (dir.join("link"), dir.join("real"));
+    std::os::unix::fs::symlink("real", &link).unwrap();
+    build("bloom", &[], &link, b"a\n");
+    assert_eq!(stdout(&["filter", "insert", &link], b"b\n"), b"");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(stdout(&["filter", "test", &real], b"a\nb\n"), b"a\nb\n");
+    let round = dir.join("round");
+    std::os::unix::fs::symlink("round", &round).unwrap();
+    assert!(failure(&["filter", "build", "-o", &round], b"a\n").contains("symbolic links"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_output_is_written_to_by_either_name() {
+    use std::process::Stdio;
+    let dir = TempDir::new();
+    // As /dev/stdout is.
+    let link = dir.join("stdout");
+    std::os::unix::fs::symlink("/proc/self/fd/1", &link).unwrap();
+    for name in ["-", &link] {
+        let path = dir.join("f");
+        let mut command = furui();
+        command.args(["filter", "build", "-o", name, &dir.file("lines", b"a\n")]);
+        assert!(command.stdout(fs::File::create(&path).unwrap()).stdin(Stdio::null()).status().unwrap().success());
+        assert_eq!(stdout(&["filter", "test", &path], b"a\nb\n"), b"a\n", "{name}");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink(), "{name}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_filter_that_is_replaced_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    build("bloom", &[], &filter, b"a\n");
+    for mode in [0o600, 0o640, 0o444] {
+        fs::set_permissions(&filter, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(stdout(&["filter", "insert", &filter], b"b\n"), b"");
+        assert_eq!(fs::metadata(&filter).unwrap().permissions().mode() & 0o777, mode);
+    }
+}
+
+#[test]
+fn writers_of_one_file_wait_for_each_other() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    // Large enough that the writers meet.
+    let start = |line: &str| {
+        let lines = dir.file(line, line.as_bytes());
+        furui().args(["filter", "build", "-c", "30000000", "-o", &filter, &lines]).spawn().unwrap()
+    };
+    let writers = ["a", "b", "c", "d"].map(start);
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    assert_eq!(stdout(&["verify", &filter], b""), b"");
+    assert_eq!(stdout(&["filter", "test", "--count", &filter], b"a\nb\nc\nd\n"), b"1\n", "whole, and of one writer");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 5, "no file is left behind");
+}
+
+#[test]
+fn lines_are_not_replaced_by_their_filter() {
+    let dir = TempDir::new();
+    let lines = dir.file("lines", b"a\n");
+    let other_name = format!("{}/./lines", dir.path().display());
+    let message = failure(&["filter", "build", "-o", &other_name, &dir.file("more", b"b\n"), &lines], b"");
+    assert!(message.contains("both input and output"), "{message}");
+    assert_eq!(fs::read(&lines).unwrap(), b"a\n");
+}
+
+#[test]
+fn a_stable_filter_of_a_file_remembers_it_whatever_its_repeats() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    let all: Vec<String> = (0..4).flat_map(|_| lines(9000, 1)).collect();
+    let file = dir.file("lines", &text(&all));
+    let once = text(&distinct(&lines(9000, 1)));
+    for kind in ["stable", "stable-light"] {
+        assert_eq!(stdout(&["filter", "build", "-k", kind, "-o", &filter, &file], b""), b"");
+        assert!(stdout(&["filter", "test", &filter], &once).len() > once.len() / 100 * 95, "{kind}");
+    }
+    // The oldest lines, after many repeats of others.
+    let old: Vec<String> = (0..1000).map(|i| format!("old {i}")).collect();
+    let file = dir.file("old", &[text(&old), text(&lines(60_000, 2))].concat());
+    assert_eq!(stdout(&["filter", "build", "-k", "stable-light", "-o", &filter, &file], b""), b"");
+    assert_eq!(stdout(&["filter", "test", "--count", &filter], &text(&old)), b"1000\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_filter_is_not_opened_from_a_pipe() {
+    for args in [&["test"][..], &["insert"], &["remove"]] {
+        let message = failure(&[&["filter"], args, &["/dev/stdin"]].concat(), b"");
+        assert!(message.contains("regular file"), "{message}");
+    }
 }
 
 #[test]

@@ -19,9 +19,10 @@ pub enum FilterCommand {
 
 /// Build a filter of the lines of files or standard input
 ///
-/// Lines are bytes; how a line is hashed is written in the filter. Without --capacity, files are read twice, first to
-/// estimate how many different lines there are; from a pipe, bloom and blocked filters grow as they fill, and for the
-/// other kinds the hashes are kept in memory until the input ends.
+/// Lines are bytes. How a key is hashed is written in the filter; what is the key of a line is not: give the same -0, -f,
+/// -d and --url to later commands. Without --capacity, files are read twice, first to estimate how many different lines
+/// there are; from a pipe, a bloom filter grows as it fills, a stable one needs --capacity, and for the other kinds the
+/// hashes are kept in memory until the input ends.
 #[derive(Args)]
 pub struct BuildOptions {
     /// Files to read; none or "-" is standard input
@@ -36,7 +37,7 @@ pub struct BuildOptions {
     /// The false-positive rate: how often the filter may say yes to a line that it was never given
     #[arg(long, value_name = "RATE", default_value_t = 0.01)]
     pub fpr: f64,
-    /// How many different lines it is for; a stable filter remembers about so many
+    /// How many different lines it is for; a stable filter remembers about the last N lines, repeats counted
     #[arg(short, long, value_name = "N")]
     pub capacity: Option<u64>,
     #[command(flatten)]
@@ -56,7 +57,7 @@ pub enum FilterKind {
     Bloom,
     /// Fastest: one cache line a look-up, a little more space
     Blocked,
-    /// Can remove; four times the space
+    /// Can remove; four times the space. A line put in twice must be removed twice
     Counting,
     /// For streams without end: old lines fade at random
     Stable,
@@ -64,9 +65,9 @@ pub enum FilterKind {
     StableLight,
     /// Positions computed before the number of lines is known
     Ringed,
-    /// Can remove, count and list; sorted inside
+    /// Can remove, but takes lines of the same fingerprint along; sorted inside
     Quotient,
-    /// As in Parquet files
+    /// The blocks of Parquet's Bloom filters, in a furui file
     Parquet,
 }
 
@@ -88,7 +89,9 @@ pub struct ChangeOptions {
 /// Take lines out of a filter (counting and quotient filters only)
 ///
 /// Only remove what was put in: a line that is there by a false positive takes others with it. A line that is visibly
-/// not there is refused, and the exit code is 1.
+/// not there is refused, and the exit code is 1. From a counting filter a line must be removed as often as it was put in.
+/// In a quotient filter lines of one fingerprint are one: to remove a line removes, at about the false-positive rate,
+/// another that was put in, of which the filter then wrongly says no.
 #[derive(Args)]
 pub struct RemoveOptions {
     #[command(flatten)]
@@ -106,7 +109,7 @@ pub struct TestOptions {
     /// Files to read; none or "-" is standard input
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Print the lines that are surely not in the filter instead
+    /// Print the lines that are surely not in the filter instead (a stable filter may have forgotten them)
     #[arg(short = 'v', long)]
     pub invert: bool,
     /// Print no lines, only exit

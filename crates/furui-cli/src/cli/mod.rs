@@ -34,7 +34,7 @@ pub enum Command {
     /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into
     Compact(StorePath),
     Info(InfoOptions),
-    /// Read every byte of a store or file, and check every checksum and invariant
+    /// Read every byte of a filter or store, and check every checksum and invariant
     ///
     /// Silent if all is well. Otherwise the first damage found is named, with file and offset, and the exit code is 2.
     Verify(VerifyOptions),
@@ -60,15 +60,15 @@ pub struct StorePath {
 
 #[derive(Args)]
 pub struct VerifyOptions {
-    /// The store's directory, or a single file of it
+    /// A filter, a store's directory, or a single file of a store
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
 }
 
-/// What a store or file is: its parameters, what it holds, the errors to expect
+/// What a filter or store is: its parameters, what it holds, the errors to expect
 #[derive(Args)]
 pub struct InfoOptions {
-    /// The store's directory, or a single file of it
+    /// A filter, a store's directory, or a single file of a store
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
     /// As JSON

@@ -1,7 +1,7 @@
 //! `furui filter build`.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
@@ -33,6 +33,7 @@ const TOO_FULL: f64 = 1.25;
 /// Runs the command.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let keys = Keys::new(hash_spec(options), &options.lines);
+    refuse_to_replace_input(options)?;
     // Asked of a filter for one line, so that what cannot be is refused before anything is read.
     drop(new_filter(options, keys.spec, 1)?);
     let filter = match options.capacity {
@@ -57,6 +58,16 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     save(&filter, &options.output)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Nobody wants the lines replaced by their filter.
+fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
+    let Ok(output) = options.output.canonicalize() else { return Ok(()) };
+    let replaced = |file: &&PathBuf| output.is_file() && file.canonicalize().is_ok_and(|file| file == output);
+    match options.files.iter().find(replaced) {
+        Some(file) => Err(Error::Config(format!("{}: both input and output; name another output", file.display()))),
+        None => Ok(()),
+    }
 }
 
 fn hash_spec(options: &BuildOptions) -> HashSpec {
@@ -109,8 +120,17 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<
     Ok(filter)
 }
 
-/// About how many different lines there are, rather too many than too few: read once, before they are read again.
+/// How many lines a filter must have room for, to be read once before they are read again: about how many different ones
+/// there are, rather too many than too few. What makes a stable filter forget is every line, repeats too.
 fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
+    if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
+        let mut lines: u64 = 0;
+        each_block(options, keys, "counting", |hashes| {
+            lines += hashes.len() as u64;
+            Ok(())
+        })?;
+        return Ok(lines.max(1));
+    }
     // One bit for 16 bytes of input: an error well below one in a hundred, whatever the lengths of the lines.
     let bytes = progress::total(&options.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.spec);

@@ -7,7 +7,7 @@ use furui::Error;
 use furui::filter::{AnyFilter, Mismatch};
 
 use super::build::warn_if_too_full;
-use super::file::save;
+use super::file::{open, save};
 use crate::cli::CombineOptions;
 
 /// What is in any of the filters.
@@ -30,9 +30,9 @@ fn combine(
     let Some((first, others)) = options.filters.split_first() else {
         return Err(Error::Config("there is no filter to combine: name at least one".into()));
     };
-    let mut filter = AnyFilter::open(first)?;
+    let mut filter = open(first)?;
     for path in others {
-        with(&mut filter, &AnyFilter::open(path)?).map_err(|error| mismatch(first, path, &error))?;
+        with(&mut filter, &open(path)?).map_err(|error| mismatch(first, path, &error))?;
     }
     save(&filter, &options.output)?;
     Ok(filter)

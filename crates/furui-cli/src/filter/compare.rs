@@ -3,16 +3,17 @@
 use std::process::ExitCode;
 
 use furui::Error;
-use furui::filter::{AnyFilter, Estimate};
+use furui::filter::Estimate;
 
 use super::combine::mismatch;
+use super::file::open;
 use crate::cli::CompareOptions;
 use crate::output::print;
 use crate::report::{Report, grouped};
 
 /// Runs the command.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
-    let (a, b) = (AnyFilter::open(&options.a)?, AnyFilter::open(&options.b)?);
+    let (a, b) = (open(&options.a)?, open(&options.b)?);
     let likeness = a.likeness(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
     let estimates = [
         ("a", format!("in {}", options.a.display()), likeness.a),
@@ -30,8 +31,12 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
         return Ok(ExitCode::SUCCESS);
     }
     let width = estimates.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0).max("likeness".len());
-    let Estimate { value, error } = likeness.jaccard;
-    let mut text = format!("{:width$}  {value:.4} ± {error:.4} (in both / in either)\n", "likeness");
+    let mut text = match likeness.jaccard {
+        Estimate { value, error } if value.is_finite() => {
+            format!("{:width$}  {value:.4} ± {error:.4} (in both / in either)\n", "likeness")
+        }
+        _ => format!("{:width$}  too full to say\n", "likeness"),
+    };
     for (_, name, Estimate { value, error }) in estimates {
         text += &format!("{name:width$}  {}\n", lines(value, error));
     }

@@ -1,25 +1,56 @@
 //! Filters in files.
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
 
 use furui::Error;
 use furui::filter::AnyFilter;
 use furui::format::publish;
 
+/// The most symbolic links that are followed, as on Linux.
+const MAX_LINKS: usize = 40;
+
+/// Opens a filter to read it.
+pub fn open(path: &Path) -> Result<AnyFilter, Error> {
+    refuse_pipe(path)?;
+    Ok(AnyFilter::open(path)?)
+}
+
+/// A pipe has no length, so that it would pass for a file that was cut off; or its writer would be waited for.
+fn refuse_pipe(path: &Path) -> Result<(), Error> {
+    if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
+        let reason = "not a regular file, from which alone a filter is opened: write it to one first";
+        return Err(Error::Config(format!("{}: {reason}", path.display())));
+    }
+    Ok(())
+}
+
 /// Writes a filter, whole or not at all. "-" is standard output; what is no regular file, such as a pipe, is written to
-/// as it is.
+/// as it is. A symbolic link stays one: what it names is replaced.
 pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
+    if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
+        let failed = |error| Error::io("cannot write to", "standard output", error);
+        return filter.write_to(&mut io::stdout().lock()).map(drop).map_err(failed);
+    }
     let name = path.display().to_string();
     let failed = |error| Error::io("cannot write", &name, error);
-    if path.as_os_str() == "-" {
-        return filter.write_to(&mut std::io::stdout().lock()).map(drop).map_err(failed);
-    }
     if path.metadata().is_ok_and(|data| !data.is_file()) {
         let mut file = File::options().write(true).open(path).map_err(failed)?;
         return filter.write_to(&mut file).map(drop).map_err(failed);
     }
-    publish(path, |out| filter.write_to(out).map(drop).map_err(failed))
+    let path = linked(path).map_err(failed)?;
+    publish(&path, |out| filter.write_to(out).map(drop).map_err(failed))
+}
+
+/// Where a path leads in the end, if it is a symbolic link; the file there need not exist yet.
+fn linked(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        let Ok(target) = fs::read_link(&path) else { return Ok(path) };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
 }
 
 /// A filter that is about to be replaced: nobody else replaces it meanwhile.
@@ -33,16 +64,19 @@ impl Held {
     /// Opens a filter to change it.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
+        refuse_pipe(path)?;
         loop {
             let lock = File::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
             match lock.try_lock() {
                 Ok(()) => {}
-                Err(std::fs::TryLockError::WouldBlock) => return Err(Error::Locked(name)),
-                Err(std::fs::TryLockError::Error(error)) => return Err(Error::io("cannot lock", name, error)),
+                Err(fs::TryLockError::WouldBlock) => {
+                    return Err(Error::Config(format!("{name}: another process is changing it; wait for it to end")));
+                }
+                Err(fs::TryLockError::Error(error)) => return Err(Error::io("cannot lock", name, error)),
             }
             // Another process may have replaced the file between the opening and the lock.
             if is_still(&lock, path) {
-                return Ok(Self { filter: AnyFilter::open(path)?, _lock: lock });
+                return Ok(Self { filter: open(path)?, _lock: lock });
             }
         }
     }

@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use furui::Error;
-use furui::filter::{AnyFilter, Filter};
+use furui::filter::Filter;
 
+use super::file::open;
 use crate::blocks::Blocks;
 use crate::cli::TestOptions;
 use crate::interrupt::Interrupt;
@@ -16,7 +17,7 @@ const NONE: u8 = 1;
 
 /// Runs the command.
 pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
-    let filter = AnyFilter::open(&options.filter)?;
+    let filter = open(&options.filter)?;
     let keys = Keys::new(filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;

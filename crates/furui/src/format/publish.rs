@@ -1,5 +1,5 @@
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,11 @@ pub(crate) const TEMPORARY: &str = ".furui-tmp";
 pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 
 /// Writes a file whole: under a temporary name beside `path`, forced to the device, renamed, and the name forced too.
-/// Whatever happens on the way, `path` is what it was or what `write` wrote.
+/// Whatever happens on the way, `path` is what it was or what `write` wrote. A file that is replaced passes its
+/// permissions on, and its owner and group where the system lets it.
+///
+/// The temporary name is always the same, so that killed writers do not fill the disk; of two writers of one `path`, one
+/// waits for the other.
 ///
 /// # Errors
 /// Those of `write`, and a [`WriteError`] that says what the operating system refused.
@@ -23,7 +27,13 @@ pub fn publish<T, E: From<WriteError>>(
     let mut temporary = OsString::from(path);
     temporary.push(TEMPORARY);
     let temporary = PathBuf::from(temporary);
-    let published = write_durably(&temporary, write).and_then(|written| {
+    let replaced = path.metadata().ok();
+    // Open, and so locked, until it has its name or is gone.
+    let file = create(&temporary, replaced.is_some()).map_err(WriteError::at("cannot create", &temporary))?;
+    let published = write_durably(&file, &temporary, write).and_then(|written| {
+        if let Some(replaced) = replaced {
+            inherit(&file, &replaced).map_err(WriteError::at("cannot set the permissions of", &temporary))?;
+        }
         fs::rename(&temporary, path).map_err(WriteError::at("cannot rename to", path))?;
         Ok(written)
     });
@@ -37,14 +47,68 @@ pub fn publish<T, E: From<WriteError>>(
 }
 
 fn write_durably<T, E: From<WriteError>>(
+    file: &File,
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
-    let file = File::create(path).map_err(WriteError::at("cannot create", path))?;
-    let mut out = BufWriter::with_capacity(WRITE_BUFFER, &file);
+    let mut out = BufWriter::with_capacity(WRITE_BUFFER, file);
     let written = write(&mut out)?;
     out.flush().and_then(|()| file.sync_all()).map_err(WriteError::at("cannot write", path))?;
     Ok(written)
+}
+
+/// Makes the file that is written first, empty and locked. A private one is its owner's alone until it is whole.
+fn create(path: &Path, private: bool) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    if private {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    #[cfg(not(unix))]
+    let _ = private;
+    loop {
+        let file = options.open(path)?;
+        // Where nothing can be locked, that a path has one writer is the caller's affair.
+        let _ = file.lock();
+        // While it was waited for, another writer may have given the file its name.
+        if is_still(&file, path) {
+            file.set_len(0)?;
+            return Ok(file);
+        }
+    }
+}
+
+/// Whether a path still names this file.
+#[cfg(unix)]
+fn is_still(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), path.metadata()) {
+        (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// Here a file that is open keeps its name.
+#[cfg(not(unix))]
+fn is_still(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// Passes the owner and the permissions of the file that is replaced on to its successor.
+#[cfg(unix)]
+fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    // Only root gives files away, but owners choose among the groups that they are in.
+    let (owner, group) = (Some(replaced.uid()), Some(replaced.gid()));
+    let _ = fchown(file, owner, group).or_else(|_| fchown(file, None, group));
+    file.set_permissions(replaced.permissions())
+}
+
+/// Here a file inherits from its directory.
+#[cfg(not(unix))]
+fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
+    Ok(())
 }
 
 /// The directory that a file's name is in.
