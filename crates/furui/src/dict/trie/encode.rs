@@ -9,7 +9,7 @@ use super::values::{self, Width};
 use super::{Shape, TrieError};
 
 /// The offset of every so many blocks is in the directory.
-pub(super) const DIRECTORY_STEP: usize = 16;
+pub(super) const DIRECTORY_STEP: usize = 64;
 
 /// A trie's bytes, part by part, and its numbers.
 pub(super) struct Encoded {
@@ -76,7 +76,7 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     // Every so many labels: those of one region of the keys are alike.
     let step = bytes / SAMPLE + 1;
     let stride = 17;
-    let repeats = (bytes / step / REPEATS_PER).clamp(3, 200) as u16;
+    let repeats = (bytes / step / REPEATS_PER).clamp(3, 400) as u16;
     let sample =
         (0..stride).flat_map(|start| rare().skip(start * step).step_by(stride * step)).map(|label| labels.get(label));
     Tokens::train(
@@ -87,7 +87,7 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
 }
 
 /// A pair of tokens becomes one when it was met once for every so many bytes of the sample.
-const REPEATS_PER: usize = 1 << 18;
+const REPEATS_PER: usize = 1 << 16;
 
 /// The blocks while they are written.
 struct Blocks<'s> {

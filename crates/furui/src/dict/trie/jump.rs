@@ -16,7 +16,7 @@ pub(super) const MAX_LENGTHS: usize = 4;
 pub(super) const MAX_LENGTH: u16 = 248;
 
 /// A node gets an entry if at least this many keys are below it.
-const MIN_KEYS: u32 = 96;
+const MIN_KEYS: u32 = 72;
 
 /// Lengths in question are multiples of this.
 const STEP: usize = 4;
@@ -82,7 +82,7 @@ impl Jump {
                 for (i, node) in heavy.iter().enumerate().skip(1).filter(|(_, node)| lands(node, length)) {
                     reached += u64::from(node.keys);
                     saved += (u64::from(node.keys) - covered[i]) * node.level.saturating_sub(above[i]);
-                    bytes += node.depth + ENTRY * 3 / 2;
+                    bytes += node.depth + ENTRY * 5 / 4;
                 }
                 let in_vain = 1.0 - reached as f64 / all;
                 saved as f64 / all - VAIN_LEVELS * in_vain - LEVELS_PER_BYTE * bytes as f64 / all
@@ -123,7 +123,7 @@ impl Jump {
             entries.push((landing.keys, landing, paths.len() - last.len()));
         }
         entries.sort_by_key(|&(keys, _, _)| std::cmp::Reverse(keys));
-        let mut buckets = vec![0; (entries.len() * ENTRY * 3 / 2).div_ceil(BUCKET) * BUCKET];
+        let mut buckets = vec![0; (entries.len() * ENTRY * 5 / 4).div_ceil(BUCKET) * BUCKET];
         let count = buckets.len() / BUCKET;
         for (_, landing, start) in entries {
             let hash = HashSpec::default().hash(&landing.path[..usize::from(landing.length)]).get();

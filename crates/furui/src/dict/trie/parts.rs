@@ -7,7 +7,7 @@ use super::labels::Token;
 pub(super) enum Part {
     /// The blocks of nodes.
     Nodes,
-    /// The offset of every 16th block: 8 bytes each.
+    /// The offset of every 64th block: 8 bytes each.
     Directory,
     /// Where the labels of codes are.
     Places,

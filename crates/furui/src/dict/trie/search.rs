@@ -5,6 +5,9 @@ use crate::bits::{Vectors, prefetch};
 /// A group of siblings has at most 256 nodes, and the children of a block's inner nodes are within this many blocks.
 const MAX_SPAN: usize = 260;
 
+/// About how long blocks are, in bytes, rounded down to whole lines.
+const USUAL_LENGTH: usize = 256;
+
 /// A search on its way: `at` bytes of the key lead to a group of children.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'k> {
@@ -67,12 +70,17 @@ impl<'k> Search<'k> {
         let (down, skip) = (block.down(), (block.inner() & below(slot)).count_ones());
         if !inner {
             leaf(block.leaf_rank(slot));
-        } else if down.slot() + 3 * skip < 60 {
-            fetch(names.nodes, down.offset());
         } else {
-            // Three nodes have one parent, about: its children may well be in the block behind, of usual size too.
-            names.nodes.get(down.offset()).into_iter().for_each(prefetch);
-            fetch(names.nodes, down.offset() + 256);
+            // Three nodes have one parent, about: the children may well be in the block behind, of usual size too.
+            let guess = down.slot() + 3 * skip;
+            if guess > 40 {
+                fetch(names.nodes, down.offset() + USUAL_LENGTH);
+            }
+            if guess < 80 {
+                fetch(names.nodes, down.offset());
+            } else {
+                names.nodes.get(down.offset()).into_iter().for_each(prefetch);
+            }
         }
         let rest = &self.key[self.at + 1..];
         let Some(len) = block
@@ -129,10 +137,9 @@ impl<'k> Search<'k> {
 /// Asks for the lines of a block of usual size.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
-    for line in [0, 64, 128, 192, 256] {
-        if let Some(byte) = nodes.get(offset + line) {
-            prefetch(byte);
-        }
+    const LINE: usize = 64;
+    if let Some(bytes) = nodes.get(offset..).and_then(|bytes| bytes.first_chunk::<{ 4 * LINE }>()) {
+        bytes.iter().step_by(LINE).for_each(prefetch);
     }
 }
 
