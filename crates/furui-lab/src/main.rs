@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
-            "usage: furui-lab dict (buffer [FILE] | list FILE [KEYS] | trie FILE [KEYS]) \
+            "usage: furui-lab dict (buffer [FILE] | list FILE [KEYS] | merge FILE [KEYS] | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | threads] | huge) \
              | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"

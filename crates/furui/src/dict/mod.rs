@@ -19,4 +19,4 @@ pub use job::{Done, Job};
 pub use list::Dict;
 pub use options::{DictOptions, Merging};
 pub use snapshot::Snapshot;
-pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieEntries, TrieError, TrieNode};
+pub use trie::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieEntries, TrieError, TrieNode};

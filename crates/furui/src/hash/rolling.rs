@@ -67,6 +67,13 @@ impl Rolling {
         rest.iter().fold(Self(state), |state, &byte| state.push(byte))
     }
 
+    /// The state after a run of bytes that is known from before: one multiplication, however long it is.
+    #[inline(always)]
+    #[must_use]
+    pub const fn push_run(self, run: RollingRun) -> Self {
+        Self(self.0.wrapping_mul(run.factor).wrapping_add(run.sum))
+    }
+
     /// The hash of the bytes so far. The state alone would be none: its low bits depend only on those of the bytes.
     #[inline(always)]
     pub const fn finish(self) -> KeyHash {
@@ -76,6 +83,23 @@ impl Rolling {
     /// How the keys of a walk that started with `seed` are hashed.
     pub const fn spec(seed: u64) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
+    }
+}
+
+/// What a run of bytes does to a state of [`Rolling`], whatever the state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RollingRun {
+    factor: u64,
+    sum: u64,
+}
+
+impl RollingRun {
+    /// That of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self {
+            factor: bytes.iter().fold(1, |factor, _| factor.wrapping_mul(FACTOR)),
+            sum: Rolling(0).push_all(bytes).0,
+        }
     }
 }
 
@@ -126,6 +150,8 @@ mod tests {
             let key: Vec<u8> = (0..=255).collect();
             for end in 0..key.len() {
                 assert_eq!(state.finish(), spec.hash(&key[..end]));
+                let run = RollingRun::of(&key[end / 3..end]);
+                assert_eq!(Rolling::start(seed).push_all(&key[..end / 3]).push_run(run), state);
                 state = state.push(key[end]);
             }
             assert_ne!(spec.hash(b"a"), Rolling::spec(seed ^ 2).hash(b"a"));

@@ -48,6 +48,12 @@ impl Interner {
         number
     }
 
+    /// The string of this number came again.
+    #[inline(always)]
+    pub(super) fn count_again(&mut self, number: u32) {
+        self.counts[number as usize] += 1;
+    }
+
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }

@@ -106,11 +106,25 @@ impl Skeleton {
     ) -> Result<(), TrieError> {
         assert!((1..=MAX_KEY).contains(&label.len()), "a label has 1 to {MAX_KEY} bytes");
         assert!(children || terminal.is_some(), "a leaf is the end of a key");
+        let rest = self.distinct.intern(&label[1..]);
+        self.push_node(label[0], rest, first, children, terminal)
+    }
+
+    /// As [`push`](Self::push), if the number of the rest of the label is known.
+    #[inline]
+    pub(super) fn push_node(
+        &mut self,
+        edge: u8,
+        rest: u32,
+        first: bool,
+        children: bool,
+        terminal: Option<Found>,
+    ) -> Result<(), TrieError> {
         if self.nodes() == MAX_NODES {
             return Err(TrieError::TooLarge("more than 2^32 nodes"));
         }
-        self.edges.push(label[0]);
-        self.rests.push(self.distinct.intern(&label[1..]));
+        self.edges.push(edge);
+        self.rests.push(rest);
         self.firsts.push(first);
         self.inner.push(children);
         self.terminals.push(terminal.is_some());
