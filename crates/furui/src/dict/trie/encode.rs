@@ -62,7 +62,7 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
 const MAX_RARE: usize = 255;
 
 /// At most this many bytes of labels train the tokens.
-const SAMPLE: usize = 8 << 20;
+const SAMPLE: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     let labels = &skeleton.distinct;

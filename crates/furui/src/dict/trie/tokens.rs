@@ -20,7 +20,7 @@ pub(super) struct Tokens {
 impl Tokens {
     /// One token for each of `bytes`.
     fn new(bytes: impl Iterator<Item = u8>) -> Self {
-        let mut tokens = Self { tokens: vec![], children: vec![0; 1 << 17], ends: vec![0] };
+        let mut tokens = Self { tokens: vec![], children: vec![0; 1 << 12], ends: vec![0] };
         for byte in bytes {
             tokens.add(&[byte]);
         }
@@ -73,6 +73,9 @@ impl Tokens {
 
     /// The number of a token of this text, made if there is none.
     fn add(&mut self, text: &[u8]) -> u16 {
+        if (self.ends.len() + text.len()) * 2 > self.children.len() {
+            self.grow();
+        }
         let mut node = 0;
         for &byte in text {
             node = match self.child(node, byte) {
@@ -96,16 +99,26 @@ impl Tokens {
         *end - 1
     }
 
-    /// The child of a node, or the free place for it. Nodes are 2¹² · 15 at most: less than half of the places.
+    fn grow(&mut self) {
+        let room = vec![0; self.children.len() * 2];
+        for entry in std::mem::replace(&mut self.children, room).into_iter().filter(|&entry| entry != 0) {
+            if let Err(free) = self.child((entry >> 24) as u16, (entry >> 16) as u8) {
+                self.children[free] = entry;
+            }
+        }
+    }
+
+    /// The child of a node, or the free place for it: half of the places are free.
     #[inline]
     fn child(&self, node: u16, byte: u8) -> Result<u16, usize> {
         let wanted = u64::from(node) << 8 | u64::from(byte);
-        let mut at = ((wanted as u32).wrapping_mul(0x9E37_79B1) >> 15) as usize;
+        let mask = self.children.len() - 1;
+        let mut at = ((wanted as u32).wrapping_mul(0x9E37_79B1) >> 8) as usize & mask;
         loop {
             match self.children[at] {
                 0 => return Err(at),
                 entry if entry >> 16 == wanted => return Ok(entry as u16),
-                _ => at = (at + 1) % self.children.len(),
+                _ => at = (at + 1) & mask,
             }
         }
     }
