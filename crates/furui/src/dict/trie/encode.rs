@@ -66,10 +66,11 @@ const SAMPLE: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     let labels = &skeleton.distinct;
-    let rare = || (0..labels.len() as u32).filter(|&label| codes.of[label as usize] == Code::Record);
+    let is_rare = |label: &u32| codes.of[*label as usize] == Code::Record;
+    let rare: Vec<u32> = (0..labels.len() as u32).filter(is_rare).collect();
     let mut occurs = [false; 256];
     let mut bytes = 0;
-    for text in rare().map(|label| labels.get(label)).filter(|text| text.len() <= MAX_RARE) {
+    for text in rare.iter().map(|&label| labels.get(label)).filter(|text| text.len() <= MAX_RARE) {
         text.iter().for_each(|&byte| occurs[usize::from(byte)] = true);
         bytes += text.len();
     }
@@ -77,8 +78,9 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     let step = bytes / SAMPLE + 1;
     let stride = 17;
     let repeats = (bytes / step / REPEATS_PER).clamp(3, 400) as u16;
-    let sample =
-        (0..stride).flat_map(|start| rare().skip(start * step).step_by(stride * step)).map(|label| labels.get(label));
+    let sample = (0..stride)
+        .flat_map(|start| rare.iter().skip(start * step).step_by(stride * step))
+        .map(|&label| labels.get(label));
     Tokens::train(
         (0..=255).filter(|&byte| occurs[usize::from(byte)]),
         sample.filter(|text| text.len() <= MAX_RARE),

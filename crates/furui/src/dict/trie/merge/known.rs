@@ -1,6 +1,6 @@
 use crate::dict::trie::labels::{GROUP, Label, ONES};
 use crate::dict::trie::parts::Names;
-use crate::hash::{Rolling, RollingRun};
+use crate::hash::RollingRun;
 
 /// What the merged trie calls the labels that have codes in one of its sources: a label that is copied whole need not be
 /// read, as its number and what it does to a hash are known from the first time.
@@ -11,14 +11,7 @@ pub(super) struct KnownLabel {
     /// Its number among the labels of the skeleton.
     pub(super) number: u32,
     pub(super) length: u32,
-    run: RollingRun,
-}
-
-impl KnownLabel {
-    #[inline(always)]
-    pub(super) fn push(&self, hash: Rolling) -> Rolling {
-        hash.push_run(self.run)
-    }
+    pub(super) run: RollingRun,
 }
 
 impl Known {
@@ -28,20 +21,20 @@ impl Known {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, label: Label<'_>) -> Option<KnownLabel> {
-        self.0.get(code(label)?).copied().flatten()
+    pub(super) fn get(&self, code: usize) -> Option<&KnownLabel> {
+        self.0.get(code)?.as_ref()
     }
 
-    #[inline(always)]
-    pub(super) fn set(&mut self, label: Label<'_>, number: u32, text: &[u8]) {
-        if let Some(known) = code(label).and_then(|code| self.0.get_mut(code)) {
+    pub(super) fn set(&mut self, code: usize, number: u32, text: &[u8]) {
+        if let Some(known) = self.0.get_mut(code) {
             *known = Some(KnownLabel { number, length: text.len() as u32, run: RollingRun::of(text) });
         }
     }
 }
 
+/// One number for every label that has a code.
 #[inline(always)]
-fn code(label: Label<'_>) -> Option<usize> {
+pub(super) fn code(label: Label<'_>) -> Option<usize> {
     match label {
         Label::One(code) => Some(usize::from(code)),
         Label::Two(code) => Some(ONES + usize::from(code)),

@@ -99,6 +99,8 @@ struct Walk<'t, M> {
     tries: &'t [&'t Trie<M>],
     names: Vec<Names<'t>>,
     known: Vec<Known>,
+    /// Labels of codes that will be known when their numbers are: trie, code, node of the skeleton.
+    fresh: Vec<(u8, u32, u32)>,
     forget: bool,
     skeleton: Skeleton,
     hashes: Vec<KeyHash>,
@@ -118,6 +120,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         Self {
             known: names.iter().map(Known::new).collect(),
             names,
+            fresh: vec![],
             tries,
             forget,
             skeleton: Skeleton::new(),
@@ -166,7 +169,11 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
                 return Err(TrieError::Damaged);
             }
             self.branches = branches;
+            if self.skeleton.is_full() {
+                self.settle();
+            }
         }
+        self.settle();
         Ok(())
     }
 
@@ -233,35 +240,40 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         let label = branch.block.label(slot, vectors).ok_or(TrieError::Damaged)?;
         let whole = branch.offset == 0;
         let names = &self.names[usize::from(trie)];
-        let (number, hash, length) = match self.known[usize::from(trie)].get(label) {
-            Some(known) if whole => {
-                self.skeleton.distinct.count_again(known.number);
-                (known.number, known.push(parent.hash.push(branch.byte)), known.length)
-            }
-            _ => {
-                let rest = names.rest(label, vectors).ok_or(TrieError::Damaged)?;
-                self.decoded.clear();
-                let text = match rest {
-                    Rest::Text(text) => text,
-                    rest => {
-                        names.append(rest, &mut self.decoded);
-                        &self.decoded
-                    }
-                };
-                let text = text.get(usize::from(branch.offset)..).ok_or(TrieError::Damaged)?;
-                let number = self.skeleton.distinct.intern(text);
-                if whole {
-                    self.known[usize::from(trie)].set(label, number, text);
-                }
-                (number, parent.hash.push(branch.byte).push_all(text), text.len() as u32)
-            }
-        };
-        let (inner, found) = self.found(branch, vectors);
+        let (inner, found) = self.found(branch);
         if inner {
             self.cursors.push_back(Cursor::new(trie, branch.position, 0));
         }
-        let node = Waiting { hash, depth: parent.depth + 1 + length, cursors: u32::from(inner) };
-        self.node(branch.byte, number, first, node, found)
+        let mut node =
+            Waiting { hash: parent.hash.push(branch.byte), depth: parent.depth + 1, cursors: u32::from(inner) };
+        let code = if whole { known::code(label) } else { None };
+        if let Some(known) = code.and_then(|code| self.known[usize::from(trie)].get(code).copied()) {
+            self.skeleton.distinct.count_again(known.number);
+            node.hash = node.hash.push_run(known.run);
+            node.depth += known.length;
+            self.node(&node, found)?;
+            self.skeleton.push_node(branch.byte, known.number, first, inner, found)?;
+        } else {
+            let rest = names.rest(label, vectors).ok_or(TrieError::Damaged)?;
+            self.decoded.clear();
+            let text = match rest {
+                Rest::Text(text) => text,
+                rest => {
+                    names.append(rest, &mut self.decoded);
+                    &self.decoded
+                }
+            };
+            let text = text.get(usize::from(branch.offset)..).ok_or(TrieError::Damaged)?;
+            node.hash = node.hash.push_all(text);
+            node.depth += text.len() as u32;
+            self.fresh.extend(code.map(|code| (trie, code as u32, self.skeleton.nodes() as u32)));
+            self.skeleton.push_later(branch.byte, text, first, inner, found)?;
+            self.node(&node, found)?;
+        }
+        if inner {
+            self.waiting.push_back(node);
+        }
+        Ok(())
     }
 
     /// Adds the node to which several tries go on together.
@@ -301,7 +313,6 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         for &text in &self.texts[1..] {
             common = &common[..super::skeleton::common_prefix(common, bytes(text))];
         }
-        let number = self.skeleton.distinct.intern(common);
         let hash = parent.hash.push(branches[0].byte).push_all(common);
         let depth = parent.depth + 1 + common.len() as u32;
         let length = common.len();
@@ -319,29 +330,39 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
                 node.cursors += 1;
                 continue;
             }
-            let (inner, found) = self.found(branch, vectors);
+            let (inner, found) = self.found(branch);
             if inner {
                 self.cursors.push_back(Cursor::new(branch.trie, branch.position, 0));
                 node.cursors += 1;
             }
             newest = newest.or(found);
         }
-        self.node(branches[0].byte, number, first, node, newest)
+        self.skeleton.push_later(branches[0].byte, common, first, node.cursors > 0, newest)?;
+        self.node(&node, newest)?;
+        if node.cursors > 0 {
+            self.waiting.push_back(node);
+        }
+        Ok(())
     }
 
-    /// Adds a node to the skeleton and, if it has cursors, to the queue.
+    /// Checks a node, and hashes the key that ends there.
     #[inline(always)]
-    fn node(&mut self, edge: u8, rest: u32, first: bool, node: Waiting, found: Option<Found>) -> Result<(), TrieError> {
-        let has_children = node.cursors > 0;
+    fn node(&mut self, node: &Waiting, found: Option<Found>) -> Result<(), TrieError> {
         self.left = self.left.checked_sub(1).ok_or(TrieError::Damaged)?;
-        if node.depth as usize > MAX_KEY || (found.is_none() && !has_children) {
+        if node.depth as usize > MAX_KEY || (found.is_none() && node.cursors == 0) {
             return Err(TrieError::Damaged);
         }
         self.hash_key(found, node.hash);
-        if has_children {
-            self.waiting.push_back(node);
+        Ok(())
+    }
+
+    /// Gives the labels that wait their numbers.
+    fn settle(&mut self) {
+        self.skeleton.settle();
+        for (trie, code, node) in self.fresh.drain(..) {
+            let number = self.skeleton.rests[node as usize];
+            self.known[usize::from(trie)].set(code as usize, number, self.skeleton.distinct.get(number));
         }
-        self.skeleton.push_node(edge, rest, first, has_children, found)
     }
 
     #[inline(always)]
@@ -359,7 +380,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
 
     /// Whether the node of a branch has children, and what the key holds that ends there.
     #[inline(always)]
-    fn found(&self, branch: &Branch<'t>, _: Vectors) -> (bool, Option<Found>) {
+    fn found(&self, branch: &Branch<'t>) -> (bool, Option<Found>) {
         let trie = self.tries[usize::from(branch.trie)];
         let slot = branch.position.slot();
         let inner = branch.block.is_inner(slot);
