@@ -2,6 +2,7 @@ use super::block::{Block, Draft, NODES, Position, set_down};
 use super::codes::{Code, Codes};
 use super::jump::{Jump, Landing};
 use super::labels::{FAR_NIBBLES, LONG_NIBBLES, MAX_RECORD, NEAR_NIBBLES, TOKEN_NIBBLES, place};
+use super::matcher::Matcher;
 use super::parts::{PARTS, Parts};
 use super::skeleton::Skeleton;
 use super::tokens::Tokens;
@@ -95,7 +96,7 @@ const REPEATS_PER: usize = 1 << 16;
 struct Blocks<'s> {
     skeleton: &'s Skeleton,
     codes: &'s Codes,
-    tokens: &'s Tokens,
+    tokens: Matcher,
     uses_tokens: bool,
     nodes: Vec<u8>,
     directory: Vec<u8>,
@@ -110,7 +111,7 @@ impl<'s> Blocks<'s> {
         Self {
             skeleton,
             codes,
-            tokens,
+            tokens: tokens.matcher(),
             uses_tokens: false,
             nodes: vec![],
             directory: vec![],

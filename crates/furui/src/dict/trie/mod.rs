@@ -20,6 +20,7 @@ mod intern;
 mod iter;
 mod jump;
 mod labels;
+mod matcher;
 mod merge;
 mod parts;
 mod search;
