@@ -1,5 +1,5 @@
 //! Merging tries: the walk alone, with the filter, and with the trie encoded; against filling the filter by a scan of the
-//! finished trie, and against merging ordered streams of keys.
+//! finished trie.
 //!
 //! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries; a key's value is its place
 //! in that order.

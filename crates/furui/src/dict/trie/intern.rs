@@ -8,7 +8,7 @@ pub(super) struct Interner {
     places: Vec<u64>,
     counts: Vec<u32>,
     text: Vec<u8>,
-    /// Open addressing: the upper half of a hash, and the number + 1; 0 is free.
+    /// Open addressing: the upper half of a hash, and the number + 1; 0 is free. Empty before the first string.
     slots: Vec<u64>,
     hash: HashSpec,
 }
@@ -35,7 +35,7 @@ impl Batch {
     #[inline]
     pub(super) fn push(&mut self, interner: &Interner, string: &[u8], key: u32) {
         let tag = interner.tag(string);
-        prefetch(&interner.slots[interner.home(tag)]);
+        interner.slots.get(interner.home(tag)).into_iter().for_each(prefetch);
         self.text.extend_from_slice(string);
         self.items.push(Item { tag, end: self.text.len(), key });
     }
@@ -49,7 +49,7 @@ impl Batch {
 impl Default for Interner {
     /// Hashed with a random seed: the strings are parts of keys that strangers choose.
     fn default() -> Self {
-        Self { places: vec![], counts: vec![], text: vec![], slots: vec![0; 64], hash: HashSpec::random() }
+        Self { places: vec![], counts: vec![], text: vec![], slots: vec![], hash: HashSpec::random() }
     }
 }
 
@@ -89,7 +89,7 @@ impl Interner {
     /// The number in the first slot of a tag, if it has that tag.
     #[inline]
     fn likely(&self, tag: u64) -> Option<usize> {
-        let slot = self.slots[self.home(tag)];
+        let slot = *self.slots.get(self.home(tag))?;
         (slot != 0 && slot >> 32 == tag).then(|| slot as u32 as usize - 1)
     }
 
@@ -119,6 +119,11 @@ impl Interner {
         number
     }
 
+    /// Gives the memory of the table back: no string is likely to come any more.
+    pub(super) fn close(&mut self) {
+        self.slots = vec![];
+    }
+
     /// The string of this number came again.
     #[inline(always)]
     pub(super) fn count_again(&mut self, number: u32) {
@@ -146,9 +151,14 @@ impl Interner {
     }
 
     fn grow(&mut self) {
-        let old = std::mem::take(&mut self.slots);
-        self.slots = vec![0; old.len() * 2];
-        let mask = self.slots.len() - 1;
+        let mut old = std::mem::take(&mut self.slots);
+        let size = if old.is_empty() { (self.places.len() * 2).next_power_of_two().max(64) } else { old.len() * 2 };
+        if old.is_empty() {
+            let slot = |number: u32| self.tag(self.get(number)) << 32 | u64::from(number + 1);
+            old = (0..self.places.len() as u32).map(slot).collect();
+        }
+        self.slots = vec![0; size];
+        let mask = size - 1;
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             let mut at = self.home(slot >> 32);
             while self.slots[at] != 0 {

@@ -201,6 +201,7 @@ impl Skeleton {
             }
         }
         skeleton.settle();
+        skeleton.distinct.close();
         Ok(skeleton)
     }
 }

@@ -4,30 +4,35 @@ use crate::hash::RollingRun;
 
 /// What the merged trie calls the labels that have codes in one of its sources: a label that is copied whole need not be
 /// read, as its number and what it does to a hash are known from the first time.
-pub(super) struct Known(Vec<Option<KnownLabel>>);
+pub(super) struct Known(Vec<KnownLabel>);
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct KnownLabel {
-    /// Its number among the labels of the skeleton.
-    pub(super) number: u32,
-    pub(super) length: u32,
     pub(super) run: RollingRun,
+    /// Its number among the labels of the skeleton, + 1; 0 if it is not known.
+    number: u32,
+}
+
+impl KnownLabel {
+    pub(super) fn number(self) -> u32 {
+        self.number - 1
+    }
 }
 
 impl Known {
     pub(super) fn new(names: &Names<'_>) -> Self {
         let twos = names.places.len().saturating_sub(ONES) * GROUP;
-        Self(vec![None; ONES + twos])
+        Self(vec![KnownLabel::default(); ONES + twos])
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, code: usize) -> Option<&KnownLabel> {
-        self.0.get(code)?.as_ref()
+    pub(super) fn get(&self, code: usize) -> Option<KnownLabel> {
+        self.0.get(code).copied().filter(|known| known.number > 0)
     }
 
     pub(super) fn set(&mut self, code: usize, number: u32, text: &[u8]) {
-        if let Some(known) = self.0.get_mut(code) {
-            *known = Some(KnownLabel { number, length: text.len() as u32, run: RollingRun::of(text) });
+        if let (Some(known), Some(run)) = (self.0.get_mut(code), RollingRun::of(text)) {
+            *known = KnownLabel { run, number: number + 1 };
         }
     }
 }

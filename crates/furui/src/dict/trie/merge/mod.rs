@@ -174,6 +174,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
             }
         }
         self.settle();
+        self.skeleton.distinct.close();
         Ok(())
     }
 
@@ -247,12 +248,13 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         let mut node =
             Waiting { hash: parent.hash.push(branch.byte), depth: parent.depth + 1, cursors: u32::from(inner) };
         let code = if whole { known::code(label) } else { None };
-        if let Some(known) = code.and_then(|code| self.known[usize::from(trie)].get(code).copied()) {
-            self.skeleton.distinct.count_again(known.number);
+        if let Some(known) = code.and_then(|code| self.known[usize::from(trie)].get(code)) {
+            let number = known.number();
+            self.skeleton.distinct.count_again(number);
             node.hash = node.hash.push_run(known.run);
-            node.depth += known.length;
+            node.depth += known.run.len();
             self.node(&node, found)?;
-            self.skeleton.push_node(branch.byte, known.number, first, inner, found)?;
+            self.skeleton.push_node(branch.byte, number, first, inner, found)?;
         } else {
             let rest = names.rest(label, vectors).ok_or(TrieError::Damaged)?;
             self.decoded.clear();
