@@ -40,7 +40,8 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Failure> {
         medians.push(measure(ways, tries?)?);
     }
     println!(
-        "| tries | walk | walk, filter | trie, filter | trie, then scanned for the filter | carried / scanned | queue and skeleton, peak bytes a key | output, bytes a key |"
+        "| tries | walk | and the filter | and the trie encoded | filter by a scan instead | carried / scanned \
+         | peak beside the sources, bytes a key | trie, bytes a key |"
     );
     println!("|--:|--:|--:|--:|--:|--:|--:|--:|");
     medians.iter().for_each(|line| println!("{line}"));
