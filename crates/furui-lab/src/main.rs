@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
             "usage: furui-lab dict (bits | paper WORDS | application WORDS | buffer [FILE] | list FILE [KEYS] \
-             | trie FILE [KEYS]) \
+             | merge FILE [KEYS] | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | kinds | threads] | huge) \
              | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable [insert] \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"

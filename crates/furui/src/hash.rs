@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 
 mod rolling;
 
-pub use rolling::{PolynomialHashes, Rolling};
+pub use rolling::{PolynomialHashes, Rolling, RollingRun};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///

@@ -5,6 +5,7 @@ mod bits;
 mod buffer;
 mod dynamic;
 mod list;
+mod merge;
 mod paper;
 mod path_hash;
 mod trie;
@@ -23,8 +24,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn 
         Some("application") => application::run(&words(150_000)?),
         Some("buffer") => buffer::run(args.next().as_deref())?,
         Some("list") => list::run(&args.next().ok_or("which FILE?")?, args.next().as_deref())?,
+        Some("merge") => merge::run(&args.next().ok_or("which FILE?")?, args.next().as_deref())?,
         Some("trie") => trie::run(&args.next().ok_or("which FILE?")?, args.next().as_deref())?,
-        _ => return Err("which experiment? bits, paper, application, buffer, list or trie".into()),
+        _ => return Err("which experiment? bits, paper, application, buffer, list, merge or trie".into()),
     }
     Ok(())
 }

@@ -127,7 +127,7 @@ fn print_size(trie: &Trie, count: usize) {
 }
 
 /// The distinct lines, in an order of a fixed seed.
-fn shuffled(text: &[u8]) -> Vec<&[u8]> {
+pub(super) fn shuffled(text: &[u8]) -> Vec<&[u8]> {
     let mut seen = HashSet::new();
     let mut lines: Vec<&[u8]> =
         text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty() && seen.insert(*line)).collect();

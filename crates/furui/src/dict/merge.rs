@@ -1,8 +1,9 @@
 use super::entries::Entries;
 use super::layer::Layer;
-use super::{Found, Skeleton};
+use super::{Found, MAX_MERGED, Skeleton, Trie};
 use crate::error::{Error, Result};
-use crate::hash::{HashSpec, KeyHash};
+use crate::format::Bytes;
+use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 /// What several parts of a dictionary are as one.
 pub(super) struct Union {
@@ -13,6 +14,9 @@ pub(super) struct Union {
 
 /// Makes one of several parts, oldest first: of equal keys the newest counts. `forget`: keys that are deleted are left
 /// out, which is right if there is nothing older.
+///
+/// Tries are merged in one walk, which carries the hashes if they are rolling ones. Windows are ordered, and merged key by
+/// key.
 pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
         let records =
@@ -20,6 +24,11 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Un
         let (keys, hashes): (Vec<_>, Vec<_>) =
             records.map(|record| ((record.key, record.found.value()), record.hash)).unzip();
         return Ok(Union { skeleton: skeleton(keys)?, hashes });
+    }
+    if let (HashAlgorithm::Rolling, Some(tries)) = (hash.algorithm, tries(layers)) {
+        let merged = Skeleton::merge(&tries, hash.seed, forget);
+        let (skeleton, hashes) = merged.map_err(|error| Error::Config(error.to_string()))?;
+        return Ok(Union { skeleton, hashes });
     }
     let mut bytes = vec![];
     let mut ends = vec![];
@@ -36,6 +45,15 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Un
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
     Ok(Union { skeleton: skeleton(keys)?, hashes })
+}
+
+/// The tries, newest first, if all parts are tries, and not more than are merged in one walk.
+fn tries(layers: &[Layer]) -> Option<Vec<&Trie<Bytes>>> {
+    let tries = layers.iter().rev().map(|layer| match layer {
+        Layer::Trie(trie) => Some(trie.trie()),
+        Layer::Window(_) => None,
+    });
+    (layers.len() <= MAX_MERGED).then(|| tries.collect())?
 }
 
 fn skeleton<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Skeleton> {

@@ -42,5 +42,5 @@ pub use node::{Node, Value};
 pub use options::{DictOptions, Merging};
 pub use snapshot::Snapshot;
 pub use sorted_keys::{SortedKeys, SortedNode};
-pub use trie::{Found, MAX_KEY, Skeleton, Trie, TrieEntries, TrieError, TrieNode};
+pub use trie::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieEntries, TrieError, TrieNode};
 pub use walk::breadth_first;

@@ -35,6 +35,8 @@ pub enum Problem {
         /// The kind the reader wants.
         expected: Kind,
     },
+    /// A furui file, whole, but of a kind that is no filter.
+    NotAFilter(Kind),
     /// The kind's number is unknown to this furui.
     UnknownKind(u16),
     /// The file was made with another hash function or seed.
@@ -92,6 +94,7 @@ impl fmt::Display for Problem {
                     "format version {found} is newer than {supported}, the newest this furui reads: upgrade furui"
                 )
             }
+            Self::NotAFilter(found) => write!(f, "this is {found}, no filter: name a file that `furui filter` wrote"),
             Self::WrongKind { found, expected } => write!(f, "this is {found}, where {expected} belongs"),
             Self::UnknownKind(code) => write!(f, "files of kind {code} are unknown to this furui: upgrade furui"),
             Self::OtherHash { found, expected } => {

@@ -5,9 +5,9 @@ use super::{HashAlgorithm, HashSpec, KeyHash, mix};
 /// paper, two bytes of which the second one is large meet two others.
 const FACTOR: u64 = 0xD134_2543_DE82_EF95;
 
-/// The powers of the factor, from the 0th to the 8th.
-const POWERS: [u64; 9] = {
-    let mut powers = [1; 9];
+/// The powers of the factor, from the 0th to the 128th.
+const POWERS: [u64; 129] = {
+    let mut powers = [1; 129];
     let mut i = 1;
     while i < powers.len() {
         powers[i] = FACTOR.wrapping_mul(powers[i - 1]);
@@ -67,6 +67,13 @@ impl Rolling {
         rest.iter().fold(Self(state), |state, &byte| state.push(byte))
     }
 
+    /// The state after a run of bytes that is known from before: one multiplication, however long it is.
+    #[inline(always)]
+    #[must_use]
+    pub const fn push_run(self, run: RollingRun) -> Self {
+        Self(self.0.wrapping_mul(POWERS[run.length as usize]).wrapping_add(run.sum))
+    }
+
     /// The hash of the bytes so far. The state alone would be none: its low bits depend only on those of the bytes.
     #[inline(always)]
     pub const fn finish(self) -> KeyHash {
@@ -76,6 +83,26 @@ impl Rolling {
     /// How the keys of a walk that started with `seed` are hashed.
     pub const fn spec(seed: u64) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
+    }
+}
+
+/// What a run of bytes, 128 at most, does to a state of [`Rolling`], whatever the state is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RollingRun {
+    sum: u64,
+    length: u8,
+}
+
+impl RollingRun {
+    /// That of these bytes, if they are not too many.
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        (bytes.len() < POWERS.len()).then(|| Self { sum: Rolling(0).push_all(bytes).0, length: bytes.len() as u8 })
+    }
+
+    /// How many bytes.
+    #[expect(clippy::len_without_is_empty, reason = "an empty run is one like any other")]
+    pub const fn len(self) -> u32 {
+        self.length as u32
     }
 }
 
@@ -126,6 +153,9 @@ mod tests {
             let key: Vec<u8> = (0..=255).collect();
             for end in 0..key.len() {
                 assert_eq!(state.finish(), spec.hash(&key[..end]));
+                let (before, run) = key[..end].split_at(end - end.min(128));
+                let run = RollingRun::of(run).expect("128 bytes at most");
+                assert_eq!(Rolling::start(seed).push_all(before).push_run(run), state);
                 state = state.push(key[end]);
             }
             assert_ne!(spec.hash(b"a"), Rolling::spec(seed ^ 2).hash(b"a"));

@@ -2,6 +2,7 @@ use super::block::{Block, Draft, NODES, Position, set_down};
 use super::codes::{Code, Codes};
 use super::jump::{Jump, Landing};
 use super::labels::{FAR_NIBBLES, LONG_NIBBLES, MAX_RECORD, NEAR_NIBBLES, TOKEN_NIBBLES, place};
+use super::matcher::Matcher;
 use super::parts::{PARTS, Parts};
 use super::skeleton::Skeleton;
 use super::tokens::Tokens;
@@ -66,10 +67,11 @@ const SAMPLE: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     let labels = &skeleton.distinct;
-    let rare = || (0..labels.len() as u32).filter(|&label| codes.of[label as usize] == Code::Record);
+    let is_rare = |label: &u32| codes.of[*label as usize] == Code::Record;
+    let rare: Vec<u32> = (0..labels.len() as u32).filter(is_rare).collect();
     let mut occurs = [false; 256];
     let mut bytes = 0;
-    for text in rare().map(|label| labels.get(label)).filter(|text| text.len() <= MAX_RARE) {
+    for text in rare.iter().map(|&label| labels.get(label)).filter(|text| text.len() <= MAX_RARE) {
         text.iter().for_each(|&byte| occurs[usize::from(byte)] = true);
         bytes += text.len();
     }
@@ -77,8 +79,9 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     let step = bytes / SAMPLE + 1;
     let stride = 17;
     let repeats = (bytes / step / REPEATS_PER).clamp(3, 400) as u16;
-    let sample =
-        (0..stride).flat_map(|start| rare().skip(start * step).step_by(stride * step)).map(|label| labels.get(label));
+    let sample = (0..stride)
+        .flat_map(|start| rare.iter().skip(start * step).step_by(stride * step))
+        .map(|&label| labels.get(label));
     Tokens::train(
         (0..=255).filter(|&byte| occurs[usize::from(byte)]),
         sample.filter(|text| text.len() <= MAX_RARE),
@@ -93,7 +96,7 @@ const REPEATS_PER: usize = 1 << 16;
 struct Blocks<'s> {
     skeleton: &'s Skeleton,
     codes: &'s Codes,
-    tokens: &'s Tokens,
+    tokens: Matcher,
     uses_tokens: bool,
     nodes: Vec<u8>,
     directory: Vec<u8>,
@@ -108,7 +111,7 @@ impl<'s> Blocks<'s> {
         Self {
             skeleton,
             codes,
-            tokens,
+            tokens: tokens.matcher(),
             uses_tokens: false,
             nodes: vec![],
             directory: vec![],

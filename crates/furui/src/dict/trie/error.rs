@@ -23,6 +23,8 @@ pub enum TrieError {
     TooLarge(&'static str),
     /// There is no memory for this many bytes.
     NoMemory(usize),
+    /// A trie to merge is damaged.
+    Damaged,
 }
 
 impl fmt::Display for TrieError {
@@ -36,6 +38,7 @@ impl fmt::Display for TrieError {
             }
             Self::TooLarge(what) => write!(f, "{what}: split the keys among several tries"),
             Self::NoMemory(bytes) => write!(f, "no memory for a trie of {bytes} bytes: split the keys"),
+            Self::Damaged => write!(f, "a trie to merge is damaged: verify the file it is from"),
         }
     }
 }

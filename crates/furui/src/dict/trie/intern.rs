@@ -1,3 +1,4 @@
+use crate::bits::prefetch;
 use crate::hash::HashSpec;
 
 /// Numbers for distinct byte strings, in the order in which they first come, and how often each came.
@@ -7,25 +8,95 @@ pub(super) struct Interner {
     places: Vec<u64>,
     counts: Vec<u32>,
     text: Vec<u8>,
-    /// Open addressing: the upper half of a hash, and the number + 1; 0 is free.
+    /// Open addressing: the upper half of a hash, and the number + 1; 0 is free. Empty before the first string.
     slots: Vec<u64>,
     hash: HashSpec,
+}
+
+/// Strings that wait for their numbers, so that the memory of one is on its way while others are looked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batch {
+    items: Vec<Item>,
+    text: Vec<u8>,
+}
+
+#[derive(Clone, Debug)]
+struct Item {
+    tag: u64,
+    end: usize,
+    key: u32,
+}
+
+impl Batch {
+    /// How many strings are worth waiting for.
+    const FULL: usize = 64;
+
+    /// Adds a string, and whatever number its owner knows it by.
+    #[inline]
+    pub(super) fn push(&mut self, interner: &Interner, string: &[u8], key: u32) {
+        let tag = interner.tag(string);
+        interner.slots.get(interner.home(tag)).into_iter().for_each(prefetch);
+        self.text.extend_from_slice(string);
+        self.items.push(Item { tag, end: self.text.len(), key });
+    }
+
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.items.len() >= Self::FULL
+    }
 }
 
 impl Default for Interner {
     /// Hashed with a random seed: the strings are parts of keys that strangers choose.
     fn default() -> Self {
-        Self { places: vec![], counts: vec![], text: vec![], slots: vec![0; 64], hash: HashSpec::random() }
+        Self { places: vec![], counts: vec![], text: vec![], slots: vec![], hash: HashSpec::random() }
     }
 }
 
 impl Interner {
     /// The number of `string`, which is shorter than 64 KiB.
     pub(super) fn intern(&mut self, string: &[u8]) -> u32 {
+        self.intern_tagged(string, self.tag(string))
+    }
+
+    /// The numbers of the strings of a batch, in their order; empties it. `each` is told the key of each and its number.
+    pub(super) fn intern_all(&mut self, batch: &mut Batch, mut each: impl FnMut(u32, u32)) {
+        for item in &batch.items {
+            if let Some(number) = self.likely(item.tag) {
+                prefetch(&self.places[number]);
+                prefetch(&self.counts[number]);
+            }
+        }
+        for item in &batch.items {
+            if let Some(number) = self.likely(item.tag) {
+                self.text.get((self.places[number] >> 16) as usize).into_iter().for_each(prefetch);
+            }
+        }
+        let mut start = 0;
+        for item in &batch.items {
+            each(item.key, self.intern_tagged(&batch.text[start..item.end], item.tag));
+            start = item.end;
+        }
+        batch.items.clear();
+        batch.text.clear();
+    }
+
+    #[inline]
+    fn tag(&self, string: &[u8]) -> u64 {
+        self.hash.hash(string).get() >> 32
+    }
+
+    /// The number in the first slot of a tag, if it has that tag.
+    #[inline]
+    fn likely(&self, tag: u64) -> Option<usize> {
+        let slot = *self.slots.get(self.home(tag))?;
+        (slot != 0 && slot >> 32 == tag).then(|| slot as u32 as usize - 1)
+    }
+
+    fn intern_tagged(&mut self, string: &[u8], tag: u64) -> u32 {
         if self.places.len() * 8 >= self.slots.len() * 5 {
             self.grow();
         }
-        let tag = self.hash.hash(string).get() >> 32;
         let mask = self.slots.len() - 1;
         let mut at = self.home(tag);
         loop {
@@ -46,6 +117,17 @@ impl Interner {
         self.counts.push(1);
         self.text.extend_from_slice(string);
         number
+    }
+
+    /// Gives the memory of the table back: no string is likely to come any more.
+    pub(super) fn close(&mut self) {
+        self.slots = vec![];
+    }
+
+    /// The string of this number came again.
+    #[inline(always)]
+    pub(super) fn count_again(&mut self, number: u32) {
+        self.counts[number as usize] += 1;
     }
 
     pub(super) fn len(&self) -> usize {
@@ -69,9 +151,14 @@ impl Interner {
     }
 
     fn grow(&mut self) {
-        let old = std::mem::take(&mut self.slots);
-        self.slots = vec![0; old.len() * 2];
-        let mask = self.slots.len() - 1;
+        let mut old = std::mem::take(&mut self.slots);
+        let size = if old.is_empty() { (self.places.len() * 2).next_power_of_two().max(64) } else { old.len() * 2 };
+        if old.is_empty() {
+            let slot = |number: u32| self.tag(self.get(number)) << 32 | u64::from(number + 1);
+            old = (0..self.places.len() as u32).map(slot).collect();
+        }
+        self.slots = vec![0; size];
+        let mask = size - 1;
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             let mut at = self.home(slot >> 32);
             while self.slots[at] != 0 {

@@ -126,9 +126,14 @@ impl<'a> Names<'a> {
         match rest {
             Rest::Text(label) => out.extend_from_slice(label),
             Rest::Tokens { records, start, count } => {
+                // Whole tokens, of which the ends are overwritten: that is one instruction each.
+                let mut end = out.len();
+                out.resize(end + count * (MAX_TOKEN + 1), 0);
                 for token in (0..count).map_while(|i| self.token(records, start + i * TOKEN_NIBBLES)) {
-                    out.extend_from_slice(&token[..usize::from(token[MAX_TOKEN]) & 0xF]);
+                    out[end..][..MAX_TOKEN + 1].copy_from_slice(token);
+                    end += usize::from(token[MAX_TOKEN]) & 0xF;
                 }
+                out.truncate(end);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
 //! From the question down: `mod` answers it, `search` goes from node to node, `block` and `labels` read the nodes,
-//! `jump` skips the upper ones; `skeleton` and `encode` make all of them, with `codes` and `tokens` for the labels;
+//! `jump` skips the upper ones; `skeleton` and `encode` make all of them, with `codes`, `tokens` and `matcher` for the labels;
+//! `merge` makes a skeleton of several tries;
 //! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
 
 use std::fmt;
@@ -20,6 +21,8 @@ mod intern;
 mod iter;
 mod jump;
 mod labels;
+mod matcher;
+mod merge;
 mod parts;
 mod search;
 mod skeleton;
@@ -31,6 +34,7 @@ use block::Position;
 pub use cursor::TrieNode;
 pub use error::{MAX_KEY, TrieError};
 pub use iter::TrieEntries;
+pub use merge::MAX_MERGED;
 use parts::{Names, Part, Parts};
 use search::{Search, Step};
 pub use skeleton::Skeleton;
@@ -126,8 +130,8 @@ impl Trie {
         let encoded = encode::encode(skeleton)?;
         let shape = encoded.shape;
         let mut body = Buffer::zeroed(shape.parts.len()).map_err(|_| TrieError::NoMemory(shape.parts.len()))?;
-        for (part, bytes) in Part::ALL.into_iter().zip(&encoded.parts) {
-            body[shape.parts.range(part)].copy_from_slice(bytes);
+        for (part, bytes) in Part::ALL.into_iter().zip(encoded.parts) {
+            body[shape.parts.range(part)].copy_from_slice(&bytes);
         }
         Ok(Self { body, shape, vectors: Vectors::detect() })
     }

@@ -1,4 +1,4 @@
-use super::intern::Interner;
+use super::intern::{Batch, Interner};
 use super::{Found, MAX_KEY, TrieError};
 
 /// The most nodes a trie has: their ranks are kept in 32 bits.
@@ -24,6 +24,8 @@ pub struct Skeleton {
     /// The rest of every node's label, by its number among the distinct ones.
     pub(super) rests: Vec<u32>,
     pub(super) distinct: Interner,
+    /// Labels whose numbers in `rests` are still to come; none but while a trie is made.
+    waiting: Batch,
     pub(super) firsts: Bits,
     pub(super) inner: Bits,
     pub(super) terminals: Bits,
@@ -33,6 +35,9 @@ pub struct Skeleton {
     /// Which of `values` are deleted.
     pub(super) deleted: Bits,
 }
+
+/// The number of a label that waits for one.
+const UNKNOWN: u32 = u32::MAX;
 
 /// A growing string of bits.
 #[derive(Clone, Debug, Default)]
@@ -106,11 +111,51 @@ impl Skeleton {
     ) -> Result<(), TrieError> {
         assert!((1..=MAX_KEY).contains(&label.len()), "a label has 1 to {MAX_KEY} bytes");
         assert!(children || terminal.is_some(), "a leaf is the end of a key");
+        let rest = self.distinct.intern(&label[1..]);
+        self.push_node(label[0], rest, first, children, terminal)
+    }
+
+    /// As [`push`](Self::push), but the label is looked up later: see [`settle`](Self::settle).
+    #[inline]
+    pub(super) fn push_later(
+        &mut self,
+        edge: u8,
+        rest: &[u8],
+        first: bool,
+        children: bool,
+        terminal: Option<Found>,
+    ) -> Result<(), TrieError> {
+        self.waiting.push(&self.distinct, rest, self.rests.len() as u32);
+        self.push_node(edge, UNKNOWN, first, children, terminal)
+    }
+
+    /// Whether so many labels wait that it is time to [`settle`](Self::settle).
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.is_full()
+    }
+
+    /// Gives the labels that wait their numbers.
+    pub(super) fn settle(&mut self) {
+        let rests = &mut self.rests;
+        self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number);
+    }
+
+    /// As [`push`](Self::push), if the number of the rest of the label is known.
+    #[inline]
+    pub(super) fn push_node(
+        &mut self,
+        edge: u8,
+        rest: u32,
+        first: bool,
+        children: bool,
+        terminal: Option<Found>,
+    ) -> Result<(), TrieError> {
         if self.nodes() == MAX_NODES {
             return Err(TrieError::TooLarge("more than 2^32 nodes"));
         }
-        self.edges.push(label[0]);
-        self.rests.push(self.distinct.intern(&label[1..]));
+        self.edges.push(edge);
+        self.rests.push(rest);
         self.firsts.push(first);
         self.inner.push(children);
         self.terminals.push(terminal.is_some());
@@ -149,8 +194,14 @@ impl Skeleton {
             let (key, value) = keys[node.key as usize];
             let end = usize::from(node.last) + 1;
             let terminal = (key.len() == end).then(|| found(value));
-            skeleton.push(&key[usize::from(node.start)..end], first.get(j as usize), node.size > 1, terminal)?;
+            let (edge, rest) = (key[usize::from(node.start)], &key[usize::from(node.start) + 1..end]);
+            skeleton.push_later(edge, rest, first.get(j as usize), node.size > 1, terminal)?;
+            if skeleton.is_full() {
+                skeleton.settle();
+            }
         }
+        skeleton.settle();
+        skeleton.distinct.close();
         Ok(skeleton)
     }
 }

@@ -1,4 +1,5 @@
 use super::labels::{MAX_TOKEN, Token};
+use super::matcher::Matcher;
 
 /// How many tokens 12 bits tell apart.
 const MAX_TOKENS: usize = 1 << 12;
@@ -65,6 +66,10 @@ impl Tokens {
             }
         }
         this
+    }
+
+    pub(super) fn matcher(&self) -> Matcher {
+        Matcher::new(&self.tokens)
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -135,29 +140,5 @@ impl Tokens {
             }
         }
         best
-    }
-
-    /// The fewest tokens that `text` is made of, into `out`, by dynamic programming from its end.
-    pub(super) fn cut(&self, text: &[u8], out: &mut Vec<u16>) {
-        out.clear();
-        // From each place: how many tokens it takes to the end, with which first, of what length.
-        let mut best: Vec<(u32, u16, u8)> = vec![(0, 0, 0); text.len() + 1];
-        for start in (0..text.len()).rev() {
-            let (mut node, mut least) = (0, (u32::MAX, 0, 1));
-            for (i, &byte) in text[start..].iter().take(MAX_TOKEN).enumerate() {
-                let Ok(child) = self.child(node, byte) else { break };
-                node = child;
-                let tokens = best[start + i + 1].0 + 1;
-                if self.ends[usize::from(node)] > 0 && tokens <= least.0 {
-                    least = (tokens, self.ends[usize::from(node)] - 1, i as u8 + 1);
-                }
-            }
-            best[start] = least;
-        }
-        let mut at = 0;
-        while at < text.len() {
-            out.push(best[at].1);
-            at += usize::from(best[at].2);
-        }
     }
 }

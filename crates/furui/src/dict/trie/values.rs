@@ -63,10 +63,10 @@ pub(super) fn in_order(skeleton: &Skeleton) -> Vec<u32> {
 
 /// A bit for every id that is deleted, none if none is.
 pub(super) fn deleted(skeleton: &Skeleton) -> Vec<u8> {
-    let deleted = order(skeleton, |i| skeleton.deleted.get(i), |root| root == Found::Deleted);
-    if !deleted.contains(&true) {
+    if skeleton.deleted.ones() == 0 && skeleton.root != Some(Found::Deleted) {
         return vec![];
     }
+    let deleted = order(skeleton, |i| skeleton.deleted.get(i), |root| root == Found::Deleted);
     deleted.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit))).collect()
 }
 

@@ -108,7 +108,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Kind::QuotientFilter => QuotientFilter::read(source).map(Self::Quotient),
             Kind::SplitBlockBloom => SplitBlockBloom::read(source).map(Self::SplitBlock),
             Kind::GrowingBloom => GrowingBloom::read(source).map(Self::Growing),
-            _ => Err(envelope.error(0, Problem::Invalid("it is no filter's file")).into()),
+            kind => Err(envelope.error(0, Problem::NotAFilter(kind)).into()),
         }
     }
 

@@ -103,8 +103,11 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     pub fn union(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.check_match(other)?;
         let mut union = self.emptied().map_err(|ConfigError(message)| Mismatch(message))?;
-        union.build(vec![Stream::Table(self.decoder()), Stream::Table(other.decoder())]).map_err(|full| {
-            Mismatch(format!("filters of {} and {} keys do not fit into one of them: {full}", self.len, other.len))
+        union.build(vec![Stream::Table(self.decoder()), Stream::Table(other.decoder())]).map_err(|_| {
+            Mismatch(format!(
+                "filters of {} and {} keys do not fit into the {} slots of the first: build it with more room",
+                self.len, other.len, self.shape.slots
+            ))
         })?;
         self.take_over(&union);
         Ok(())
