@@ -37,6 +37,15 @@ impl Lanes {
         self.count
     }
 
+    /// Whether the first lane of `one` or that of `other` holds `value`: where a word has room for one lane only,
+    /// what [`any_equal`](Self::any_equal) is for two, without a branch between them.
+    #[inline(always)]
+    pub(crate) fn either_equal(&self, one: u64, other: u64, value: u64) -> bool {
+        // Lanes are narrower than words, so 0 is the only difference from which 1 borrows the highest bit.
+        let borrows = |word: u64| ((word ^ value) & !(u64::MAX << self.width)).wrapping_sub(1);
+        (borrows(one) | borrows(other)) >> 63 != 0
+    }
+
     /// Whether any of the first `lanes` lanes of `word` holds `value`; bits above the lanes do not matter.
     ///
     /// Borrows of the zero-lane test `(x - 1) & !x` can only mark lanes above a true zero lane, so "any" is exact.
@@ -67,6 +76,10 @@ mod tests {
                             let expected = held[..n as usize].contains(&value);
                             assert_eq!(lanes.any_equal(word, value, n), expected, "{width} {word:#x} {value:#x} {n}");
                         }
+                        let other = word.rotate_left(29);
+                        let expected = [held[0], other & low_bits(width)].contains(&value);
+                        assert_eq!(lanes.either_equal(word, other, value), expected, "{width} {word:#x} {value:#x}");
+                        assert_eq!(lanes.either_equal(other, word, value), expected, "{width} {word:#x} {value:#x}");
                     }
                 }
             }

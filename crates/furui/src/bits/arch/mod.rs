@@ -67,6 +67,16 @@ pub(crate) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
+/// Asks for the cache line `at` bytes behind the first of `bytes`, which will be read soon. If it is beyond their end,
+/// no harm is done: nothing is checked, as this must cost no more than an instruction.
+#[inline(always)]
+pub(crate) fn prefetch_at(bytes: &[u8], at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    x86_64::prefetch_at(bytes, at);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (bytes, at);
+}
+
 /// Takes 1 from every 2-bit counter of every word, unless it is 0.
 ///
 /// Cost: memory bandwidth, from a few kilobytes on.

@@ -12,6 +12,13 @@ pub(super) fn prefetch<T>(item: &T) {
     unsafe { _mm_prefetch(std::ptr::from_ref(item).cast(), _MM_HINT_T0) };
 }
 
+/// See [`super::prefetch_at`].
+#[inline(always)]
+pub(super) fn prefetch_at(bytes: &[u8], at: usize) {
+    // SAFETY: SSE is part of x86-64, and a prefetch never faults, whatever the address.
+    unsafe { _mm_prefetch(bytes.as_ptr().wrapping_add(at).cast(), _MM_HINT_T0) };
+}
+
 /// See [`super::select_zero`]. The outer `None` says that the instructions are missing.
 #[inline]
 pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<Option<usize>> {

@@ -45,64 +45,66 @@ impl<M: Deref<Target = [u8]>> Table<M> {
 
     /// Whether `remainder` is in the run of `quotient`. Branches only where a branch is rare: on whether the quotient
     /// has a run at all, and on runs that are long or leave their block.
+    ///
+    /// In a table beyond the caches what counts is how many lookups the processor has in flight, so how few
+    /// instructions one takes: whatever is rare is a call to one function, which starts over.
     #[inline(always)]
     pub(super) fn contains(&self, words: Words, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
-        let (block, index) = ((quotient / 64) as usize, (quotient % 64) as u32);
-        // The run begins at home or not far behind: asked for at once, its line comes together with the head's.
-        self.prefetch_remainder(Slot { block, index });
-        let head = self.head(block);
+        let block = self.block((quotient / 64) as usize);
+        let index = (quotient % 64) as u32;
+        // The run begins at home or not far behind: asked for at once, its lines come together with the head's.
+        block.prefetch_remainders(index);
+        let head = block.head();
         if head.occupied >> index & 1 == 0 {
             return false;
         }
         let rank = (head.occupied & low_bits(index)).count_ones();
-        let index = near_run_start(words, &head, rank);
-        if index >= 64 {
-            return self.in_distant_run(words, block, rank, remainder);
+        let first = near_run_start(words, &head, rank);
+        if first >= 64 {
+            return self.walk_finds(words, quotient, remainder);
         }
         // Up to the next start lie the run and perhaps empty slots, which hold 0; a remainder of 0 is a run's first.
-        let ends = head.starts >> index >> 1 | 1 << (63 - index);
+        let ends = head.starts >> first >> 1 | 1 << (63 - first);
         let run = if remainder == 0 { 1 } else { ends.trailing_zeros() + 1 };
-        let compared = run.min(lanes.count().max(2));
-        let first = Slot { block, index };
-        let found = if lanes.count() > 1 {
-            lanes.any_equal(self.remainders_from(first), remainder, compared)
+        let remainders = block.remainders_from(first);
+        let (found, compared) = if lanes.count() > 1 {
+            (lanes.any_equal(remainders, remainder, run.min(lanes.count())), lanes.count())
         } else {
-            let second = Slot { block, index: index + compared - 1 };
-            (self.remainder(first) == remainder) | (self.remainder(second) == remainder)
+            let second = block.remainders_from(first + u32::from(run > 1));
+            (lanes.either_equal(remainders, second, remainder), 2)
         };
         if found {
             return true;
         }
-        let rest = index + compared;
-        if compared == run && rest < 64 {
+        if run <= compared && first + run < 64 {
             return false;
         }
-        self.in_rest_of_run(Slot { block, index: rest }, remainder)
+        self.walk_finds(words, quotient, remainder)
     }
 
-    /// [`contains`](Self::contains) for a run that begins in a later block.
+    /// [`contains`](Self::contains) for any quotient that has a run, one remainder after the other.
     #[inline(never)]
-    fn in_distant_run(&self, words: Words, block: usize, rank: u32, remainder: u64) -> bool {
-        let start = self.distant_run_start(words, block, rank);
-        self.remainder(start) == remainder || self.in_rest_of_run(Slot { index: start.index + 1, ..start }, remainder)
-    }
-
-    /// Whether `remainder` is in a run, from `slot` on, which may be behind a block's last.
-    #[inline(never)]
-    fn in_rest_of_run(&self, slot: Slot, remainder: u64) -> bool {
-        let mut slot = if slot.index < self.width(slot.block) {
-            slot
-        } else {
-            Slot { block: self.next_block(slot.block), index: 0 }
-        };
-        while self.continues(slot) {
-            let found = self.remainder(slot);
-            if found >= remainder {
-                return found == remainder;
-            }
-            slot = self.next(slot);
-        }
-        false
+    fn walk_finds(&self, words: Words, quotient: u64, remainder: u64) -> bool {
+        words.run(
+            #[inline(always)]
+            move |words| {
+                let table = self.lend();
+                let (block, index) = ((quotient / 64) as usize, (quotient % 64) as u32);
+                let head = table.head(block);
+                let rank = (head.occupied & low_bits(index)).count_ones();
+                let mut slot = table.run_start(words, block, &head, rank);
+                loop {
+                    let found = table.remainder(slot);
+                    if found >= remainder {
+                        return found == remainder;
+                    }
+                    slot = table.next(slot);
+                    if !table.continues(slot) {
+                        return false;
+                    }
+                }
+            },
+        )
     }
 
     /// How many times `remainder` is in the run of `quotient`.

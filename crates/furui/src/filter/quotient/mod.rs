@@ -33,8 +33,8 @@ use table::{Slot, Table};
 /// How many lookups ahead [`QuotientFilter::contains_all`] asks for memory.
 const PREFETCH_DISTANCE: usize = 16;
 
-/// Tables of fewer bits (16 MiB) lie in a processor's caches, where asking ahead costs more than it saves.
-const PREFETCH_BITS: u64 = 128 << 20;
+/// Tables of fewer bits (1 MiB) lie in the caches of a processor's core, where asking ahead costs more than it saves.
+const PREFETCH_BITS: u64 = 8 << 20;
 
 /// A batch of more than one key per this many in the filter is merged in one pass over the table.
 const REBUILD_RATIO: u64 = 16;
@@ -378,22 +378,25 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         )
     }
 
-    /// Asks for the memory of keys ahead if the table is larger than a processor's caches.
+    /// Asks for the memory of keys ahead if the table is larger than the caches of a core.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         let distance = if self.table.bits() < PREFETCH_BITS { keys.len() } else { PREFETCH_DISTANCE };
         self.words.run(
             #[inline(always)]
             |words| {
+                let table = self.table.lend();
                 out.extend(keys.iter().enumerate().map(
                     #[inline(always)]
                     |(i, &key)| {
                         if let Some(&ahead) = keys.get(i + distance) {
                             let (quotient, _) = self.shape.locate(ahead);
-                            self.table.prefetch_head((quotient / 64) as usize);
+                            let block = table.block((quotient / 64) as usize);
+                            block.prefetch_head();
+                            block.prefetch_remainders((quotient % 64) as u32);
                         }
                         let (quotient, remainder) = self.shape.locate(key);
-                        self.table.contains(words, &self.lanes, quotient, remainder)
+                        table.contains(words, &self.lanes, quotient, remainder)
                     },
                 ));
             },

@@ -1,7 +1,7 @@
 use std::ops::{Deref, DerefMut};
 
 use crate::bits::Buffer;
-use crate::bits::arch::prefetch;
+use crate::bits::arch::prefetch_at;
 use crate::bits::word::low_bits;
 use crate::filter::ConfigError;
 
@@ -9,6 +9,9 @@ use super::shape::Shape;
 
 /// Bytes before a block's remainders: the offset and three planes.
 const HEAD_BYTES: usize = 26;
+
+/// Bytes of a processor's cache line.
+const LINE: usize = 64;
 
 /// Bytes behind the last block, so that eight bytes can be read wherever one of its remainders begins, or the one
 /// after.
@@ -31,6 +34,8 @@ pub(super) struct Table<M = Buffer> {
     blocks: usize,
     block_bytes: usize,
     remainder_bits: u32,
+    /// As many low bits.
+    remainder_mask: u64,
     last_width: u32,
 }
 
@@ -95,6 +100,7 @@ impl<M> Table<M> {
             blocks: shape.slots.div_ceil(64) as usize,
             block_bytes: block_bytes(shape),
             remainder_bits: shape.remainder_bits,
+            remainder_mask: low_bits(shape.remainder_bits),
             last_width: (shape.slots - 1) as u32 % 64 + 1,
         }
     }
@@ -144,12 +150,6 @@ impl<M> Table<M> {
         }
     }
 
-    #[inline(always)]
-    fn place(&self, slot: Slot) -> (usize, u32) {
-        let bit = slot.index * self.remainder_bits;
-        (slot.block * self.block_bytes + HEAD_BYTES + (bit / 8) as usize, bit % 8)
-    }
-
     pub(super) fn remainder_bits(&self) -> u32 {
         self.remainder_bits
     }
@@ -168,6 +168,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
             blocks: self.blocks,
             block_bytes: self.block_bytes,
             remainder_bits: self.remainder_bits,
+            remainder_mask: self.remainder_mask,
             last_width: self.last_width,
         }
     }
@@ -178,34 +179,18 @@ impl<M: Deref<Target = [u8]>> Table<M> {
 
     #[inline(always)]
     pub(super) fn head(&self, block: usize) -> Head {
-        let head: &[u8; HEAD_BYTES] = self.bytes[block * self.block_bytes..].first_chunk().expect("blocks have heads");
-        let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("heads have three words"));
-        Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
+        self.block(block).head()
     }
 
-    /// Asks for the cache line of a block's head.
+    /// A block to read.
     #[inline(always)]
-    pub(super) fn prefetch_head(&self, block: usize) {
-        prefetch(&self.bytes[block * self.block_bytes]);
-    }
-
-    /// Asks for the cache line of the remainder in `slot`.
-    #[inline(always)]
-    pub(super) fn prefetch_remainder(&self, slot: Slot) {
-        prefetch(&self.bytes[self.place(slot).0]);
-    }
-
-    /// The remainder in `slot` and those above it in its block, from bit 0 of the result on: at least
-    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits are remainders, what follows is not.
-    #[inline(always)]
-    pub(super) fn remainders_from(&self, slot: Slot) -> u64 {
-        let (at, shift) = self.place(slot);
-        u64::from_le_bytes(*self.bytes[at..].first_chunk().expect("padding follows the last block")) >> shift
+    pub(super) fn block(&self, block: usize) -> Block<'_> {
+        Block { bytes: &self.bytes[block * self.block_bytes..], remainder_bits: self.remainder_bits }
     }
 
     #[inline(always)]
     pub(super) fn remainder(&self, slot: Slot) -> u64 {
-        self.remainders_from(slot) & low_bits(self.remainder_bits)
+        self.block(slot.block).remainders_from(slot.index) & self.remainder_mask
     }
 
     /// What follows the last block.
@@ -218,6 +203,53 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     pub(super) fn remainders(&self, block: usize) -> &[u8] {
         let at = block * self.block_bytes;
         &self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
+    }
+}
+
+/// A block of slots, to read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block<'a> {
+    /// From the block's first byte to the table's last.
+    bytes: &'a [u8],
+    remainder_bits: u32,
+}
+
+impl Block<'_> {
+    #[inline(always)]
+    pub(super) fn head(&self) -> Head {
+        let head: &[u8; HEAD_BYTES] = self.bytes.first_chunk().expect("blocks have heads");
+        let word = |at: usize| u64::from_le_bytes(*head[at..].first_chunk().expect("heads have three words"));
+        Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
+    }
+
+    /// The byte of the block, and the bit of that, at which the remainder of slot `index` begins.
+    #[inline(always)]
+    fn place(&self, index: u32) -> (usize, u32) {
+        let bit = index * self.remainder_bits;
+        (HEAD_BYTES + (bit / 8) as usize, bit % 8)
+    }
+
+    /// Asks for the cache line of the head.
+    #[inline(always)]
+    pub(super) fn prefetch_head(&self) {
+        prefetch_at(self.bytes, 0);
+    }
+
+    /// Asks for the cache lines of the remainder in slot `index` and of those behind it.
+    #[inline(always)]
+    pub(super) fn prefetch_remainders(&self, index: u32) {
+        let at = self.place(index).0;
+        prefetch_at(self.bytes, at);
+        prefetch_at(self.bytes, at + LINE);
+    }
+
+    /// The remainder in slot `index` and those above it, from bit 0 of the result on: at least
+    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits are remainders, what follows is not.
+    #[inline(always)]
+    pub(super) fn remainders_from(&self, index: u32) -> u64 {
+        let (at, shift) = self.place(index);
+        let bytes = self.bytes[at..at + 8].first_chunk().expect("these are eight");
+        u64::from_le_bytes(*bytes) >> shift
     }
 }
 
@@ -255,9 +287,10 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
 
     #[inline(always)]
     pub(super) fn set_remainder(&mut self, slot: Slot, remainder: u64) {
-        let (at, shift) = self.place(slot);
+        let (at, shift) = self.block(slot.block).place(slot.index);
+        let at = slot.block * self.block_bytes + at;
         let bytes: &mut [u8; 8] = self.bytes[at..].first_chunk_mut().expect("padding follows the last block");
-        let others = u64::from_le_bytes(*bytes) & !(low_bits(self.remainder_bits) << shift);
+        let others = u64::from_le_bytes(*bytes) & !(self.remainder_mask << shift);
         *bytes = (others | remainder << shift).to_le_bytes();
     }
 
