@@ -83,7 +83,8 @@ impl Bloom {
         if !(1..=MAX_PROBES).contains(&probes) {
             return Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")));
         }
-        let words = bits.div_ceil(64) as usize;
+        // Bits are numbered in machine words.
+        let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
         Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
     }
