@@ -47,6 +47,9 @@ const MAX_BITS: u64 = 1 << 43;
 /// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersect`](Self::intersect) is AND, and
 /// [`likeness`](Self::likeness) tells from the bits alone how much two sets have in common.
 ///
+/// A filter shows no keys, but hides none from who can guess it: with the hash's seed, which its file holds, all keys
+/// of a dictionary can be asked for. Without the seed of a keyed hash, only numbers of keys can be told from the bits.
+///
 /// ```
 /// use furui::HashSpec;
 /// use furui::filter::{Bloom, Filter, FilterMut};
