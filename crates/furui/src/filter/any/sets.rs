@@ -7,7 +7,8 @@ use crate::filter::{ConfigError, Estimate, Likeness, Mismatch};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    /// About how many keys it holds, if that can be told from the filter.
+    /// About how many keys it holds, if that can be told from the filter. Far too high for an intersection of any kind but
+    /// quotient filters: ask [`likeness`](Self::likeness) for that.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),

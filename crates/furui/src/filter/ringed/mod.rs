@@ -111,6 +111,9 @@ impl RingedBloom {
     ///
     /// # Errors
     /// If it would be too large.
+    ///
+    /// # Panics
+    /// It may if keys were made with others.
     pub fn build<'a>(
         params: RingedParams,
         keys: impl ExactSizeIterator<Item = RingedKey<'a>>,
@@ -159,6 +162,9 @@ impl<M> RingedBloom<M> {
 impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     /// [`contains`](Filter::contains) of a key that was computed before, with this filter's
     /// [`params`](Self::params).
+    ///
+    /// # Panics
+    /// It may, and else says anything, if the key was computed with others.
     #[inline]
     pub fn contains_key(&self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
@@ -214,6 +220,9 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
     /// [`insert`](FilterMut::insert)s a key that was computed before, with this filter's [`params`](Self::params).
+    ///
+    /// # Panics
+    /// It may, and else the key is not in, if it was computed with others.
     #[inline]
     pub fn insert_key(&mut self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
