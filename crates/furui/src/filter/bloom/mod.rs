@@ -37,8 +37,8 @@ const MAX_BITS: u64 = 1 << 43;
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative
-/// sequence that starts with the key's 64-bit hash: the rate is the same as long as it is well above n / 2⁶⁴, which the
-/// constructors see to. Positions are scaled to m instead of taken modulo m, so m is any number.
+/// sequence that starts with the key's 64-bit hash: that adds n / 2⁶⁴ to the rate, for keys of equal hash, and the
+/// constructors refuse to be asked for less. Positions are scaled to m instead of taken modulo m, so m is any number.
 ///
 /// Where keys are hashed by [`HashAlgorithm::Sha1`] the k functions are SHA-1 with k salts, in the manner of the Perl
 /// module Bloom::Filter: position i is cut from SHA-1(i, hash of the key). What differs is that the salt meets the key's
@@ -92,7 +92,8 @@ impl Bloom {
         Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
     }
 
-    /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`].
+    /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`]. From
+    /// 100 keys on the rate is met within 1 %; for one or two it is up to twice as high (see [`sizing::rate`]).
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
