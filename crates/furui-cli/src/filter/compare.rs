@@ -31,7 +31,8 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     }
     let width = estimates.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0).max("likeness".len());
     let Estimate { value, error } = likeness.jaccard;
-    let mut text = format!("{:width$}  {value:.4} ± {error:.4} (in both / in either)\n", "likeness");
+    let share = if value.is_finite() { format!("{value:.4} ± {error:.4}") } else { "too full to say".into() };
+    let mut text = format!("{:width$}  {share} (in both / in either)\n", "likeness");
     for (_, name, Estimate { value, error }) in estimates {
         text += &format!("{name:width$}  {}\n", lines(value, error));
     }
@@ -42,7 +43,7 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
 
 /// `1,234 ± 5 lines`: one standard deviation of the estimate.
 pub fn lines(value: f64, error: f64) -> String {
-    if value.is_finite() {
+    if value.is_finite() && error.is_finite() {
         format!("{} ± {} lines", grouped(value.round() as u64), grouped(error.ceil() as u64))
     } else {
         "too full to say how many lines".into()
