@@ -106,7 +106,8 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// Its seed (xxh3, xxh64, rolling), the source of its key (siphash), or what stands before the key (sha1).
+    /// Its seed (xxh3, xxh64, rolling), the source of its key (siphash), or what stands before the key (sha1). Every
+    /// file holds it, unencrypted: a seed that is to be secret makes the file a secret.
     pub seed: u64,
 }
 

@@ -207,7 +207,10 @@ fn no_meta_makes_a_filter_that_fails() {
         (file(0.1, 1, &[good(), good()]), "its sections are not those of its kind"),
         (file(0.1, 1, &[(20, 0, 0, 6, good().4)]), "numbers of keys"),
         (file(0.1, 1, &[(20, 2, 3, 6, good().4)]), "numbers of keys"),
-        (file(0.1, 1, &[(0, 2, 1, 6, vec![])]), "numbers of bits and probes"),
+        (file(0.1, 1, &[(20, 21, 1, 6, good().4)]), "numbers of keys"),
+        (file(0.1, 1, &[(20, u64::MAX, u64::MAX, 6, good().4)]), "numbers of keys"),
+        (file(0.1, 1, &[(0, 0, 0, 6, vec![])]), "numbers of keys"),
+        (file(0.1, 1, &[(u64::MAX, 2, 1, 6, good().4)]), "numbers of bits and probes"),
         (file(0.1, 1, &[(20, 2, 1, 65, good().4)]), "numbers of bits and probes"),
         (file(0.1, 1, &[(1 << 40, 2, 1, 6, good().4)]), "the length of the table"),
         (file(0.1, 1, &[(20, 2, 1, 6, vec![0xFF; 8])]), "a bit beyond the last"),
@@ -215,13 +218,13 @@ fn no_meta_makes_a_filter_that_fails() {
         let error = FilterRef::from_bytes(&bytes, "bad").unwrap_err().to_string();
         assert!(error.contains(why), "{error}, not {why}");
     }
-    // Whatever room a part is said to have, what comes after it is a filter or an error.
-    let bytes = file(1e-300, 1, &[(20, u64::MAX, u64::MAX, 6, good().4)]);
+    // Whatever the rate, what comes after a full part is a filter or an error.
+    let bytes = file(1e-300, 1, &[(20, 20, 20, 6, good().4)]);
     let path = std::env::temp_dir().join(format!("furui-huge-{}.filter", std::process::id()));
     std::fs::write(&path, &bytes).unwrap();
     let mut filter = AnyFilter::open(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(filter.insert(KeyHash::new(u64::MAX)).unwrap_err(), Full::AtCapacity { capacity: u64::MAX });
+    assert_eq!(filter.insert(KeyHash::new(u64::MAX)).unwrap_err(), Full::AtCapacity { capacity: 20 });
 }
 
 proptest! {

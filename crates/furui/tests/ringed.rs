@@ -178,6 +178,7 @@ proptest! {
             filter.contains_all(&keys, &mut answers);
             prop_assert_eq!(answers, one_by_one);
             prop_assert!((0.0..=1.0).contains(&filter.false_positive_rate()));
+            prop_assert!(filter.intended_rate().is_some_and(|rate| (0.0..=1.0).contains(&rate)));
             let mut again = Vec::new();
             filter.write_to(&mut again).unwrap();
             prop_assert_eq!(again, file);
@@ -300,6 +301,25 @@ fn the_papers_formula_is_summed_exactly() {
             }
         }
     }
+}
+
+#[test]
+fn formulas_end_and_are_probabilities_at_the_ends_of_their_ranges() {
+    for (k, n, delta, gamma) in [
+        (7, u64::MAX, 1, 11.0),
+        (7, u64::MAX, u64::MAX, 11.0),
+        (7, 1, u64::MAX, 11.0),
+        (2, 1, 47, 1.0),
+        (64, 1, 1, 1.0),
+        (64, 2, u64::from(u32::MAX), 65536.0),
+    ] {
+        for rate in [ringed_rate(k, n, delta, gamma), ringed_rate_refined(k, n.min(1000), delta, gamma)] {
+            assert!((0.0..=1.0).contains(&rate), "{k}, {n}, {delta}, {gamma}: {rate}");
+        }
+    }
+    // A window of many rounds is a window of one: a Bloom filter of the ring's bits.
+    let (rounds, one) = (ringed_rate_refined(7, 100, 1_000_000, 11.0), ringed_rate_refined(7, 100, 100, 11.0));
+    assert!((rounds / one - 1.0).abs() < 1e-6, "{rounds}, {one}");
 }
 
 #[test]

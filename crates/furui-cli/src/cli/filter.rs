@@ -43,7 +43,7 @@ pub struct BuildOptions {
     #[command(flatten)]
     pub lines: LineOptions,
     /// How lines are hashed [default: xxh3; for parquet xxh64]. siphash, with a seed that outsiders do not know, is for
-    /// lines that strangers choose, or that they shall not guess
+    /// lines that strangers choose, or that those shall not guess who do not get the file, which holds the seed
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
     /// The hash's seed; only filters with the same hash and seed can be combined

@@ -47,7 +47,7 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
 
 /// `1,234 ± 5 lines`: one standard deviation of the estimate.
 pub fn lines(value: f64, error: f64) -> String {
-    if value.is_finite() {
+    if value.is_finite() && error.is_finite() {
         format!("{} ± {} lines", grouped(value.round() as u64), grouped(error.ceil() as u64))
     } else {
         "too full to say how many lines".into()

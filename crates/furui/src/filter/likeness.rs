@@ -15,11 +15,12 @@ pub struct Estimate {
 
 impl Estimate {
     fn new(value: f64, variance: f64) -> Self {
-        if value.is_finite() {
+        if value.is_finite() && !variance.is_nan() {
             // Where two sets are one, the variance is a difference of equals, and rounding may leave less than nothing.
             Self { value, error: variance.max(0.0).sqrt() }
         } else {
-            Self { value, error: f64::INFINITY }
+            // A number of keys beyond all bounds less another is no number.
+            Self { value: if value == f64::NEG_INFINITY { f64::NAN } else { value }, error: f64::INFINITY }
         }
     }
 }
@@ -88,9 +89,15 @@ impl Marking {
     /// given bits of it with the chance e^`ln_two`.
     pub(super) fn new(bits: u64, blocks: f64, ln_one: f64, ln_two: f64) -> Self {
         let bits = bits as f64;
-        let ln_zero = (ln_one.exp_m1() / blocks).ln_1p();
-        let same = (ln_two.exp_m1() / blocks).ln_1p() - 2.0 * ln_zero;
-        let other = (2.0 * ln_one.exp_m1() / blocks).ln_1p() - 2.0 * ln_zero;
+        // The chance that one of `times` blocks is the key's, and it hits there what it leaves alone with e^`ln`. Where
+        // blocks overlap there may be less than `times` of them.
+        let ln_missed = |times: f64, ln: f64| match blocks {
+            1.0 => ln,
+            _ => (times * ln.exp_m1() / blocks).max(-1.0).ln_1p(),
+        };
+        let ln_zero = ln_missed(1.0, ln_one);
+        let same = ln_missed(1.0, ln_two) - 2.0 * ln_zero;
+        let other = ln_missed(2.0, ln_one) - 2.0 * ln_zero;
         let in_block = bits / blocks;
         Self { bits, ln_zero, excess: [(same, bits * (in_block - 1.0)), (other, bits * (bits - in_block))] }
     }
@@ -262,6 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn filters_of_a_few_keys_know_little_and_say_so() {
+        // Where a key sets more than half of the bits, so that two keys leave hardly one alone.
+        for (bits, probes) in [(8, 7), (10, 7), (30, 21), (64, 64)] {
+            let Estimate { value, error } = Marking::of_probes(bits, probes).cardinality(bits * 3 / 4);
+            assert!((1.0..3.0).contains(&value) && (0.1..1.0).contains(&error), "{bits}: {value} ± {error}");
+        }
+        // A window longer than half of the ring.
+        let ring = Marking::of_windows(5, 4, 64).cardinality(4);
+        assert!((ring.value - 1.0).abs() < 0.1 && ring.error > 0.1, "{ring:?}");
+        // So many probes that a bit is missed less often than a number can say.
+        let tiny = Marking::of_probes(2, 64).cardinality(1);
+        assert!(tiny.value > 0.0 && tiny.value < 1.0, "{tiny:?}");
+    }
+
+    #[test]
     fn empty_equal_and_full_filters_are_told_as_such() {
         let marking = Marking::new(1000, 1.0, 4.0 * (-0.001f64).ln_1p(), 4.0 * (-0.002f64).ln_1p());
         let empty = marking.likeness(0, 0, 0);
@@ -278,6 +300,10 @@ mod tests {
         assert!(full.jaccard.value.is_nan() && full.jaccard.error == f64::INFINITY);
         assert!(full.intersection.value.is_nan() && full.intersection.error == f64::INFINITY);
         assert_eq!(marking.cardinality(1000), full.a);
+        // Neither is full, but both together are: more keys than can be told.
+        let both = marking.likeness(600, 700, 1000);
+        assert!(both.union.value == f64::INFINITY && both.intersection.value.is_nan() && both.jaccard.value.is_nan());
+        assert!(both.a.error.is_finite() && both.intersection.error == f64::INFINITY);
         // A filter of one bit.
         let one = Marking::new(1, 1.0, f64::NEG_INFINITY, f64::NEG_INFINITY);
         assert_eq!((one.cardinality(0).value, one.cardinality(1).value), (0.0, f64::INFINITY));

@@ -112,7 +112,8 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// Writes the filter's file to `out`.
+    /// Writes the filter's file to `out`. That must not be the file it was [`open`](AnyFilter::open)ed from, whose bytes
+    /// are still needed: write another and rename it, as [`publish`](crate::format::publish) does.
     ///
     /// # Errors
     /// Those of `out`.

@@ -7,7 +7,8 @@ use crate::filter::{ConfigError, Estimate, Likeness, Mismatch};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    /// About how many keys it holds, if that can be told from the filter.
+    /// About how many keys it holds, if that can be told from the filter. Far too high for an intersection of any kind but
+    /// quotient filters: ask [`likeness`](Self::likeness) for that.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
@@ -54,7 +55,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     fn unlike<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>, done: &str) -> Mismatch {
         let (a, b) = (self.kind(), other.kind());
         Mismatch(if a == b {
-            format!("{a} and another cannot be {done}: use Bloom or quotient filters for that")
+            format!("{a} and another cannot be {done}: other kinds can, such as Bloom, blocked and quotient filters")
         } else {
             format!("{a} and {b} cannot be {done}: build both of one kind")
         })

@@ -37,8 +37,8 @@ const MAX_BITS: u64 = 1 << 43;
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative
-/// sequence that starts with the key's 64-bit hash: the rate is the same as long as it is well above n / 2⁶⁴, which the
-/// constructors see to. Positions are scaled to m instead of taken modulo m, so m is any number.
+/// sequence that starts with the key's 64-bit hash: that adds n / 2⁶⁴ to the rate, for keys of equal hash, and the
+/// constructors refuse to be asked for less. Positions are scaled to m instead of taken modulo m, so m is any number.
 ///
 /// Where keys are hashed by [`HashAlgorithm::Sha1`] the k functions are SHA-1 with k salts, in the manner of the Perl
 /// module Bloom::Filter: position i is cut from SHA-1(i, hash of the key). What differs is that the salt meets the key's
@@ -46,6 +46,9 @@ const MAX_BITS: u64 = 1 << 43;
 ///
 /// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersect`](Self::intersect) is AND, and
 /// [`likeness`](Self::likeness) tells from the bits alone how much two sets have in common.
+///
+/// A filter shows no keys, but hides none from who can guess it: with the hash's seed, which its file holds, all keys
+/// of a dictionary can be asked for. Without the seed of a keyed hash, only numbers of keys can be told from the bits.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -83,12 +86,14 @@ impl Bloom {
         if !(1..=MAX_PROBES).contains(&probes) {
             return Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")));
         }
-        let words = bits.div_ceil(64) as usize;
+        // Bits are numbered in machine words.
+        let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
         Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
     }
 
-    /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`].
+    /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`]. From
+    /// 100 keys on the rate is met within 1 %; for one or two it is up to twice as high (see [`sizing::rate`]).
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the

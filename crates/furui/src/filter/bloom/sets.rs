@@ -18,8 +18,10 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
     /// About how many keys it holds, each counted once however often it was inserted; see [`Likeness`] for how. Cost:
     /// one pass over the bits.
     ///
-    /// At its capacity the error is 0.55 √m / k: at 1 %, 8 keys of a thousand and 245 of a million. A full filter may
-    /// hold any number of keys: the estimate is infinite then.
+    /// In a filter that is half full the error is 0.55 √m / k; one for 1 %, at its capacity, errs by 8 keys of a thousand
+    /// and by 260 of a million. A full filter may hold any number of keys: the estimate is infinite then. An
+    /// [intersection](Self::intersect) has more bits than its keys have set, and the estimate is far too high: that of
+    /// [`likeness`](Self::likeness) is not.
     pub fn cardinality(&self) -> Estimate {
         self.marking().cardinality(self.ones())
     }

@@ -52,7 +52,8 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         let mut parts = Vec::with_capacity(count);
         for (i, entry) in entries.chunks(ENTRY).enumerate() {
             let (bits, capacity, keys) = (u64_at(entry, 0), u64_at(entry, 8), u64_at(entry, 16));
-            if capacity == 0 || keys > capacity || !zero(&entry[28..]) {
+            // The capacity says how large the next part will be, so it must not be more than the file has bits for.
+            if !(1..=bits).contains(&capacity) || keys > capacity || !zero(&entry[28..]) {
                 return Err(source.invalid(META, "no part of a growing filter has these numbers of keys"));
             }
             let filter = Bloom::read_table(source, tag(i), bits, u32_at(entry, 24), capacity)?;

@@ -263,7 +263,7 @@ impl FilterMut for GrowingBloom {
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         let (mut left, mut answers) = (Vec::new(), Vec::new());
-        let before = self.len();
+        let mut new = 0;
         for batch in keys.chunks(BATCH) {
             left.clear();
             left.extend_from_slice(batch);
@@ -274,11 +274,13 @@ impl FilterMut for GrowingBloom {
             while !left.is_empty() {
                 let part = self.with_room()?;
                 let now = left.len().min(usize::try_from(part.room()).unwrap_or(usize::MAX));
-                part.keys += part.filter.insert_all(&left[..now])?;
+                let of_these = part.filter.insert_all(&left[..now])?;
+                part.keys += of_these;
+                new += of_these;
                 left.drain(..now);
                 keep_new(&part.filter, &mut left, &mut answers);
             }
         }
-        Ok(self.len() - before)
+        Ok(new)
     }
 }

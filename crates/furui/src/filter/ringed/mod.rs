@@ -102,7 +102,7 @@ impl RingedBloom {
     /// If it would be too large.
     pub fn with_size(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let ring = Ring::new(params, keys)?;
-        let words = ring.bits().div_ceil(64) as usize;
+        let words = ring.bits_here().ok_or_else(|| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
         Ok(Self { words, params, ring, hash: HashSpec::default() })
     }
@@ -111,6 +111,9 @@ impl RingedBloom {
     ///
     /// # Errors
     /// If it would be too large.
+    ///
+    /// # Panics
+    /// It may if keys were made with others.
     pub fn build<'a>(
         params: RingedParams,
         keys: impl ExactSizeIterator<Item = RingedKey<'a>>,
@@ -159,6 +162,9 @@ impl<M> RingedBloom<M> {
 impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     /// [`contains`](Filter::contains) of a key that was computed before, with this filter's
     /// [`params`](Self::params).
+    ///
+    /// # Panics
+    /// It may, and else says anything, if the key was computed with others.
     #[inline]
     pub fn contains_key(&self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
@@ -214,6 +220,9 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
     /// [`insert`](FilterMut::insert)s a key that was computed before, with this filter's [`params`](Self::params).
+    ///
+    /// # Panics
+    /// It may, and else the key is not in, if it was computed with others.
     #[inline]
     pub fn insert_key(&mut self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
@@ -294,6 +303,9 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         let (Ok((params, ring)), 1.., 0) = (ring, groups, u64_at(&meta, 24)) else {
             return Err(source.invalid(META, "no ringed filter has these numbers of groups, bits and probes"));
         };
+        if ring.bits_here().is_none() {
+            return Err(source.invalid(META, "the table is beyond this machine"));
+        }
         let bits = ring.bits();
         let words = source.table(BITS, bits.div_ceil(64) * 8)?;
         if bits % 64 != 0 && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0) {

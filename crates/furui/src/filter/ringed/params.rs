@@ -110,7 +110,8 @@ impl RingedParams {
         })
     }
 
-    /// The false-positive rate to expect of the filter of `keys` keys, by [`ringed_rate_refined`]. Cost: δ steps.
+    /// The false-positive rate to expect of the filter of `keys` keys, by [`ringed_rate_refined`]. Cost: as many steps
+    /// as the lesser of δ and `keys`.
     ///
     /// # Errors
     /// If there is no such filter.

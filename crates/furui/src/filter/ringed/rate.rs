@@ -57,7 +57,7 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 /// 100 and n ≥ 10, and within 4 % for smaller n and for δ = 1; between them it is too high, by up to 8 % for δ = 10 and
 /// 40 % for δ = 2, both at k = 10.
 ///
-/// Cost: δ steps.
+/// Cost: as many steps as the lesser of δ and n.
 pub fn ringed_rate_refined(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
     let (n, delta) = (n.max(1), delta.max(1));
     if delta > 1 {
@@ -77,6 +77,10 @@ fn beta_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
         return mean.powi(probes as i32);
     }
     let size = mean * (1.0 - mean) / variance - 1.0;
+    if size <= 0.0 {
+        // All bits of a window are set, or none is: as in a ring of one bit.
+        return mean;
+    }
     (0..probes).map(|i| (mean * size + f64::from(i)) / (size + f64::from(i))).product()
 }
 
@@ -98,13 +102,16 @@ fn moments(probes: u32, n: u64, delta: u64, gamma: f64) -> (f64, f64) {
         let either = 2.0 * (part - both);
         missed((both * hits[2] + either * hits[1] + (groups - both - either) * hits[0]) / groups)
     };
-    let second = (0..delta).map(|distance| {
-        let pairs = if distance == 0 { 1.0 } else { 2.0 } * (length - distance as f64) / (length * length);
-        let around = distance % n;
-        // Two positions in one group are one bit in one case of γ.
-        let same = if around == 0 { 1.0 / gamma } else { 0.0 };
-        let neither = same * one + (1.0 - same) * two(around as f64);
-        pairs * (1.0 - 2.0 * one + neither)
+    // Two groups of the window are a distance apart, and as far around the ring as any other two at this distance plus
+    // some whole rounds.
+    let second = (0..delta.min(n)).map(|around| {
+        let distance = around as f64;
+        let times = ((delta - 1 - around) / n + 1) as f64;
+        let pairs = 2.0 * times * (length - distance - groups * (times - 1.0) / 2.0);
+        // Two positions in one group are one bit in one case of γ; and a group makes one pair with itself, not two.
+        let (pairs, same) = if around == 0 { (pairs - length, 1.0 / gamma) } else { (pairs, 0.0) };
+        let neither = same * one + (1.0 - same) * two(distance);
+        pairs / (length * length) * (1.0 - 2.0 * one + neither)
     });
     (1.0 - one, second.sum())
 }
@@ -115,7 +122,7 @@ fn moments(probes: u32, n: u64, delta: u64, gamma: f64) -> (f64, f64) {
 /// below 10⁻⁴⁰ of the mode's is left out, and the sum of the rest stands for 1.
 fn binomial_mean(n: u64, p: f64, of: impl Fn(f64) -> f64) -> f64 {
     const NEGLIGIBLE: f64 = 1e-40;
-    let mode = (((n + 1) as f64 * p) as u64).min(n);
+    let mode = (((n as f64 + 1.0) * p) as u64).min(n);
     let odds = p / (1.0 - p);
     let (mut total, mut sum) = (1.0, of(mode as f64));
     let mut add = |probability: f64, t: u64| {
@@ -124,9 +131,9 @@ fn binomial_mean(n: u64, p: f64, of: impl Fn(f64) -> f64) -> f64 {
         probability > NEGLIGIBLE
     };
     let mut probability = 1.0;
-    let _ = (mode + 1..=n).all(|t| {
-        probability *= (n - t + 1) as f64 / t as f64 * odds;
-        add(probability, t)
+    let _ = (mode..n).all(|t| {
+        probability *= (n - t) as f64 / (t + 1) as f64 * odds;
+        add(probability, t + 1)
     });
     let mut probability = 1.0;
     let _ = (0..mode).rev().all(|t| {

@@ -36,6 +36,11 @@ impl Ring {
         self.bits
     }
 
+    /// How many bits there are, if this machine can number so many.
+    pub(super) fn bits_here(&self) -> Option<usize> {
+        usize::try_from(self.bits).ok()
+    }
+
     /// Where the window of group T begins: ⌊T γ⌋.
     #[inline]
     pub(super) fn start(&self, group: u64) -> u64 {

@@ -8,6 +8,9 @@ use crate::filter::{Estimate, Likeness, Mismatch};
 
 impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     /// About how many keys it holds, told from the bits that are set. Cost: one pass over the bits.
+    ///
+    /// Far too high for an [intersection](Self::intersect), which has more bits than its keys have set: ask
+    /// [`likeness`](Self::likeness) for that.
     pub fn cardinality(&self) -> Estimate {
         self.marking().cardinality(ones(&self.words))
     }

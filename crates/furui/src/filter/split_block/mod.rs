@@ -86,7 +86,8 @@ impl SplitBlockBloom {
             return Err(ConfigError(format!("{blocks} blocks: a split-block filter has from 1 to {MAX_BLOCKS}")));
         }
         let blocks = blocks as usize;
-        let table = Buffer::zeroed(blocks * BLOCK).map_err(|_| no_memory(blocks, "blocks of 256 bits"))?;
+        let table = blocks.checked_mul(BLOCK).and_then(|bytes| Buffer::zeroed(bytes).ok());
+        let table = table.ok_or_else(|| no_memory(blocks, "blocks of 256 bits"))?;
         Ok(Self { table, capacity: 0, hash: XXH64 })
     }
 
@@ -123,7 +124,8 @@ impl SplitBlockBloom {
             ln_probability += (mean / i).ln();
             rate += ln_probability.exp() * (1.0 - (31.0 / 32.0f64).powf(i)).powi(8);
         }
-        rate
+        // What was rounded in a thousand steps may add up to more than all.
+        rate.min(1.0)
     }
 
     /// The smallest number of blocks that has the rate.
