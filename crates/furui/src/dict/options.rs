@@ -32,14 +32,15 @@ pub enum Merging {
 }
 
 impl Default for DictOptions {
-    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, filters of 1 %.
+    /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, filters of 0.1 %: with six tries a
+    /// look-up in vain then takes a fifth less time than with filters of 1 %, for 5 bits a key more.
     fn default() -> Self {
         Self {
             window_keys: 500_000,
             window_bytes: 128 << 20,
             most_tries: 7,
             merging: Merging::Geometric,
-            filter_rate: 0.01,
+            filter_rate: 0.001,
             hash: None,
         }
     }
