@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
+use support::{TempDir, distinct, failure, feed, furui, furui_for_signals, lines, run, stdout, text};
 
 #[test]
 fn the_next_run_goes_on_from_there() {
@@ -133,7 +133,7 @@ fn an_interrupted_run_records_what_it_printed() {
     let dir = TempDir::new();
     let store = dir.join("store");
     for (signal, line, code) in [("INT", "a\n", 130), ("TERM", "b\n", 143), ("HUP", "c\n", 129)] {
-        let mut child = furui()
+        let mut child = furui_for_signals()
             .args(["seen", "--store", &store])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -159,7 +159,7 @@ fn what_is_left_in_a_pipe_when_the_reader_dies_is_not_recorded() {
     let dir = TempDir::new();
     let store = dir.join("store");
     let input = text(&(0..2000).map(|i| format!("line {i}")).collect::<Vec<_>>());
-    let mut child = furui()
+    let mut child = furui_for_signals()
         .args(["seen", "--store", &store])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -12,6 +12,18 @@ pub fn furui() -> Command {
     Command::new(env!("CARGO_BIN_EXE_furui"))
 }
 
+/// The binary under test, which signals reach even if whoever runs the tests ignores them, as `nohup` and jobs in the
+/// background do: what a process ignores, its children do.
+pub fn furui_for_signals() -> Command {
+    if cfg!(target_os = "linux") {
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP,INT", env!("CARGO_BIN_EXE_furui")]);
+        command
+    } else {
+        furui()
+    }
+}
+
 /// Runs `furui` with these arguments and this standard input.
 pub fn run(args: &[&str], input: &[u8]) -> Output {
     let mut command = furui();
