@@ -3,9 +3,9 @@
     expect(unsafe_code, reason = "vector instructions are used after their presence was checked")
 )]
 
-use super::generic;
+use super::{LineBatch, generic};
 #[cfg(target_arch = "x86_64")]
-use super::x86_64;
+use super::{line_batch, x86_64};
 
 /// A line of a cache as eight lanes, little-endian words of 64 bits.
 pub(crate) type Line = [u8; 64];
@@ -24,7 +24,7 @@ enum Level {
     /// Only if AVX2, BMI1 and BMI2 were found: a proof that `unsafe` below relies on.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Only if AVX-512F, BMI1 and BMI2 were found, likewise.
+    /// Only if AVX-512F and DQ, BMI1 and BMI2 were found, likewise.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
@@ -39,9 +39,11 @@ impl Lines {
     pub(crate) fn each() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let bmi = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
+        #[cfg(target_arch = "x86_64")]
+        let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
         let levels = [
             #[cfg(target_arch = "x86_64")]
-            (bmi && is_x86_feature_detected!("avx512f")).then_some(Level::Avx512),
+            (bmi && avx512).then_some(Level::Avx512),
             #[cfg(target_arch = "x86_64")]
             (bmi && is_x86_feature_detected!("avx2")).then_some(Level::Avx2),
             Some(Level::Portable),
@@ -112,11 +114,50 @@ impl Lines {
             Level::Portable => generic::test(line, choice, lanes),
         }
     }
+
+    /// Sets for each key of the batch the bit of its choice in every lane of its line, and says for how many keys one of
+    /// them was not set. `None`, with nothing done, where eight keys at a time are no faster, or there is no line.
+    pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_batch::set_batch_avx512(table, batch) },
+            _ => {
+                let _ = (table, batch);
+                None
+            }
+        }
+    }
+
+    /// Answers for each key of the batch whether the bit of its choice is set in every lane of its line. False, with
+    /// nothing done, as with [`set_batch`](Self::set_batch).
+    pub(crate) fn test_batch(self, table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_batch::test_batch_avx512(table, batch, answers) },
+            _ => {
+                let _ = (table, batch, answers);
+                false
+            }
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::scale;
+    use crate::hash::KeyHash;
+
+    impl Lines {
+        fn has_batches(self) -> bool {
+            #[cfg(target_arch = "x86_64")]
+            return self.0 == Level::Avx512;
+            #[cfg(not(target_arch = "x86_64"))]
+            false
+        }
+    }
 
     #[test]
     fn every_way_to_set_and_test_equals_the_plain_words() {
@@ -155,6 +196,38 @@ mod tests {
                     way.run(&after, choice, lanes, |way, line, choice, lanes| way.test(line, choice, lanes)),
                     "{context}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn batches_equal_their_keys_one_by_one() {
+        let random = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xD129_0DAC_6E5A_42B5);
+        let keys: Vec<KeyHash> = [0, u64::MAX, 0].into_iter().chain((0..700).map(random)).map(KeyHash::new).collect();
+        let multiplier = 0x5851_F42D_4C95_7F2D;
+        let choice = |key: KeyHash| key.get().wrapping_mul(multiplier);
+        let lengths = (0..150).chain([keys.len()]);
+        for (len, way) in lengths.flat_map(|len| Lines::each().map(move |way| (len, way))) {
+            for lines in [0, 1, 2, 3, 40] {
+                let line = |key: KeyHash| scale(key.get(), lines);
+                let has_batches = way.has_batches() && lines > 0;
+                let context = format!("{way:?}, {lines}, {len}");
+                let batch = |keys, far| LineBatch { keys, multiplier, far };
+                let mut plain = vec![[0; 64]; lines];
+                let mut table = plain.clone();
+                let told = way.set_batch(&mut table, batch(&keys[..len], false));
+                assert_eq!(told.is_some(), has_batches, "{context}");
+                for far in [false, true] {
+                    let mut answers = vec![false; keys.len()];
+                    assert_eq!(way.test_batch(&table, batch(&keys, far), &mut answers), has_batches, "{context}");
+                    let test = |&key: &KeyHash| generic::test(&table[line(key)], choice(key), 0xFF);
+                    assert!(!has_batches || keys.iter().map(test).eq(answers), "{context}");
+                }
+                if let Some(told) = told {
+                    let new = keys[..len].iter().filter(|&&key| generic::set(&mut plain[line(key)], choice(key), 0xFF));
+                    assert_eq!(new.count() as u64, told, "{context}");
+                    assert!(plain == table, "{context}");
+                }
             }
         }
     }

@@ -6,6 +6,7 @@
 #[cfg(target_has_atomic = "64")]
 pub(crate) mod atomic;
 mod generic;
+mod line_batch;
 mod lines;
 pub(crate) mod split_block;
 mod vectors;
@@ -13,6 +14,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use line_batch::LineBatch;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use vectors::Vectors;
 pub(crate) use words::Words;

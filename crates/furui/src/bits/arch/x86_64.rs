@@ -269,7 +269,7 @@ pub(super) fn select(word: u64, n: u32) -> u32 {
 }
 
 /// Calls `f` compiled for AVX-512.
-#[target_feature(enable = "avx512f,bmi1,bmi2")]
+#[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
 pub(super) fn run_avx512<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
     f(a, b, c)
 }

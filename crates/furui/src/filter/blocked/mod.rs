@@ -49,7 +49,8 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
 /// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once, and a
-/// key takes two thirds of the time that it takes alone in a cache, a third in main memory. Of two lines the second
+/// key takes half of the time that it takes alone in a cache, a sixth in main memory (more than 8 probes, or no AVX-512:
+/// two thirds and a third). Of two lines the second
 /// costs nearly as much as the first in a cache, and little in main memory, where it comes along.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each

@@ -1,6 +1,6 @@
 //! The bits of keys, tested and set: the loops in which a blocked filter spends its time.
 
-use crate::bits::arch::{Line, Lines, prefetch_for_write};
+use crate::bits::arch::{Line, LineBatch, Lines, prefetch_for_write};
 use crate::bits::{prefetch, scale};
 use crate::hash::KeyHash;
 
@@ -32,6 +32,12 @@ impl Shape {
     #[inline(always)]
     pub(super) fn line(self, key: KeyHash) -> usize {
         scale(key.get(), self.lines).wrapping_sub(self.first)
+    }
+
+    /// The keys as a batch, if the table at hand is the whole one: parts get too few keys at once to gain by it.
+    fn batch<'a>(self, table: &[Line], keys: &'a [KeyHash]) -> Option<LineBatch<'a>> {
+        let whole = self.first == 0 && self.lines == table.len();
+        whole.then_some(LineBatch { keys, multiplier: MULTIPLIER, far: self.lines > CACHED })
     }
 }
 
@@ -123,6 +129,7 @@ pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHa
 /// [`contains`] for every key, in as many `answers`. All keys have their lines in `table`.
 pub(super) fn contains_all(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
     match shape.probes {
+        8 if shape.batch(table, keys).is_some_and(|batch| vectors.test_batch(table, batch, answers)) => {}
         8 => test_all::<EIGHT>(vectors, table, shape, keys, answers),
         9.. => test_all::<MORE>(vectors, table, shape, keys, answers),
         _ => test_all::<LESS>(vectors, table, shape, keys, answers),
@@ -132,7 +139,10 @@ pub(super) fn contains_all(vectors: Lines, table: &[Line], shape: Shape, keys: &
 /// [`insert`] for every key; says how often it was true. All keys have their lines in `table`.
 pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
     match shape.probes {
-        8 => set_all::<EIGHT>(vectors, table, shape, keys),
+        8 => shape
+            .batch(table, keys)
+            .and_then(|batch| vectors.set_batch(table, batch))
+            .unwrap_or_else(|| set_all::<EIGHT>(vectors, table, shape, keys)),
         9.. => set_all::<MORE>(vectors, table, shape, keys),
         _ => set_all::<LESS>(vectors, table, shape, keys),
     }
