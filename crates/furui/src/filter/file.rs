@@ -91,15 +91,20 @@ impl Source for Mapped<'_> {
 
     fn table(&self, tag: Tag, length: u64) -> Result<Buffer, ReadError> {
         let (offset, length) = self.place(tag, length)?;
-        let io = |source| ReadError::Io { file: self.envelope.name().to_owned(), source };
-        if let Some(pages) = self.file.map_private(offset, length).map_err(io)? {
-            return Ok(Buffer::mapped(pages));
-        }
-        let mut bytes = Buffer::zeroed(length)
-            .map_err(|_| io(io::Error::new(io::ErrorKind::OutOfMemory, no_memory(length, "bytes"))))?;
-        self.file.read_at(offset, &mut bytes).map_err(io)?;
-        Ok(bytes)
+        map_table(self.file, self.envelope.name(), offset, length)
     }
+}
+
+/// Bytes of a file as a table: mapped, or read where files cannot be mapped. Errors call the file `name`.
+pub(crate) fn map_table(file: &DiskFile, name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
+    let io = |source| ReadError::Io { file: name.to_owned(), source };
+    if let Some(pages) = file.map_private(offset, length).map_err(io)? {
+        return Ok(Buffer::mapped(pages));
+    }
+    let mut bytes = Buffer::zeroed(length)
+        .map_err(|_| io(io::Error::new(io::ErrorKind::OutOfMemory, no_memory(length, "bytes"))))?;
+    file.read_at(offset, &mut bytes).map_err(io)?;
+    Ok(bytes)
 }
 
 /// A file that lies in memory, whose tables stay where they are.

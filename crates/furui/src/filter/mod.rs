@@ -31,6 +31,7 @@ pub use bloom::SharedBloom;
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};
+pub(crate) use file::map_table;
 pub use growing::{GrowingBloom, MAX_PARTS};
 pub use likeness::{Estimate, Likeness};
 pub use probes::MAX_PROBES;

@@ -9,7 +9,8 @@ use super::parts::{PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
 use super::{Shape, Trie};
-use crate::bits::{Buffer, Vectors};
+use crate::bits::Vectors;
+use crate::filter::map_table;
 use crate::format::field::{put, u16_at, u32_at, u64_at};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
@@ -61,17 +62,7 @@ impl Trie {
     /// Those of [`open`](Self::open).
     pub fn from_file(file: &DiskFile, name: &str) -> Result<Self, ReadError> {
         let (envelope, shape) = read_shape(file, name)?;
-        let (offset, length) = (envelope.section(TRIE)?.offset, shape.parts.len());
-        let io = |source| ReadError::Io { file: name.to_owned(), source };
-        let body = match file.map_private(offset, length).map_err(io)? {
-            Some(pages) => Buffer::mapped(pages),
-            None => {
-                let none = || io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory for {length} bytes"));
-                let mut bytes = Buffer::zeroed(length).map_err(|_| io(none()))?;
-                file.read_at(offset, &mut bytes).map_err(io)?;
-                bytes
-            }
-        };
+        let body = map_table(file, name, envelope.section(TRIE)?.offset, shape.parts.len())?;
         Ok(Self { body, shape, vectors: Vectors::detect() })
     }
 
