@@ -1,0 +1,228 @@
+//! What nodes say to each other. Bytes: docs/format.md, "Messages".
+
+use super::{ContentId, IdRange, Peer};
+
+/// What a node is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// How long are the lists of these words, and who else keeps them?
+    Size {
+        /// The words, normalised.
+        words: Vec<String>,
+    },
+    /// Find the documents that hold all words: to the holder of the first.
+    Search(Search),
+    /// Which of these documents are in your list? From the holder of one list to that of another.
+    Meet(Meet),
+    /// The end of an exchange in three messages.
+    Settle(Settle),
+    /// The records of these documents.
+    Fetch {
+        /// Their ids.
+        ids: Vec<ContentId>,
+    },
+    /// Keep these: postings by word, and records of documents.
+    Store {
+        /// For each word the ids to add to its list.
+        postings: Vec<(String, Vec<ContentId>)>,
+        /// Documents to keep.
+        records: Vec<Vec<u8>>,
+    },
+    /// What do you hold that I should hold too? Answered word by word from `from` on.
+    Compare {
+        /// The word to go on after; empty for the first.
+        from: String,
+    },
+    /// The ids of a word's list from a head on: for hand-over.
+    List {
+        /// The word.
+        word: String,
+        /// Which part.
+        range: IdRange,
+    },
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// To [`Request::Size`]: one for each word.
+    Sizes(Vec<WordSize>),
+    /// To [`Request::Search`].
+    Found(Found),
+    /// To [`Request::Meet`].
+    Met(Met),
+    /// To [`Request::Settle`]: whether both sides hold the same set.
+    Settled(bool),
+    /// To [`Request::Fetch`]: for each id its record, if it is here and there is room in the message.
+    Fetched(Vec<Fetched>),
+    /// To [`Request::Store`]: how many of the postings and records were new.
+    Stored {
+        /// New postings and records.
+        new: u64,
+    },
+    /// To [`Request::Compare`]: words in order with the size and the fingerprint of their lists; `more` if there are others.
+    Compared {
+        /// Word, ids in its list, sum of their hashes.
+        lists: Vec<(String, u64, u64)>,
+        /// Whether to go on after the last of them.
+        more: bool,
+    },
+    /// To [`Request::List`]: ids in order; `more` if the range has others after the last.
+    Listed {
+        /// The ids.
+        ids: Vec<ContentId>,
+        /// Whether to go on after the last of them.
+        more: bool,
+    },
+    /// No: and why.
+    Refused(Refusal),
+}
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// Too much is asked at once; ask another replica, or later.
+    Busy,
+    /// The request breaks a rule of the protocol.
+    Invalid,
+    /// The session of a [`Settle`] is not known (any more).
+    Forgotten,
+    /// None of the nodes that keep a word answered.
+    Unreachable,
+    /// This node's storage failed.
+    Failed,
+}
+
+/// A word and who keeps its list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The word, normalised.
+    pub word: String,
+    /// How many ids its list has.
+    pub size: u64,
+    /// Its replicas, the one to ask first first.
+    pub holders: Vec<Peer>,
+}
+
+/// Asks the holder of the first of `must` for the documents in which all of `must` and none of `without` occur.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// Words that must occur; the receiver keeps the list of the first, the others follow in the order to ask them.
+    pub must: Vec<Term>,
+    /// Words that must not.
+    pub without: Vec<Term>,
+    /// Which ids; the first not looked at in the last answer begins the next.
+    pub range: IdRange,
+    /// How many ids of its list the receiver is to look at.
+    pub most: u32,
+    /// How sets are to be coded.
+    pub wants: Wants,
+    /// A number chosen for this query, unknown before: salts the checks.
+    pub salt: u64,
+}
+
+/// How sets are sent between holders.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Wants {
+    /// What takes the fewest bits: Golomb-Rice coded sets, ranks and short checks back.
+    Best,
+    /// The paper's Naive algorithm: all ids.
+    Naive,
+    /// The paper's TFA with Bloom filters of one size, whatever the list.
+    Fixed {
+        /// Bits of every filter, m.
+        bits: u32,
+        /// Hash functions, k.
+        probes: u8,
+    },
+    /// The paper's TFA with ringed Bloom filters.
+    Ringed {
+        /// k = log₂ 1/α; `None` for the best by eq. 18 from the two sizes.
+        probes: Option<u8>,
+        /// δ.
+        delta: u32,
+    },
+}
+
+impl Eq for Wants {}
+
+/// The answer to a [`Search`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The ids found, ascending.
+    pub ids: Vec<ContentId>,
+    /// Up to which head everything was looked at; the search goes on after it, and is done at the end of its range.
+    pub through: u64,
+    /// How many ids of the first word's list were looked at.
+    pub seen: u64,
+    /// What each exchange took.
+    pub costs: Vec<Cost>,
+}
+
+/// What one exchange between two holders took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Which of the words after the first (those of `must`, then those of `without`).
+    pub term: u32,
+    /// T₁: the bits of the filter, as the paper counts them.
+    pub sent_bits: u64,
+    /// T₂: the bits of the answer.
+    pub back_bits: u64,
+    /// Bytes of the request messages, everything included.
+    pub sent_bytes: u64,
+    /// Bytes of the answers.
+    pub back_bytes: u64,
+}
+
+/// Asks the holder of `word` which of a coded set's ids are in its list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meet {
+    /// The word.
+    pub word: String,
+    /// All ids of the set lie in it, and only these are asked for.
+    pub range: IdRange,
+    /// The set, coded: see the codec.
+    pub set: Vec<u8>,
+}
+
+/// The answer to a [`Meet`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Met {
+    /// The matches, coded: see the codec.
+    pub matches: Vec<u8>,
+    /// The name of what the receiver remembers for a [`Settle`], in an exchange of three messages.
+    pub session: Option<u64>,
+}
+
+/// Tells which matches were false, and a checksum of the rest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settle {
+    /// From [`Met::session`].
+    pub session: u64,
+    /// The rejected matches, coded: see the codec.
+    pub rejected: Vec<u8>,
+    /// The salted checksum of the ids that are left.
+    pub checksum: u64,
+}
+
+/// The answer for one word of a [`Request::Size`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordSize {
+    /// How many ids its list has here.
+    pub ids: u64,
+    /// Whether this node has been given everything that it should hold.
+    pub whole: bool,
+    /// The nodes closest to the word that this one knows, itself among them, closest first.
+    pub holders: Vec<Peer>,
+}
+
+/// A record asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    /// Here it is.
+    Record(Vec<u8>),
+    /// It is not kept here.
+    Unknown,
+    /// It is, but the message is full: ask again.
+    Later,
+}

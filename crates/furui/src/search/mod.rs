@@ -1,0 +1,28 @@
+//! Search over a distributed hash table: which documents hold all these words, asked of nodes that each keep a few
+//! words' lists, with little traffic.
+//!
+//! ```text
+//!  querier ── Sizes ──▶ the nodes closest to h(w₁), h(w₂), …       one round trip, kept for the next query
+//!     │
+//!     └─ Search ──▶ holder of the smallest list C₁ ── Meet: C₁ as a filter ──▶ holder of C₂
+//!                        C₁ ∩ C₂ (then C₃, …)    ◀── Matches ──
+//!     ◀── Found ──  false positives are gone: C₁'s owner knows its own ids
+//! ```
+//!
+//! Everything here is sans-IO: messages and the time are arguments, what is to be sent is taken out. A network drives it
+//! (`furui-net`), a simulator does in the tests.
+//!
+//! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
+//! Distributed Hash Table", sections 2.1, 5 and 6. What differs is said where it differs: the smaller list is sent
+//!, the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
+//! ranks and short checks back.
+
+mod id;
+mod index;
+mod message;
+mod peer;
+
+pub use id::{ContentId, IdRange};
+pub use index::{Index, Listing};
+pub use message::{Cost, Fetched, Found, Meet, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize};
+pub use peer::Peer;
