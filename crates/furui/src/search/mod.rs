@@ -17,12 +17,17 @@
 //!, the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
 //! ranks and short checks back.
 
+mod clause;
 mod id;
 mod index;
+pub mod limits;
 mod message;
 mod peer;
 
+pub use clause::Clause;
 pub use id::{ContentId, IdRange};
 pub use index::{Index, Listing};
-pub use message::{Cost, Fetched, Found, Meet, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize};
+pub use message::{
+    Cost, Fetched, Found, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize,
+};
 pub use peer::Peer;

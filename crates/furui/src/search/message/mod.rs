@@ -1,6 +1,17 @@
 //! What nodes say to each other. Bytes: docs/format.md, "Messages".
 
+mod error;
+mod reader;
+mod request;
+mod response;
+mod writer;
+
 use super::{ContentId, IdRange, Peer};
+
+pub use error::MessageError;
+
+/// The first byte of every message.
+const VERSION: u8 = 1;
 
 /// What a node is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,24 @@
+//! What a message and a node's memory may at most hold. Whatever comes from a peer is measured against these first.
+
+/// Bytes of a message.
+pub const MESSAGE_BYTES: usize = 1 << 20;
+/// Bytes of a word.
+pub const WORD_BYTES: usize = 255;
+/// Words of a conjunction, and of a question for sizes.
+pub const WORDS: usize = 32;
+/// Conjunctions of a query.
+pub const CLAUSES: usize = 16;
+/// Peers named as keepers of one word.
+pub const HOLDERS: usize = 8;
+/// Ids in a message, and in the slice of a list that one search looks at.
+pub const IDS: usize = 1 << 15;
+/// Documents asked for in one message.
+pub const FETCHED: usize = 256;
+/// Words whose postings one message brings.
+pub const POSTINGS: usize = 1 << 14;
+/// Documents that one message brings.
+pub const RECORDS: usize = 1 << 12;
+/// Lists that an answer to a comparison names.
+pub const LISTS: usize = 1 << 14;
+/// Exchanges that the answer to a search tells the cost of.
+pub const COSTS: usize = 4 * WORDS;
