@@ -3,9 +3,9 @@
 /// Bytes of a message.
 pub const MESSAGE_BYTES: usize = 1 << 20;
 /// Bytes of a word.
-pub const WORD_BYTES: usize = 255;
+pub const WORD_BYTES: usize = 128;
 /// Words of a conjunction, and of a question for sizes.
-pub const WORDS: usize = 32;
+pub const WORDS: usize = 64;
 /// Conjunctions of a query.
 pub const CLAUSES: usize = 16;
 /// Peers named as keepers of one word.
@@ -22,3 +22,11 @@ pub const RECORDS: usize = 1 << 12;
 pub const LISTS: usize = 1 << 14;
 /// Exchanges that the answer to a search tells the cost of.
 pub const COSTS: usize = 4 * WORDS;
+
+/// Ids of a page.
+pub const PAGE: usize = 1 << 12;
+/// Rounds that the report of a query tells of.
+pub const ROUNDS: usize = 256;
+
+/// How many nodes keep each list and each document: those closest to its key.
+pub const REPLICAS: usize = 3;

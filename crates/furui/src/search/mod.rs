@@ -23,6 +23,7 @@ mod index;
 pub mod limits;
 mod message;
 mod peer;
+mod querier;
 
 pub use clause::Clause;
 pub use id::{ContentId, IdRange};
@@ -31,3 +32,4 @@ pub use message::{
     Cost, Fetched, Found, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize,
 };
 pub use peer::Peer;
+pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
