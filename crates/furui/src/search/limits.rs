@@ -21,7 +21,7 @@ pub const RECORDS: usize = 1 << 12;
 /// Lists that an answer to a comparison names.
 pub const LISTS: usize = 1 << 14;
 /// Exchanges that the answer to a search tells the cost of.
-pub const COSTS: usize = 4 * WORDS;
+pub const COSTS: usize = WORDS;
 
 /// Ids of a page.
 pub const PAGE: usize = 1 << 12;
@@ -30,3 +30,18 @@ pub const ROUNDS: usize = 256;
 
 /// How many nodes keep each list and each document: those closest to its key.
 pub const REPLICAS: usize = 3;
+
+/// Searches that a node hosts at a time.
+pub const MEETINGS: usize = 256;
+/// Of these, for one peer.
+pub const MEETINGS_A_PEER: usize = 2 * CLAUSES;
+/// Ids that those searches may hold together: 20 MiB.
+pub const MEETING_IDS: usize = 1 << 20;
+/// Exchanges of three messages that a node waits for the third of.
+pub const SESSIONS: usize = 256;
+/// Of these, with one peer.
+pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
+/// Ids that those exchanges may hold together: 20 MiB.
+pub const SESSION_IDS: usize = 1 << 20;
+/// Failed peers that a node remembers.
+pub const SHUNNED: usize = 1 << 10;

@@ -17,6 +17,7 @@
 //! the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
 //! ranks and short checks back.
 
+mod answerer;
 mod clause;
 mod codec;
 mod id;
@@ -27,6 +28,7 @@ mod peer;
 pub mod plan;
 mod querier;
 
+pub use answerer::{AnswerEvent, Answerer};
 pub use clause::Clause;
 pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,

@@ -43,6 +43,13 @@ pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, Code
     if numbers.is_done(fields.0) { Ok(ranks) } else { Err(malformed) }
 }
 
+/// The bits of the answer that these ranks are.
+pub(super) fn bits_of_ranks(ranks: &[u32], universe: u64) -> u64 {
+    let count = ranks.len() as u64;
+    let rice = rice::parameter(universe - count, count);
+    rice::gaps(ranks.iter().map(|&rank| rank.into())).map(|gap| rice::len(gap, rice)).sum()
+}
+
 /// Codes the ranks of cells, ascending, among `cells` of them, each with the check of the id that is in it.
 pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golomb: &Golomb) -> Coded {
     let rice = rice::parameter(cells, ranks.len() as u64);
@@ -80,6 +87,14 @@ pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Resul
         return Err(CodecError::Malformed("more matches in one cell than there may be"));
     }
     Ok(matches)
+}
+
+/// The bits of the answer that these matches are.
+pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, golomb: &Golomb) -> u64 {
+    let rice = rice::parameter(cells, matches.len() as u64);
+    let mut last = 0;
+    let ranks = matches.iter().map(|&(rank, _)| rice::len((rank - std::mem::replace(&mut last, rank)).into(), rice));
+    ranks.sum::<u64>() + u64::from(golomb.check_bits) * matches.len() as u64
 }
 
 /// Codes ids in full.

@@ -7,6 +7,8 @@ use crate::search::ContentId;
 pub struct Settlement {
     /// Which of one's own ids are in both lists: their places, ascending.
     pub both: Vec<u32>,
+    /// The bits of the answer, as [`Coded::bits`](super::Coded::bits) counts them: T₂.
+    pub bits: u64,
     /// What to say in the third message, if there is to be one. Until it is confirmed, `both` may hold false positives.
     pub claim: Option<Claim>,
 }
@@ -22,10 +24,12 @@ pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8])
     match coding {
         Coding::Ids => {
             let both = answer::decode_ranks(matches, own.len() as u64)?;
-            Ok(Settlement { both, claim: None })
+            let bits = answer::bits_of_ranks(&both, own.len() as u64);
+            Ok(Settlement { both, bits, claim: None })
         }
         Coding::Fixed { .. } | Coding::Ringed(_) => {
             let ids = answer::decode_ids(matches, range)?;
+            let bits = ContentId::BITS * ids.len() as u64;
             let (mut both, mut next) = (Vec::new(), 0);
             for id in ids {
                 next += own[next..].partition_point(|own| *own < id);
@@ -33,7 +37,7 @@ pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8])
                     both.push(next as u32);
                 }
             }
-            Ok(Settlement { both, claim: None })
+            Ok(Settlement { both, bits, claim: None })
         }
         Coding::Golomb(golomb) => settle_checked(own, range, golomb, matches),
     }
@@ -42,7 +46,9 @@ pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8])
 fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8]) -> Result<Settlement, CodecError> {
     let cells = Cells::of(range, &golomb);
     let occupied = || own.chunk_by(|a, b| cells.same(a, b));
-    let matches = answer::decode_checked(bytes, occupied().count() as u64, &golomb)?;
+    let count = occupied().count() as u64;
+    let matches = answer::decode_checked(bytes, count, &golomb)?;
+    let bits = answer::bits_of_checked(&matches, count, &golomb);
 
     let (mut both, mut rejected, mut place, mut position) = (Vec::new(), Vec::new(), 0, 0);
     let mut of_cells = matches.chunk_by(|a, b| a.0 == b.0).peekable();
@@ -61,5 +67,5 @@ fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8
         rejected: answer::encode_ranks(&rejected, matches.len() as u64),
         checksum: golomb.checksum(both.iter().map(|&place| own[place as usize])),
     });
-    Ok(Settlement { both, claim })
+    Ok(Settlement { both, bits, claim })
 }

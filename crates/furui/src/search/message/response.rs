@@ -34,7 +34,8 @@ impl Response {
                 }
             }
             Self::Found(found) => found.encode(&mut to),
-            Self::Met(Met { matches, session }) => {
+            Self::Met(Met { matches, whole, session }) => {
+                to.flag(*whole);
                 to.flag(session.is_some());
                 if let Some(session) = session {
                     to.fixed(*session);
@@ -90,6 +91,7 @@ impl Response {
             })?),
             FOUND => Self::Found(Found::decode(&mut from)?),
             MET => Self::Met(Met {
+                whole: from.flag("whether a list is whole")?,
                 session: if from.flag("whether there is a session")? { Some(from.fixed("the session")?) } else { None },
                 matches: from.bytes("bytes of matches", limits::MESSAGE_BYTES)?.to_vec(),
             }),
@@ -137,6 +139,7 @@ impl Found {
         to.ids(&self.ids, limits::IDS);
         to.fixed(self.through);
         to.varint(self.seen);
+        to.flag(self.whole);
         to.count("costs", self.costs.len(), limits::COSTS);
         for cost in &self.costs {
             to.varint(u64::from(cost.term));
@@ -151,6 +154,7 @@ impl Found {
             ids: from.ids(limits::IDS)?,
             through: from.fixed("the last head looked at")?,
             seen: from.varint("how many ids were looked at")?,
+            whole: from.flag("whether the lists are whole")?,
             costs: from.all("costs", limits::COSTS, 5, |from| {
                 Ok(Cost {
                     term: from.varint32("the word of a cost")?,

@@ -44,6 +44,8 @@ pub(super) struct Branch {
     slices: u32,
     /// One after the other.
     failures: u32,
+    /// Whether only whole lists will do.
+    insists: bool,
 }
 
 impl Branch {
@@ -68,6 +70,7 @@ impl Branch {
             hits: 0,
             slices: 0,
             failures: 0,
+            insists: true,
         }
     }
 
@@ -157,6 +160,11 @@ impl Branch {
         self.hits += found.ids.len() as u64;
         self.found.extend(found.ids.into_iter().filter(|&id| after.is_none_or(|after| id > after)));
         self.next = found.through.checked_add(1);
+    }
+
+    /// Whether an answer from lists that are not whole is to be asked for again: the first time.
+    pub(super) fn insists(&mut self) -> bool {
+        std::mem::take(&mut self.insists)
     }
 
     pub(super) fn on_failure(&mut self) {

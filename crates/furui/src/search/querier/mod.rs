@@ -99,6 +99,8 @@ pub struct Querier {
     /// Found, merged, and not yet in a page.
     ready: VecDeque<ContentId>,
     found: u64,
+    /// Whether all that was found comes from whole lists.
+    whole: bool,
     over: bool,
     report: Report,
 }
@@ -142,6 +144,7 @@ impl Querier {
             events: VecDeque::new(),
             ready: VecDeque::new(),
             found: 0,
+            whole: true,
             over: false,
             report: Report::default(),
         })
@@ -184,13 +187,13 @@ impl Querier {
                 if is_honest(&found, range, most, exchanges) =>
             {
                 if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
-                    let Found { ref ids, seen, ref costs, .. } = found;
                     let words = order.iter().map(|&word| self.words[word].name.clone()).collect();
-                    let (found, costs) = (ids.len(), costs.clone());
-                    self.report.rounds.push(Round {
+                    let costs = found.costs.clone();
+                    let (seen, found) = (found.seen, found.ids.len());
+                    let round = Round {
                         clause: branch,
                         words,
-                        host: to,
+                        host: to.clone(),
                         most,
                         seen,
                         found,
@@ -198,9 +201,16 @@ impl Querier {
                         back_bytes,
                         costs,
                         at: now,
-                    });
+                    };
+                    self.report.rounds.push(round);
                 }
                 found.costs.iter().for_each(|cost| self.report.add(cost));
+                // A keeper that was whole when it was last heard of, and no longer is: look for another, once.
+                let was_whole = order.iter().all(|&word| self.words[word].is_whole());
+                if !found.whole && was_whole && self.branches[branch].insists() {
+                    return self.search_failed(branch, &order, to, true, now);
+                }
+                self.whole &= found.whole;
                 self.branches[branch].on_found(found, self.options.after);
             }
             (Of::Search { branch, order, .. }, response) => {
@@ -213,12 +223,12 @@ impl Querier {
 
     /// Tells that a [`QueryEvent::Send`] could not be sent, or that what came back was no message.
     pub fn on_failure(&mut self, call: u64, now: Duration) {
-        if let Some(Call { to, of, .. }) = self.calls.remove(&call) {
-            self.report.failures += 1;
-            match of {
-                Of::Size(word) => self.words.on_failure(word, to),
-                Of::Search { branch, order, .. } => self.search_failed(branch, &order, to, false, now),
+        match self.calls.remove(&call) {
+            Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
+            Some(Call { to, of: Of::Search { branch, order, .. }, .. }) => {
+                self.search_failed(branch, &order, to, false, now);
             }
+            None => {}
         }
     }
 
@@ -230,7 +240,7 @@ impl Querier {
     /// What the query took so far, and with [`QueryOptions::explain`] round by round.
     pub fn report(&self) -> Report {
         let words = self.words.iter().filter_map(Word::report).collect();
-        Report { words, ..self.report.clone() }
+        Report { words, failures: self.words.failures(), ..self.report.clone() }
     }
 
     /// How many ids it holds.
@@ -253,17 +263,17 @@ impl Querier {
         late.into_iter().for_each(|call| self.on_failure(call, now));
         self.learn(now);
         self.merge();
-        if self.hand_out_page() {
+        let failed = self.branches.iter().find_map(|branch| branch.failed_word(&self.words));
+        let more = !self.branches.iter().all(Branch::is_done);
+        if self.hand_out_page(!more || failed.is_some()) {
             return;
         }
-        let failed = self.branches.iter().find_map(|branch| branch.failed_word(&self.words));
         if let Some(word) = failed {
             return self.end(QueryEvent::Failed { word });
         }
-        let more = !self.branches.iter().all(Branch::is_done);
         if self.wanted() == 0 || !more {
             let more = more || !self.ready.is_empty();
-            let whole = self.words.iter().all(Word::is_whole);
+            let whole = self.whole && self.words.iter().all(Word::is_whole);
             return self.end(QueryEvent::Done { found: self.found, more, whole });
         }
         for branch in 0..self.branches.len() {
@@ -312,10 +322,9 @@ impl Querier {
         self.ready.extend(ids);
     }
 
-    /// Hands out a full page, or what is left for the last one.
-    fn hand_out_page(&mut self) -> bool {
+    /// Hands out a full page; the last ones may have less.
+    fn hand_out_page(&mut self, last: bool) -> bool {
         let page = (self.options.page as u64).min(self.wanted()) as usize;
-        let last = self.branches.iter().all(Branch::is_done);
         let count = page.min(self.ready.len());
         if count == 0 || count < page && !last {
             return false;
@@ -368,7 +377,7 @@ impl Querier {
 
 /// Whether an answer keeps to what was asked. What it cannot show is whether ids are missing or made up.
 fn is_honest(found: &Found, range: IdRange, most: u32, exchanges: usize) -> bool {
-    let Found { ids, through, seen, costs } = found;
+    let Found { ids, through, seen, whole: _, costs } = found;
     let (from, to) = (range.first, *through);
     (from..=range.last).contains(&to)
         && *seen <= u64::from(most)

@@ -11,7 +11,7 @@ pub struct Report {
     pub lookups: u64,
     /// Requests that the querier sent.
     pub messages: u64,
-    /// Requests that failed or were not answered in time.
+    /// Requests that failed, were refused, answered against the protocol or not in time.
     pub failures: u64,
     /// Bytes of those requests.
     pub sent_bytes: u64,

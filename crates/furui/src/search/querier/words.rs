@@ -148,6 +148,11 @@ impl Words {
         *self.blame.entry(peer).or_default() += 1;
     }
 
+    /// How many failures there were.
+    pub(super) fn failures(&self) -> u64 {
+        self.blame.values().map(|&failures| u64::from(failures)).sum()
+    }
+
     /// Has a word looked up anew, if that was not done too often yet.
     pub(super) fn forget(&mut self, word: usize, now: Duration) {
         let word = &mut self.words[word];
