@@ -17,12 +17,20 @@
 //!, the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
 //! ranks and short checks back.
 
+mod clause;
 mod id;
 mod index;
 mod message;
 mod peer;
+mod query;
+mod record;
+mod words;
 
+pub use clause::Clause;
 pub use id::{ContentId, IdRange};
 pub use index::{Index, Listing};
 pub use message::{Cost, Fetched, Found, Meet, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize};
 pub use peer::Peer;
+pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
+pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
+pub use words::{MAX_WORD, words};
