@@ -27,6 +27,9 @@ mod message;
 mod peer;
 pub mod plan;
 mod querier;
+mod query;
+mod record;
+mod words;
 
 pub use answerer::{AnswerEvent, Answerer};
 pub use clause::Clause;
@@ -41,3 +44,6 @@ pub use message::{
 };
 pub use peer::Peer;
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
+pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
+pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
+pub use words::{MAX_WORD, words};
