@@ -22,6 +22,17 @@ impl Identity {
             .map_err(|_| IdentityError::Length { found: secret.len() })
     }
 
+    /// The 32 secret bytes: whoever has them can pass for this node.
+    ///
+    /// # Panics
+    /// Never: all identities are Ed25519 keys.
+    pub fn secret(&self) -> [u8; 32] {
+        let keys = self.0.clone().try_into_ed25519().expect("an Ed25519 key");
+        let mut secret = [0; 32];
+        secret.copy_from_slice(keys.secret().as_ref());
+        secret
+    }
+
     pub(super) fn keypair(&self) -> &Keypair {
         &self.0
     }

@@ -12,6 +12,7 @@ mod recent;
 mod records;
 mod resolver;
 mod runs;
+#[expect(clippy::module_inception, reason = "the one public type of its module")]
 mod shelf;
 mod tables;
 mod varint;

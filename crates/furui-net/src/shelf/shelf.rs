@@ -303,6 +303,17 @@ impl Shelf {
         })
     }
 
+    /// How many ids the word's list has, and their fingerprint, as in [`WordList`].
+    ///
+    /// # Errors
+    /// As [`words_after`](Self::words_after).
+    pub fn fingerprint(&mut self, word: &str) -> Result<(u64, u64)> {
+        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+            Some(number) => shelf.extent(number).map(|extent| (extent.ids, extent.sum)),
+            None => Ok((0, 0)),
+        })
+    }
+
     /// The ids of the documents whose records are kept, in `range`, ascending: all of them, or the first `most`.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use super::{ContentId, words};
 pub const MAX_URL: usize = 4 << 10;
 /// The most bytes of a title.
 pub const MAX_TITLE: usize = 4 << 10;
-/// The most bytes of a text.
-pub const MAX_TEXT: usize = 1 << 20;
+/// The most bytes of a text: a record fits into a message.
+pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
 const VERSION: u8 = 1;
 /// Version and three lengths.

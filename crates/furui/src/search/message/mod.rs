@@ -46,7 +46,7 @@ pub enum Request {
     },
     /// The ids of a word's list from a head on: for hand-over.
     List {
-        /// The word.
+        /// The word; empty for the ids of the documents whose records are kept.
         word: String,
         /// Which part.
         range: IdRange,

@@ -47,7 +47,7 @@ impl Request {
             }
             Self::Compare { from } => to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES),
             Self::List { word, range } => {
-                to.word(word);
+                to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
                 to.range(*range);
             }
         }
@@ -83,7 +83,7 @@ impl Request {
                 })?,
             },
             COMPARE => Self::Compare { from: from.word_or_none()? },
-            LIST => Self::List { word: from.word()?, range: from.range()? },
+            LIST => Self::List { word: from.word_or_none()?, range: from.range()? },
             _ => return Err(MessageError::Invalid { what: "the kind of a request", at: 1 }),
         };
         from.finish()?;

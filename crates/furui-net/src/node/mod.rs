@@ -1,0 +1,243 @@
+//! A node of the search network: what [`furui::search`] says, driven by [`Net`] and kept by a [`Shelf`].
+//!
+//! ```text
+//!  HTTP face ── search ──▶ Querier ──┐                    ┌──▶ Answerer ◀──┐
+//!            ── publish ─▶ words, ───┤── Net ═ other ═ Net ┤                ├── Keeper: the thread of the Shelf
+//!                          keepers   │        nodes        └──▶ store, fetch┘
+//!                 Repair ── compare, list ──┘
+//! ```
+
+mod keeper;
+mod places;
+mod publish;
+mod published;
+mod repair;
+mod search;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::{fmt, fs, io};
+
+use furui::search::{ContentId, Peer, Request, Response};
+use tokio::task::AbortHandle;
+
+use crate::net::{Config, Identity, Net, StartError};
+use crate::shelf::{Shelf, ShelfOptions, Statistics};
+use keeper::Keeper;
+use published::Published;
+use search::Known;
+
+pub use publish::{Publication, PublishError};
+pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
+
+/// The file of the node's secret key.
+const IDENTITY: &str = "identity";
+
+/// A node: keeps a part of all lists and documents, answers others, searches and publishes.
+///
+/// Clones are the same node.
+#[derive(Clone)]
+pub struct Node(Arc<Inner>);
+
+struct Inner {
+    net: Net,
+    keeper: Keeper,
+    known: Known,
+    published: Published,
+    whole: AtomicBool,
+    searches: AtomicU64,
+    documents: AtomicU64,
+    repair: AbortHandle,
+    thread: std::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What a node is and holds.
+#[derive(Clone, Debug)]
+pub struct NodeStatus {
+    /// How others know it.
+    pub me: Peer,
+    /// Where others reach it.
+    pub addresses: Vec<String>,
+    /// Whether it has been given all that it should hold.
+    pub whole: bool,
+    /// How many other nodes it knows.
+    pub peers: u64,
+    /// What it keeps.
+    pub shelf: Statistics,
+    /// Searches it did for its users.
+    pub searches: u64,
+    /// Documents it published for its users.
+    pub published: u64,
+    /// Requests of others that it answered.
+    pub answered: u64,
+    /// Requests of others that it refused.
+    pub refused: u64,
+    /// What it sent and received.
+    pub traffic: crate::net::Counters,
+}
+
+impl Node {
+    /// Starts a node. With a directory, its identity, lists and documents are kept there; without, in memory, and
+    /// `config.identity` is used.
+    ///
+    /// # Errors
+    /// If the directory cannot be used (another node has it, or it is damaged), or an address cannot be listened on.
+    pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
+        let shelf = match directory {
+            Some(directory) => Shelf::open(directory, ShelfOptions::default())?,
+            None => Shelf::in_memory(ShelfOptions::default())?,
+        };
+        let published = Published::open(directory)?;
+        let (net, inbound) = Net::start(config).await?;
+        let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound)
+            .map_err(|source| NodeError::Directory { file: PathBuf::from("thread"), source })?;
+        Ok(Self(Arc::new_cyclic(|inner| Inner {
+            repair: tokio::spawn(repair::run(inner.clone())).abort_handle(),
+            known: Known::new(),
+            published,
+            whole: AtomicBool::new(false),
+            searches: AtomicU64::new(0),
+            documents: AtomicU64::new(0),
+            thread: std::sync::Mutex::new(Some(thread)),
+            net,
+            keeper,
+        })))
+    }
+
+    /// The network beneath.
+    pub fn net(&self) -> &Net {
+        &self.0.net
+    }
+
+    /// Waits until it has been given all that it should hold, as far as the nodes it knows have it.
+    pub async fn repaired(&self) {
+        repair::round(&self.0).await;
+    }
+
+    /// What it is and holds.
+    ///
+    /// # Errors
+    /// If its storage fails, or it is shut down.
+    pub async fn status(&self) -> Result<NodeStatus, NodeError> {
+        let Inner { net, keeper, .. } = &*self.0;
+        let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
+        let counts = keeper.counts();
+        Ok(NodeStatus {
+            me: net.me(),
+            addresses: net.listen_addresses(),
+            whole: self.0.whole.load(Ordering::Relaxed),
+            peers: net.peers().await.len() as u64,
+            shelf,
+            searches: self.0.searches.load(Ordering::Relaxed),
+            published: self.0.documents.load(Ordering::Relaxed),
+            answered: counts.answered.load(Ordering::Relaxed),
+            refused: counts.refused.load(Ordering::Relaxed),
+            traffic: net.counters(),
+        })
+    }
+
+    /// Leaves the network and closes the storage.
+    pub async fn shutdown(&self) {
+        self.0.repair.abort();
+        self.0.net.shutdown().await;
+        let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());
+        if let Some(thread) = thread {
+            // It ends with the network.
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+    }
+}
+
+/// The identity that a directory holds; a new one, if it holds none yet.
+///
+/// # Errors
+/// If the file cannot be read or made, or is not a key.
+pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
+    let file = directory.join(IDENTITY);
+    let failed = |source| NodeError::Directory { file: file.clone(), source };
+    match fs::read(&file) {
+        Ok(secret) => Identity::from_secret(&secret).map_err(|error| failed(io::Error::other(error.to_string()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(directory).map_err(failed)?;
+            let identity = Identity::generate();
+            let mut options = fs::OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let mut created = options.open(&file).map_err(failed)?;
+            io::Write::write_all(&mut created, &identity.secret()).and_then(|()| created.sync_all()).map_err(failed)?;
+            Ok(identity)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// What belongs to a word has the place of this key.
+fn word_key(word: &str) -> Vec<u8> {
+    [b"word/", word.as_bytes()].concat()
+}
+
+/// What belongs to a document has the place of this key.
+fn record_key(id: ContentId) -> Vec<u8> {
+    [&b"record/"[..], id.as_bytes()].concat()
+}
+
+/// Asks a peer; `None` if there is no answer, or none that can be read.
+async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
+    let bytes = request.encode().ok()?;
+    Response::decode(&net.call(to, bytes).await.ok()?).ok()
+}
+
+/// Why a node does not start, or fails.
+#[derive(Debug)]
+pub enum NodeError {
+    /// Its storage.
+    Storage(furui::Error),
+    /// Its network.
+    Network(StartError),
+    /// A file of its directory.
+    Directory {
+        /// Which.
+        file: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It is shut down.
+    Stopped,
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Storage(error) => error.fmt(f),
+            Self::Network(error) => error.fmt(f),
+            Self::Directory { file, source } => write!(f, "{}: {source}", file.display()),
+            Self::Stopped => f.write_str("the node is shut down; start it again"),
+        }
+    }
+}
+
+impl std::error::Error for NodeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::Network(error) => Some(error),
+            Self::Directory { source, .. } => Some(source),
+            Self::Stopped => None,
+        }
+    }
+}
+
+impl From<furui::Error> for NodeError {
+    fn from(error: furui::Error) -> Self {
+        Self::Storage(error)
+    }
+}
+
+impl From<StartError> for NodeError {
+    fn from(error: StartError) -> Self {
+        Self::Network(error)
+    }
+}

@@ -1,0 +1,175 @@
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use furui::search::{ContentId, Peer, Request, Response, limits};
+use futures::StreamExt;
+use tokio::time::sleep;
+
+use super::keeper::{LIFE, unix_seconds};
+use super::{Inner, Node, call, record_key, word_key};
+
+/// Keys whose keepers are looked for at once.
+const LOOKUPS: usize = 64;
+/// Messages on their way at once.
+const MESSAGES: usize = 16;
+/// Bytes of a message's postings and records, as they are counted here; what a message adds around them is less than the
+/// rest.
+const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
+/// How often a busy node is asked again, and how long after: twice as long each time.
+const TRIES: u32 = 4;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A document to be published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Publication {
+    /// The id of the record.
+    pub id: ContentId,
+    /// The encoded [`Record`](furui::search::Record).
+    pub record: Vec<u8>,
+    /// Its words, each once.
+    pub words: Vec<String>,
+}
+
+/// Why documents were not published, or not all of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PublishError {
+    /// For some word or document no keeper took what it was given.
+    NotStored {
+        /// How many lists and records are missing.
+        missing: usize,
+    },
+    /// This node's own storage.
+    Storage(String),
+}
+
+impl fmt::Display for PublishError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStored { missing } => {
+                write!(f, "no node took {missing} of the lists and records; publish again when the network is well")
+            }
+            Self::Storage(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PublishError {}
+
+/// What belongs together: it is stored as a whole, or not at all.
+enum Parcel {
+    Postings(String, Vec<ContentId>),
+    Record(Vec<u8>),
+}
+
+impl Parcel {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Postings(word, ids) => word.len() + ContentId::BYTES * ids.len() + 8,
+            Self::Record(record) => record.len() + 8,
+        }
+    }
+}
+
+impl Node {
+    /// Publishes documents: their words to the lists, their records to the nodes closest to them. Those that this node
+    /// published within half of their life are left out, unless `again`. Returns how many it published.
+    ///
+    /// # Errors
+    /// If a list or record found no keeper: then nothing is noted as published, and all can be published again.
+    pub async fn publish(&self, publications: Vec<Publication>, again: bool) -> Result<u64, PublishError> {
+        let inner = &*self.0;
+        let storage = |error: redb::Error| PublishError::Storage(error.to_string());
+        let now = unix_seconds();
+        let ids: Vec<ContentId> = publications.iter().map(|publication| publication.id).collect();
+        let recent = match again {
+            true => vec![false; ids.len()],
+            false => inner.published.recent(&ids, now - LIFE.as_secs() / 2).map_err(storage)?,
+        };
+        let fresh: Vec<Publication> =
+            publications.into_iter().zip(recent).filter(|(_, recent)| !recent).map(|(fresh, _)| fresh).collect();
+        if fresh.is_empty() {
+            return Ok(0);
+        }
+        let ids: Vec<ContentId> = fresh.iter().map(|publication| publication.id).collect();
+        store(inner, fresh).await?;
+        let published = inner.published.clone();
+        let noted = tokio::task::spawn_blocking(move || published.set(&ids, now).map(|()| ids.len() as u64)).await;
+        let count = noted.map_err(|error| PublishError::Storage(error.to_string()))?.map_err(storage)?;
+        inner.documents.fetch_add(count, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+/// Gives each list and each record to its keepers.
+pub(super) async fn store(inner: &Inner, publications: Vec<Publication>) -> Result<(), PublishError> {
+    let mut lists: BTreeMap<String, Vec<ContentId>> = BTreeMap::new();
+    let mut parcels = Vec::new();
+    for Publication { id, record, words } in publications {
+        words.into_iter().for_each(|word| lists.entry(word).or_default().push(id));
+        parcels.push((record_key(id), Parcel::Record(record)));
+    }
+    for (word, ids) in lists {
+        let key = word_key(&word);
+        let parts = ids.chunks(limits::IDS);
+        parcels.extend(parts.map(|ids| (key.clone(), Parcel::Postings(word.clone(), ids.to_vec()))));
+    }
+    let lookups: Vec<_> = parcels.iter().map(|(key, _)| inner.net.closest(key, limits::REPLICAS)).collect();
+    let keepers: Vec<Vec<Peer>> = futures::stream::iter(lookups).buffered(LOOKUPS).collect().await;
+
+    let mut loads: HashMap<&Peer, Vec<usize>> = HashMap::new();
+    for (number, keepers) in keepers.iter().enumerate() {
+        keepers.iter().for_each(|keeper| loads.entry(keeper).or_default().push(number));
+    }
+    let parcels: Vec<Parcel> = parcels.into_iter().map(|(_, parcel)| parcel).collect();
+    let messages = loads.into_iter().flat_map(|(keeper, load)| messages(keeper, load, &parcels));
+    let deliveries: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &parcels)).collect();
+    let mut stored = vec![false; parcels.len()];
+    let mut deliveries = futures::stream::iter(deliveries).buffer_unordered(MESSAGES);
+    while let Some(numbers) = deliveries.next().await {
+        numbers.into_iter().for_each(|number| stored[number] = true);
+    }
+    match stored.iter().filter(|stored| !**stored).count() {
+        0 => Ok(()),
+        missing => Err(PublishError::NotStored { missing }),
+    }
+}
+
+/// Cuts what a node is to be given into messages.
+fn messages<'a>(keeper: &'a Peer, load: Vec<usize>, parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
+    let mut messages = Vec::new();
+    let (mut message, mut bytes) = (Vec::new(), 0);
+    for number in load {
+        let more = parcels[number].bytes();
+        let full = bytes + more > MESSAGE_ROOM || message.len() >= limits::RECORDS.min(limits::POSTINGS);
+        if full && !message.is_empty() {
+            messages.push((keeper, std::mem::take(&mut message)));
+            bytes = 0;
+        }
+        message.push(number);
+        bytes += more;
+    }
+    messages.push((keeper, message));
+    messages
+}
+
+/// Sends a message until it is taken, as often as makes sense; returns what was in it if it was.
+async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
+    let (mut postings, mut records) = (Vec::new(), Vec::new());
+    for &number in &numbers {
+        match &parcels[number] {
+            Parcel::Postings(word, ids) => postings.push((word.clone(), ids.clone())),
+            Parcel::Record(record) => records.push(record.clone()),
+        }
+    }
+    let request = Request::Store { postings, records };
+    for tried in 0..TRIES {
+        match call(&inner.net, keeper, &request).await {
+            Some(Response::Stored { .. }) => return numbers,
+            Some(Response::Refused(furui::search::Refusal::Busy)) | None => sleep(PAUSE * (1 << tried)).await,
+            Some(_) => break,
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,290 @@
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use furui::search::{
+    Clause, ContentId, Fetched, Peer, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report, Request,
+    Response, Term, Wants, limits,
+};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::{Inner, Node, call, record_key, word_key};
+
+/// For how long the keepers of a word and the size of its list are taken as they were.
+const KNOWN_LIFE: Duration = Duration::from_secs(60);
+/// How many words are known at most.
+const KNOWN_WORDS: usize = 1 << 14;
+/// Messages of a query on their way back to it.
+const ANSWERS: usize = 64;
+
+/// What is wanted of a search.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    /// How many documents at most; `None` for all.
+    pub limit: Option<u64>,
+    /// Where an earlier search stopped.
+    pub after: Option<ContentId>,
+    /// How sets are coded between nodes.
+    pub wants: Wants,
+    /// Whether the report tells of each round.
+    pub explain: bool,
+    /// Whether the records are fetched, or only the ids found.
+    pub records: bool,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self { limit: Some(20), after: None, wants: Wants::Best, explain: false, records: true }
+    }
+}
+
+/// A part of the answer to a search.
+#[derive(Clone, Debug)]
+pub enum SearchEvent {
+    /// Documents that were found, in the order of their ids.
+    Hits(Vec<Hit>),
+    /// The end.
+    Done {
+        /// How many ids were found.
+        found: u64,
+        /// Where to go on, if there may be more.
+        cursor: Option<ContentId>,
+        /// Whether every list was whole, as far as its keeper knows.
+        whole: bool,
+        /// What it took.
+        report: Box<Report>,
+    },
+}
+
+/// A document that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// Its id.
+    pub id: ContentId,
+    /// Its record; `None` if it was not to be fetched, or no node that keeps it answered.
+    pub record: Option<Record>,
+}
+
+/// Why there is no answer, or not all of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchError {
+    /// The query cannot be asked.
+    Refused(QueryRefused),
+    /// No node that keeps the word answers.
+    Unreachable(String),
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(why) => why.fmt(f),
+            Self::Unreachable(word) => {
+                write!(f, "none of the nodes that keep the list of `{word}` answers; try again in a minute")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SearchError {}
+
+/// What is known of words from earlier queries.
+pub(super) struct Known {
+    terms: Mutex<HashMap<String, (Instant, Term)>>,
+}
+
+impl Known {
+    pub(super) fn new() -> Self {
+        Self { terms: Mutex::new(HashMap::new()) }
+    }
+
+    fn of(&self, clauses: &[Clause]) -> Vec<Term> {
+        let terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = clauses.iter().flat_map(|clause| clause.must.iter().chain(&clause.without));
+        let words: HashSet<&String> = words.collect();
+        let known = words.into_iter().filter_map(|word| terms.get(word));
+        known.filter(|(at, _)| at.elapsed() < KNOWN_LIFE).map(|(_, term)| term.clone()).collect()
+    }
+
+    fn learn<'a>(&self, learnt: impl Iterator<Item = &'a Term>) {
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        if terms.len() >= KNOWN_WORDS {
+            terms.retain(|_, (at, _)| at.elapsed() < KNOWN_LIFE);
+        }
+        if terms.len() >= KNOWN_WORDS {
+            terms.clear();
+        }
+        for term in learnt {
+            // What is known stays as old as it is.
+            let kept = terms.get(&term.word).is_some_and(|(at, known)| at.elapsed() < KNOWN_LIFE && known == term);
+            if !kept {
+                terms.insert(term.word.clone(), (Instant::now(), term.clone()));
+            }
+        }
+    }
+
+    /// Forgets all: lists have changed, or keepers.
+    pub(super) fn forget(&self) {
+        self.terms.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Something came back for the querier.
+enum Came {
+    Holders { word: String, holders: Vec<Peer> },
+    Answer { call: u64, response: Option<Response> },
+}
+
+impl Node {
+    /// Searches. Parts of the answer are sent to `events` as they come, [`SearchEvent::Done`] last; when nobody listens
+    /// any more, it stops.
+    ///
+    /// # Errors
+    /// If the query cannot be asked, or no keeper of a word answers.
+    pub async fn search(
+        &self,
+        query: &Query,
+        options: SearchOptions,
+        events: mpsc::Sender<SearchEvent>,
+    ) -> Result<(), SearchError> {
+        let inner = &*self.0;
+        inner.searches.fetch_add(1, Ordering::Relaxed);
+        let page = options.limit.unwrap_or(limits::PAGE as u64).clamp(1, limits::PAGE as u64) as usize;
+        let asked = QueryOptions {
+            page: if options.records { page.min(limits::FETCHED) } else { page },
+            limit: options.limit,
+            after: options.after,
+            wants: options.wants,
+            salt: furui::HashSpec::random().seed,
+            explain: options.explain,
+        };
+        let querier = Querier::new(query.clauses(), inner.known.of(query.clauses()), asked);
+        let mut querier = querier.map_err(SearchError::Refused)?;
+        let started = Instant::now();
+        let (answers, mut came) = mpsc::channel(ANSWERS);
+        // Dropped with this function: what is under way for a search ends with it.
+        let mut tasks = JoinSet::new();
+        let mut last = None;
+        loop {
+            while let Some(event) = querier.poll(started.elapsed()) {
+                match event {
+                    QueryEvent::Lookup { word } => {
+                        let (net, answers) = (inner.net.clone(), answers.clone());
+                        tasks.spawn(async move {
+                            let holders = net.closest(&word_key(&word), 1).await;
+                            // An error: the search is over.
+                            let _ = answers.send(Came::Holders { word, holders }).await;
+                        });
+                    }
+                    QueryEvent::Send { to, call: number, request } => {
+                        let (net, answers) = (inner.net.clone(), answers.clone());
+                        tasks.spawn(async move {
+                            let response = call(&net, &to, &request).await;
+                            let _ = answers.send(Came::Answer { call: number, response }).await;
+                        });
+                    }
+                    QueryEvent::Page { ids, cursor } => {
+                        last = Some(cursor);
+                        let hits = match options.records {
+                            true => fetch(inner, ids, query.clauses()).await,
+                            false => ids.into_iter().map(|id| Hit { id, record: None }).collect(),
+                        };
+                        if events.send(SearchEvent::Hits(hits)).await.is_err() {
+                            return Ok(());
+                        }
+                    }
+                    QueryEvent::Done { found, more, whole } => {
+                        inner.known.learn(querier.terms());
+                        let cursor = last.filter(|_| more);
+                        let report = Box::new(querier.report());
+                        let _ = events.send(SearchEvent::Done { found, cursor, whole, report }).await;
+                        return Ok(());
+                    }
+                    QueryEvent::Failed { word } => return Err(SearchError::Unreachable(word)),
+                }
+            }
+            let deadline = querier.deadline().unwrap_or(Duration::MAX).min(started.elapsed() + KNOWN_LIFE);
+            tokio::select! {
+                came = came.recv() => match came {
+                    Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
+                    Some(Came::Answer { call, response: Some(response) }) => {
+                        querier.on_response(call, response, started.elapsed());
+                    }
+                    Some(Came::Answer { call, response: None }) => querier.on_failure(call, started.elapsed()),
+                    // Not while this function holds a sender.
+                    None => return Ok(()),
+                },
+                Some(_) = tasks.join_next() => {}
+                () = tokio::time::sleep_until(started + deadline) => {}
+                () = events.closed() => return Ok(()),
+            }
+        }
+    }
+}
+
+/// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and the words
+/// that were asked for. Documents without those words are left out: a keeper lied.
+async fn fetch(inner: &Inner, ids: Vec<ContentId>, clauses: &[Clause]) -> Vec<Hit> {
+    let mut records = records(inner, &ids).await;
+    let hits = ids.into_iter().map(|id| Hit { id, record: records.remove(&id) });
+    hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fits(record, clauses))).collect()
+}
+
+/// The records of these documents, as far as nodes that keep them answer.
+pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Record> {
+    let mut records: HashMap<ContentId, Record> = HashMap::new();
+    // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
+    for replicas in [1, limits::REPLICAS] {
+        let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
+        let mut asked: HashMap<Peer, Vec<ContentId>> = HashMap::new();
+        let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
+        let lookups: Vec<_> = keys.iter().map(|key| inner.net.closest(key, replicas)).collect();
+        for (id, holders) in missing.iter().zip(futures::future::join_all(lookups).await) {
+            for holder in holders.into_iter().skip(usize::from(replicas > 1)) {
+                asked.entry(holder).or_default().push(*id);
+            }
+        }
+        let answers: Vec<_> = asked.into_iter().map(|(holder, ids)| fetch_from(inner, holder, ids)).collect();
+        for (id, record) in futures::future::join_all(answers).await.into_iter().flatten() {
+            records.insert(id, record);
+        }
+    }
+    records
+}
+
+async fn fetch_from(inner: &Inner, holder: Peer, mut ids: Vec<ContentId>) -> Vec<(ContentId, Record)> {
+    let mut records = Vec::with_capacity(ids.len());
+    while !ids.is_empty() {
+        let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
+        let request = Request::Fetch { ids: batch.clone() };
+        let Some(Response::Fetched(fetched)) = call(&inner.net, &holder, &request).await else { break };
+        let mut later = Vec::new();
+        let before = records.len();
+        for (id, fetched) in batch.into_iter().zip(fetched) {
+            match fetched {
+                Fetched::Record(bytes) if ContentId::of(&bytes) == id => {
+                    if let Ok(record) = Record::decode(&bytes) {
+                        records.push((id, record));
+                    }
+                }
+                Fetched::Later => later.push(id),
+                Fetched::Record(_) | Fetched::Unknown => {}
+            }
+        }
+        // One that only ever says "later" is not asked on.
+        if records.len() > before {
+            ids.extend(later);
+        }
+    }
+    records
+}
+
+fn fits(record: &Record, clauses: &[Clause]) -> bool {
+    let words = record.words();
+    clauses.iter().any(|clause| {
+        clause.must.iter().all(|word| words.contains(word)) && !clause.without.iter().any(|word| words.contains(word))
+    })
+}
