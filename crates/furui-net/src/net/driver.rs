@@ -348,7 +348,9 @@ impl Driver {
                 self.note_neighbour(&peer);
                 let size = self.table().len();
                 if size > self.table_then + self.table_then / 4 {
-                    self.refresh_at = self.refresh_at.min(Instant::now() + REFRESH_SOON);
+                    let joining = *self.status.borrow() == Status::Joining;
+                    let pause = if joining { Duration::ZERO } else { REFRESH_SOON };
+                    self.refresh_at = self.refresh_at.min(Instant::now() + pause);
                 }
             }
             _ => {}

@@ -1,0 +1,140 @@
+//! A peer that speaks the protocol, but sends whatever bytes it likes.
+
+use std::io;
+
+use furui::search::Peer;
+use furui_net::net::Net;
+use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, StreamExt};
+use libp2p::core::transport::MemoryTransport;
+use libp2p::core::upgrade::Version;
+use libp2p::request_response::{self, Codec, Event, Message, OutboundFailure, ProtocolSupport};
+use libp2p::swarm::SwarmEvent;
+use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm, Transport, identity, noise, swarm, yamux};
+
+pub struct Hostile {
+    swarm: Swarm<request_response::Behaviour<Raw>>,
+    victim: PeerId,
+    address: Multiaddr,
+}
+
+/// A request with its length before it.
+pub fn framed(body: &[u8]) -> Vec<u8> {
+    [&(body.len() as u32).to_le_bytes(), body].concat()
+}
+
+impl Hostile {
+    pub async fn new(victim: &Net) -> Self {
+        let keys = identity::Keypair::generate_ed25519();
+        let transport = MemoryTransport::new()
+            .upgrade(Version::V1)
+            .authenticate(noise::Config::new(&keys).unwrap())
+            .multiplex(yamux::Config::default())
+            .boxed();
+        let behaviour = request_response::Behaviour::with_codec(
+            Raw,
+            [(StreamProtocol::new("/furui/1"), ProtocolSupport::Full)],
+            request_response::Config::default(),
+        );
+        let config = swarm::Config::with_tokio_executor();
+        let mut swarm = Swarm::new(transport, behaviour, keys.public().to_peer_id(), config);
+        swarm.listen_on("/memory/0".parse().unwrap()).unwrap();
+        let address = loop {
+            if let SwarmEvent::NewListenAddr { address, .. } = swarm.select_next_some().await {
+                break address;
+            }
+        };
+        let victim = victim.me();
+        let id = PeerId::from_bytes(victim.identity()).unwrap();
+        swarm.add_peer_address(id, Multiaddr::try_from(victim.address().to_vec()).unwrap());
+        Self { swarm, victim: id, address }
+    }
+
+    pub fn peer(&self) -> Peer {
+        Peer::new(&self.swarm.local_peer_id().to_bytes(), &self.address.to_vec())
+    }
+
+    /// Sends so many requests at once.
+    pub fn send(&mut self, count: usize, bytes: impl Fn() -> Vec<u8>) {
+        for _ in 0..count {
+            self.swarm.behaviour_mut().send_request(&self.victim, bytes());
+        }
+    }
+
+    /// The next answer to one of them.
+    pub async fn answer(&mut self) -> Result<Vec<u8>, OutboundFailure> {
+        loop {
+            match self.swarm.select_next_some().await {
+                SwarmEvent::Behaviour(Event::Message { message: Message::Response { response, .. }, .. }) => {
+                    return if response.is_empty() { Err(OutboundFailure::ConnectionClosed) } else { Ok(response) };
+                }
+                SwarmEvent::Behaviour(Event::OutboundFailure { error, .. }) => return Err(error),
+                _ => {}
+            }
+        }
+    }
+
+    /// Answers the next request with these bytes.
+    pub async fn serve(&mut self, bytes: Vec<u8>) {
+        loop {
+            match self.swarm.select_next_some().await {
+                SwarmEvent::Behaviour(Event::Message { message: Message::Request { channel, .. }, .. }) => {
+                    self.swarm.behaviour_mut().send_response(channel, bytes.clone()).unwrap();
+                }
+                SwarmEvent::Behaviour(Event::ResponseSent { .. } | Event::InboundFailure { .. }) => return,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Bytes as they are, to the end of the stream.
+#[derive(Clone)]
+pub struct Raw;
+
+impl Raw {
+    async fn read<T: AsyncRead + Unpin>(io: &mut T) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        io.read_to_end(&mut bytes).await?;
+        Ok(bytes)
+    }
+}
+
+impl Codec for Raw {
+    type Protocol = StreamProtocol;
+    type Request = Vec<u8>;
+    type Response = Vec<u8>;
+
+    async fn read_request<T: AsyncRead + Unpin + Send>(
+        &mut self,
+        _: &StreamProtocol,
+        io: &mut T,
+    ) -> io::Result<Vec<u8>> {
+        Self::read(io).await
+    }
+
+    async fn read_response<T: AsyncRead + Unpin + Send>(
+        &mut self,
+        _: &StreamProtocol,
+        io: &mut T,
+    ) -> io::Result<Vec<u8>> {
+        Self::read(io).await
+    }
+
+    async fn write_request<T: AsyncWrite + Unpin + Send>(
+        &mut self,
+        _: &StreamProtocol,
+        io: &mut T,
+        bytes: Vec<u8>,
+    ) -> io::Result<()> {
+        io.write_all(&bytes).await
+    }
+
+    async fn write_response<T: AsyncWrite + Unpin + Send>(
+        &mut self,
+        _: &StreamProtocol,
+        io: &mut T,
+        bytes: Vec<u8>,
+    ) -> io::Result<()> {
+        io.write_all(&bytes).await
+    }
+}
