@@ -444,6 +444,8 @@ fn a_small_set_goes_as_ids_once_a_filter_takes_more() {
     let coding = ringed(7, Gamma::Whole, 1000);
     assert_eq!(plan::or_ids(coding, 10, 100, IdRange::ALL), coding);
     assert_eq!(plan::or_ids(coding, 10, 100_000, IdRange::ALL), Coding::Ids);
+    // There is no such filter.
+    assert_eq!(plan::or_ids(coding, u64::MAX, u64::MAX, IdRange::ALL), Coding::Ids);
     let golomb = plan::golomb(10, 1 << 40, IdRange::ALL, 1);
     assert_eq!(plan::or_ids(golomb, 10, 1 << 40, IdRange::ALL), golomb);
 }

@@ -89,7 +89,7 @@ pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u64) -> 
 /// `coding`, or ids if they are expected to take fewer bits: what section 6.2 does once a chain of words has left a small
 /// set. Ranks come back, which are left out of the comparison.
 pub fn or_ids(coding: Coding, own: u64, other: u64, range: IdRange) -> Coding {
-    let ids = (ContentId::BITS * own) as f64;
+    let ids = ContentId::BITS as f64 * own as f64;
     if ids < expected(coding, own, other, range).total() { Coding::Ids } else { coding }
 }
 
