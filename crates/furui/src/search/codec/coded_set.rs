@@ -70,7 +70,7 @@ impl CodedSet {
                 bits
             }
             Coding::Golomb(golomb) => {
-                let cells = Cells::of(range, &golomb);
+                let cells = Cells::of(range, golomb.cell_bits);
                 let occupied = || own.chunk_by(|a, b| cells.same(a, b)).map(|ids| cells.cell(ids[0]));
                 let rice = golomb.rice.into();
                 let bits = rice::gaps(occupied()).fold(0, |sum: u64, gap| sum.saturating_add(rice::len(gap, rice)));
@@ -134,7 +134,7 @@ impl CodedSet {
                 if bits.len() > MAX_FILTER_BYTES {
                     return Err(too_many_bytes());
                 }
-                let last = Cells::of(range, &golomb).last;
+                let last = Cells::of(range, golomb.cell_bits).last;
                 let mut cells = Ascending::new(count, golomb.rice.into());
                 while let Some(cell) = cells.next(bits) {
                     if cell > last {

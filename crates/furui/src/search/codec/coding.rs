@@ -64,8 +64,7 @@ pub struct Golomb {
 impl Golomb {
     /// How many cells of `cell_bits` bits a range has.
     pub(in crate::search) fn cells(range: IdRange, cell_bits: u8) -> f64 {
-        let golomb = Self { cell_bits, rice: 0, check_bits: 0, salt: 0, three_messages: false };
-        Cells::of(range, &golomb).last as f64 + 1.0
+        Cells::of(range, cell_bits).last as f64 + 1.0
     }
 
     /// The check of an id: the lowest v bits of its SipHash-1-3 with the salt.
@@ -105,9 +104,9 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    pub(super) fn of(range: IdRange, golomb: &Golomb) -> Self {
+    pub(super) fn of(range: IdRange, cell_bits: u8) -> Self {
         let span = range.last.saturating_sub(range.first);
-        let shift = (64 - span.leading_zeros()).saturating_sub(golomb.cell_bits.into());
+        let shift = (64 - span.leading_zeros()).saturating_sub(cell_bits.into());
         Self { first: range.first, shift, last: span >> shift }
     }
 

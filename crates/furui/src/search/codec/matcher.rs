@@ -91,7 +91,7 @@ impl Matcher {
                 }
             }
             (Body::Golomb { golomb, cells, bits }, Join::Golomb { ahead, cell: at, in_cell }) => {
-                let cut = Cells::of(range, golomb);
+                let cut = Cells::of(range, golomb.cell_bits);
                 for &id in list {
                     let cell = cut.cell(id);
                     while at.is_some_and(|at| at < cell) {

@@ -44,7 +44,7 @@ pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8])
 }
 
 fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8]) -> Result<Settlement, CodecError> {
-    let cells = Cells::of(range, &golomb);
+    let cells = Cells::of(range, golomb.cell_bits);
     let occupied = || own.chunk_by(|a, b| cells.same(a, b));
     let count = occupied().count() as u64;
     let matches = answer::decode_checked(bytes, count, &golomb)?;
