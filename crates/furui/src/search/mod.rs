@@ -35,7 +35,7 @@ pub use answerer::{AnswerEvent, Answerer};
 pub use clause::Clause;
 pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
-    Matches, Session, Settlement, settle,
+    Matches, Prediction, Session, Settlement, Size, predict, settle,
 };
 pub use id::{ContentId, IdRange};
 pub use index::{Index, Listing};

@@ -68,9 +68,14 @@ pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u64) -> 
     let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
     match wants {
         Wants::Best => {
-            let [two, three] = [golomb(own, other, range, salt), golomb_in_three(own, other, range, salt)];
-            let [bits_of_two, bits_of_three] = [two, three].map(|coding| expected(coding, own, other, range).total());
-            if bits_of_two - bits_of_three >= THIRD_MESSAGE_BITS { three } else { two }
+            let two = golomb(own, other, range, salt);
+            let bits = expected(two, own, other, range).total();
+            if bits < THIRD_MESSAGE_BITS {
+                return two;
+            }
+            let three = golomb_in_three(own, other, range, salt);
+            let saved = bits - expected(three, own, other, range).total();
+            if saved >= THIRD_MESSAGE_BITS { three } else { two }
         }
         Wants::Naive => Coding::Ids,
         Wants::Fixed { bits, probes } => Coding::Fixed { bits, probes },

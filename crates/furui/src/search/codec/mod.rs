@@ -18,6 +18,7 @@ mod coding;
 mod error;
 mod field;
 mod matcher;
+mod predict;
 mod rice;
 mod session;
 mod settle;
@@ -27,6 +28,7 @@ pub use coded_set::CodedSet;
 pub use coding::{Coding, Golomb};
 pub use error::CodecError;
 pub use matcher::Matcher;
+pub use predict::{Prediction, Size, predict};
 pub use session::{Claim, Session};
 pub use settle::{Settlement, settle};
 
