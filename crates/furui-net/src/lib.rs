@@ -2,3 +2,4 @@
 //! and documents in an embedded database, and an HTTP face on loopback.
 
 pub mod shelf;
+pub mod net;
