@@ -10,14 +10,16 @@ use super::fault::{Fault, Outcome};
 use super::tables::Tablets;
 use super::{MAX_RECORD, deflate, varint};
 
-/// The most bytes of a block: four pages of the database, less what it needs itself.
-const BLOCK_BYTES: usize = 16_320;
-/// A block this full is not opened for more.
-const FULL: usize = BLOCK_BYTES * 3 / 4;
+/// The most bytes of a block: eight pages of the database, less what it needs itself.
+const BLOCK_BYTES: usize = 32_700;
+/// A block this full is left alone.
+const FULL: usize = BLOCK_BYTES * 7 / 8;
 /// The most bytes of records in a block, uncompressed, unless it is a single one: what reading one record takes apart.
-const RAW_BYTES: usize = 256 << 10;
-/// And the least it tries.
-const LEAST_RAW: usize = 16 << 10;
+const RAW_BYTES: usize = 512 << 10;
+/// And what is tried first: what well compressible text needs.
+const FIRST_RAW: usize = 160 << 10;
+/// How often at most a block is compressed until it is full.
+const TRIES: usize = 3;
 /// The most bytes that any block can have, uncompressed.
 const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);
 
@@ -27,26 +29,41 @@ pub(super) type Records = Vec<(u32, Vec<u8>)>;
 /// Packs records in their order into blocks: for each how many it took, and its bytes.
 pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
     let mut blocks = vec![];
-    let mut aim = 64 << 10;
+    let mut aim = FIRST_RAW;
     while !records.is_empty() {
-        let mut raw = 0;
-        let fits = |(_, record): &&(u32, Vec<u8>)| {
-            raw += record.len();
-            raw <= aim
-        };
-        let count = records.iter().take_while(fits).count().max(1);
-        let block = pack_block(&records[..count]);
-        // As many as fill a block, by how well the last ones were compressed.
-        let raw: usize = records[..count].iter().map(|(_, record)| record.len()).sum();
-        let next = (raw * BLOCK_BYTES / block.len()) * 31 / 32;
-        let too_long = block.len() > BLOCK_BYTES && count > 1;
-        aim = if too_long { next.min(raw - 1) } else { next.clamp(LEAST_RAW, RAW_BYTES) };
-        if !too_long {
-            blocks.push((count, block));
-            records = &records[count..];
+        let mut best = None;
+        for _ in 0..TRIES {
+            let (count, raw) = first_of(records, aim);
+            let block = pack_block(&records[..count]);
+            // As many as fill a block, by how well these were compressed.
+            aim = (raw * BLOCK_BYTES / block.len() * 63 / 64).min(RAW_BYTES);
+            let done = block.len() >= FULL || count == records.len() || raw >= RAW_BYTES * 7 / 8;
+            let fits = block.len() <= BLOCK_BYTES || count == 1;
+            if fits && best.as_ref().is_none_or(|&(most, _)| most < count) {
+                best = Some((count, block));
+            }
+            if fits && done {
+                break;
+            }
         }
+        let (count, block) = best.unwrap_or_else(|| (1, pack_block(&records[..1])));
+        blocks.push((count, block));
+        records = &records[count..];
     }
     blocks
+}
+
+/// How many of the first records have `aim` bytes together, at least one, and how many bytes those have.
+fn first_of(records: &[(u32, Vec<u8>)], aim: usize) -> (usize, usize) {
+    let (mut count, mut raw) = (0, 0);
+    for (_, record) in records {
+        if count > 0 && raw + record.len() > aim {
+            break;
+        }
+        count += 1;
+        raw += record.len();
+    }
+    (count, raw)
 }
 
 fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {

@@ -375,10 +375,11 @@ impl Shelf {
 
     fn run(&mut self, word: u32, range: IdRange, most: usize) -> Outcome<Arc<[ContentId]>> {
         let most = most.min(self.options.run_ids);
-        if most == 0 || range.last < range.first {
+        let ids = self.extent(word)?.ids;
+        if ids == 0 || most == 0 || range.last < range.first {
             return Ok(Arc::default());
         }
-        let whole = self.extent(word)?.ids <= self.options.run_ids as u64;
+        let whole = ids <= self.options.run_ids as u64;
         let Self { tables, recent, runs, .. } = self;
         let view = tables.view()?;
         let known = runs.get(word, range, most, |numbers, ids| {
