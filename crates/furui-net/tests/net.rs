@@ -176,7 +176,7 @@ async fn a_dead_peer_is_unreachable_and_forgotten() {
     let a = echo(1, Transport::Memory, None).await;
     let b = echo(2, Transport::Memory, Some(&a)).await;
     let peer = b.me();
-    assert_eq!(a.peers().await, [peer.clone()]);
+    assert_eq!(a.peers().await, std::slice::from_ref(&peer));
     b.shutdown().await;
     assert_eq!(soon("an error", b.call(&a.me(), vec![])).await, Err(CallError::Stopped));
     let error = soon("an error", a.call(&peer, vec![])).await.unwrap_err();
@@ -315,5 +315,26 @@ async fn addresses_that_cannot_be_used_are_refused_at_the_start() {
         config.bootstrap = bootstrap.into_iter().map(str::to_owned).collect();
         let error = Net::start(config).await.unwrap_err().to_string();
         assert!(error.contains(bootstrap.unwrap_or(listen)), "{error}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_identity_is_kept_in_a_file_that_only_its_owner_reads() {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("identity");
+    fs::remove_file(&path).ok();
+    let new = Identity::load_or_create(&path).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(format!("{:?}", Identity::load_or_create(&path).unwrap()), format!("{new:?}"));
+
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    assert!(Identity::load_or_create(&path).unwrap_err().to_string().contains("chmod 600"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    for length in [0, 31, 33, 1000] {
+        fs::write(&path, vec![1; length]).unwrap();
+        assert!(Identity::load_or_create(&path).is_err(), "{length}");
     }
 }

@@ -1,4 +1,7 @@
 use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
 use libp2p::identity::Keypair;
 
@@ -7,6 +10,8 @@ use libp2p::identity::Keypair;
 pub struct Identity(Keypair);
 
 impl Identity {
+    const SECRET: u64 = 32;
+
     /// A new one.
     pub fn generate() -> Self {
         Self(Keypair::generate_ed25519())
@@ -22,15 +27,31 @@ impl Identity {
             .map_err(|_| IdentityError::Length { found: secret.len() })
     }
 
-    /// The 32 secret bytes: whoever has them can pass for this node.
+    /// The identity kept in a file, or a new one, and then it is kept there: 32 bytes that only the owner may read.
     ///
-    /// # Panics
-    /// Never: all identities are Ed25519 keys.
-    pub fn secret(&self) -> [u8; 32] {
-        let keys = self.0.clone().try_into_ed25519().expect("an Ed25519 key");
-        let mut secret = [0; 32];
-        secret.copy_from_slice(keys.secret().as_ref());
-        secret
+    /// # Errors
+    /// If the file cannot be read or written, others may read it, or it does not hold 32 bytes.
+    pub fn load_or_create(path: &Path) -> Result<Self, IdentityError> {
+        let failed = |error| IdentityError::File { path: path.to_owned(), error };
+        match File::open(path) {
+            Ok(file) => {
+                if readable_by_others(&file).map_err(failed)? {
+                    return Err(IdentityError::Exposed { path: path.to_owned() });
+                }
+                let mut secret = Vec::new();
+                // One more than a secret has, so that a longer file is seen to be none.
+                file.take(Self::SECRET + 1).read_to_end(&mut secret).map_err(failed)?;
+                Self::from_secret(&secret)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let identity = Self::generate();
+                let pair = identity.0.clone().try_into_ed25519().expect("it was generated as one");
+                let mut file = private().open(path).map_err(failed)?;
+                file.write_all(pair.secret().as_ref()).and_then(|()| file.sync_all()).map_err(failed)?;
+                Ok(identity)
+            }
+            Err(error) => Err(failed(error)),
+        }
     }
 
     pub(super) fn keypair(&self) -> &Keypair {
@@ -44,6 +65,25 @@ impl fmt::Debug for Identity {
     }
 }
 
+/// Creates a file that is not there yet, for its owner only.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+#[cfg(unix)]
+fn readable_by_others(file: &File) -> io::Result<bool> {
+    Ok(std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn readable_by_others(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Why there is no identity.
 #[derive(Debug)]
 pub enum IdentityError {
@@ -52,12 +92,32 @@ pub enum IdentityError {
         /// How many were given.
         found: usize,
     },
+    /// The file cannot be read or written.
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// Others than the owner may read the file.
+    Exposed {
+        /// Which.
+        path: PathBuf,
+    },
 }
 
 impl fmt::Display for IdentityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length { found } => write!(f, "a secret key has 32 bytes, here are {found}"),
+            Self::File { path, error } => write!(f, "cannot keep the node's key in {}: {error}", path.display()),
+            Self::Exposed { path } => {
+                write!(
+                    f,
+                    "others may read the node's key in {0}; say `chmod 600 {0}` if it can still be trusted",
+                    path.display()
+                )
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ pub(super) const MAX_IN_FLIGHT: usize = 256;
 const PEER_RATE: f64 = 1000.0;
 /// How many more it may make at once after a pause.
 const PEER_BURST: f64 = 2000.0;
-/// How many peers are remembered that have nothing in flight.
+/// How many peers are remembered, longer than their requests take.
 const REMEMBERED: usize = 4096;
 
 /// Which requests of others are let in.
@@ -32,12 +32,15 @@ struct Share {
 impl Quotas {
     /// Lets a request in, if the peer's share has room for it and so have all together.
     pub(super) fn admit(&mut self, peer: PeerId, now: Instant) -> bool {
-        if self.peers.len() >= REMEMBERED {
+        if self.peers.len() >= REMEMBERED && !self.peers.contains_key(&peer) {
             // Whoever has been quiet for so long that its bucket is full again is as good as forgotten.
             let full = Duration::from_secs_f64(PEER_BURST / PEER_RATE);
             self.peers.retain(|_, share| share.in_flight > 0 || now.duration_since(share.at) < full);
+            if self.peers.len() >= REMEMBERED {
+                return false;
+            }
         }
-        if self.in_flight >= MAX_IN_FLIGHT || self.peers.len() >= 2 * REMEMBERED && !self.peers.contains_key(&peer) {
+        if self.in_flight >= MAX_IN_FLIGHT {
             return false;
         }
         let share = self.peers.entry(peer).or_insert(Share { in_flight: 0, tokens: PEER_BURST, at: now });
@@ -104,13 +107,13 @@ mod tests {
     #[test]
     fn quiet_peers_are_forgotten_and_a_crowd_is_refused() {
         let (mut quotas, now) = (Quotas::default(), Instant::now());
-        for _ in 0..3 * REMEMBERED {
+        for _ in 0..REMEMBERED + 100 {
             let peer = PeerId::random();
             if quotas.admit(peer, now) {
                 quotas.done(&peer);
             }
         }
-        assert_eq!(quotas.peers.len(), 2 * REMEMBERED);
+        assert_eq!(quotas.peers.len(), REMEMBERED);
         assert!(quotas.admit(PeerId::random(), now + Duration::from_secs(60)));
         assert_eq!(quotas.peers.len(), 1);
     }

@@ -14,8 +14,8 @@ use super::word_key;
 use crate::net::{Inbound, Net, Reply};
 use crate::shelf::Shelf;
 
-/// Jobs of this node's own that wait for the shelf.
-const JOBS: usize = 64;
+/// Orders of this node's own that wait for the shelf.
+const ORDERS: usize = 64;
 /// How long a document that is published is kept, if it is not published again.
 pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Words of a shelf that are looked through for one answer to a comparison.
@@ -25,13 +25,19 @@ const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
+/// What the thread is to do next for its own node.
+enum Order {
+    Do(Job),
+    Stop,
+}
+
 /// The thread that a node's shelf and its answering side live on: requests of others come in, answers go out, and jobs of
 /// the node's own are done in between.
 ///
 /// One thread, because the storage waits for the disk, and because lists are read and written whole.
 #[derive(Clone)]
 pub(super) struct Keeper {
-    jobs: mpsc::Sender<Job>,
+    orders: mpsc::Sender<Order>,
     counts: Arc<Counts>,
 }
 
@@ -43,13 +49,13 @@ pub(super) struct Counts {
 }
 
 impl Keeper {
-    /// Starts the thread; it ends when the last handle is dropped and the network is closed.
+    /// Starts the thread; it ends when it is [told so](Self::stop), or the last handle is dropped.
     pub(super) fn start(
         shelf: Shelf,
         net: Net,
         inbound: mpsc::Receiver<Inbound>,
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
-        let (jobs, job_queue) = mpsc::channel(JOBS);
+        let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
         let runtime = Handle::current();
         let desk = Desk {
@@ -63,8 +69,8 @@ impl Keeper {
         };
         let thread = thread::Builder::new()
             .name("keeper".to_owned())
-            .spawn(move || runtime.block_on(desk.work(inbound, job_queue)))?;
-        Ok((Self { jobs, counts }, thread))
+            .spawn(move || runtime.block_on(desk.work(inbound, order_queue)))?;
+        Ok((Self { orders, counts }, thread))
     }
 
     /// Has the shelf do something, in turn. `None` if the node is shut down.
@@ -74,8 +80,14 @@ impl Keeper {
             // An error: nobody waits for it any more.
             let _ = answer.send(job(shelf));
         });
-        self.jobs.send(job).await.ok()?;
+        self.orders.send(Order::Do(job)).await.ok()?;
         receiver.await.ok()
+    }
+
+    /// Has the thread end, after what was asked before.
+    pub(super) async fn stop(&self) {
+        // An error: it has ended.
+        let _ = self.orders.send(Order::Stop).await;
     }
 
     pub(super) fn counts(&self) -> &Counts {
@@ -101,7 +113,7 @@ struct Answer {
 }
 
 impl Desk {
-    async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut jobs: mpsc::Receiver<Job>) {
+    async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
         // Its length is bounded by the meetings that the answerer has: each waits for one answer.
         let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         loop {
@@ -120,9 +132,9 @@ impl Desk {
                     Some(request) => self.on_request(request),
                     None => break,
                 },
-                job = jobs.recv() => match job {
-                    Some(job) => job(&mut self.shelf),
-                    None => break,
+                order = orders.recv() => match order {
+                    Some(Order::Do(job)) => job(&mut self.shelf),
+                    Some(Order::Stop) | None => break,
                 },
                 () = tokio::time::sleep_until(self.started + deadline) => {
                     let now = self.now();

@@ -21,9 +21,10 @@ use std::thread::JoinHandle;
 use std::{fmt, fs, io};
 
 use furui::search::{ContentId, Peer, Request, Response};
+use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
 
-use crate::net::{Config, Identity, Net, StartError};
+use crate::net::{Config, Identity, IdentityError, Net, StartError};
 use crate::shelf::{Shelf, ShelfOptions, Statistics};
 use keeper::Keeper;
 use published::Published;
@@ -142,9 +143,10 @@ impl Node {
     pub async fn shutdown(&self) {
         self.0.repair.abort();
         self.0.net.shutdown().await;
+        self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());
         if let Some(thread) = thread {
-            // It ends with the network.
+            // An error: it has panicked, and said so.
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
@@ -153,30 +155,15 @@ impl Node {
 /// The identity that a directory holds; a new one, if it holds none yet.
 ///
 /// # Errors
-/// If the file cannot be read or made, or is not a key.
+/// If the file cannot be read or made, others can read it, or it is not a key.
 pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
-    let file = directory.join(IDENTITY);
-    let failed = |source| NodeError::Directory { file: file.clone(), source };
-    match fs::read(&file) {
-        Ok(secret) => Identity::from_secret(&secret).map_err(|error| failed(io::Error::other(error.to_string()))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory).map_err(failed)?;
-            let identity = Identity::generate();
-            let mut options = fs::OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let mut created = options.open(&file).map_err(failed)?;
-            io::Write::write_all(&mut created, &identity.secret()).and_then(|()| created.sync_all()).map_err(failed)?;
-            Ok(identity)
-        }
-        Err(error) => Err(failed(error)),
-    }
+    fs::create_dir_all(directory).map_err(|source| NodeError::Directory { file: directory.to_owned(), source })?;
+    Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// What belongs to a word has the place of this key.
+/// What belongs to a word has the place of this key: a hash, as look-ups show it to nodes on the way.
 fn word_key(word: &str) -> Vec<u8> {
-    [b"word/", word.as_bytes()].concat()
+    Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }
 
 /// What belongs to a document has the place of this key.
@@ -197,6 +184,8 @@ pub enum NodeError {
     Storage(furui::Error),
     /// Its network.
     Network(StartError),
+    /// Its key.
+    Identity(IdentityError),
     /// A file of its directory.
     Directory {
         /// Which.
@@ -213,6 +202,7 @@ impl fmt::Display for NodeError {
         match self {
             Self::Storage(error) => error.fmt(f),
             Self::Network(error) => error.fmt(f),
+            Self::Identity(error) => error.fmt(f),
             Self::Directory { file, source } => write!(f, "{}: {source}", file.display()),
             Self::Stopped => f.write_str("the node is shut down; start it again"),
         }
@@ -224,6 +214,7 @@ impl std::error::Error for NodeError {
         match self {
             Self::Storage(error) => Some(error),
             Self::Network(error) => Some(error),
+            Self::Identity(error) => Some(error),
             Self::Directory { source, .. } => Some(source),
             Self::Stopped => None,
         }
@@ -239,5 +230,11 @@ impl From<furui::Error> for NodeError {
 impl From<StartError> for NodeError {
     fn from(error: StartError) -> Self {
         Self::Network(error)
+    }
+}
+
+impl From<IdentityError> for NodeError {
+    fn from(error: IdentityError) -> Self {
+        Self::Identity(error)
     }
 }

@@ -1,0 +1,147 @@
+//! Requests of this node and of others, and their answers.
+
+use furui::search::Peer;
+use libp2p::request_response::{self, InboundRequestId, OutboundFailure, OutboundRequestId, ResponseChannel};
+use libp2p::{Multiaddr, PeerId};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::Instant;
+
+use super::super::behaviour;
+use super::super::codec::{Answer, Body};
+use super::super::counters::Tally;
+use super::super::{CallError, Inbound, Reply, routes};
+use super::{Call, Driver};
+
+/// Calls to one peer that are on their way at once: half of what a peer serves, so that ours are not refused.
+const CALLS_PER_PEER: usize = 16;
+/// Calls without an answer in time, one after the other, after which a peer is out of the routing table.
+const STRIKES: u8 = 2;
+/// Peers whose strikes are remembered.
+const MAX_STRUCK: usize = 1024;
+
+impl Driver {
+    pub(super) fn call(
+        &mut self,
+        to: &Peer,
+        request: Vec<u8>,
+        answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
+        turn: OwnedSemaphorePermit,
+    ) {
+        let address = Multiaddr::try_from(to.address().to_vec());
+        let (Some(peer), Ok(address)) = (routes::id(to), address) else {
+            let _ = answer.send(Err(CallError::NoPeer));
+            return;
+        };
+        let addresses = if behaviour::dialable(&address, self.transport) { vec![address] } else { Vec::new() };
+        self.lanes.entry(peer).or_default().waiting.push_back((addresses, request, Call { peer, answer, _turn: turn }));
+        self.send_next(peer);
+    }
+
+    /// Sends the calls to this peer whose turn it is.
+    fn send_next(&mut self, peer: PeerId) {
+        let Some(lane) = self.lanes.get_mut(&peer) else { return };
+        while lane.on_the_way < CALLS_PER_PEER
+            && let Some((addresses, request, call)) = lane.waiting.pop_front()
+        {
+            if call.answer.is_closed() {
+                continue;
+            }
+            let body = Body { bytes: request, room: None };
+            let id = self.swarm.behaviour_mut().exchange.send_request_with_addresses(&peer, body, addresses);
+            self.calls.insert(id, call);
+            lane.on_the_way += 1;
+        }
+        if lane.on_the_way == 0 {
+            self.lanes.remove(&peer);
+        }
+    }
+
+    fn called(&mut self, id: OutboundRequestId, result: Result<Vec<u8>, CallError>) {
+        let Some(call) = self.calls.remove(&id) else { return };
+        match &result {
+            Ok(_) => {
+                self.strikes.remove(&call.peer);
+            }
+            // Its time is kept by the handle.
+            Err(CallError::Busy | CallError::TimedOut) => {}
+            Err(_) => self.routes.failed(&call.peer),
+        }
+        let _ = call.answer.send(result);
+        if let Some(lane) = self.lanes.get_mut(&call.peer) {
+            lane.on_the_way -= 1;
+        }
+        self.send_next(call.peer);
+    }
+
+    pub(super) fn timed_out(&mut self, peer: &Peer) {
+        let Some(peer) = routes::id(peer) else { return };
+        self.routes.failed(&peer);
+        if self.strikes.len() >= MAX_STRUCK {
+            self.strikes.clear();
+        }
+        let strikes = self.strikes.entry(peer).or_default();
+        *strikes += 1;
+        if *strikes >= STRIKES {
+            self.strikes.remove(&peer);
+            self.forget(&peer);
+        }
+    }
+
+    pub(super) fn on_exchange(&mut self, event: request_response::Event<Body, Answer>) {
+        use request_response::{Event, Message};
+        match event {
+            Event::Message { peer, message: Message::Request { request_id, request, channel }, .. } => {
+                self.requested(peer, request_id, request, channel);
+            }
+            Event::Message { message: Message::Response { request_id, response }, .. } => {
+                let result = match response {
+                    Answer::Body(body) => Ok(body.bytes),
+                    Answer::Busy => Err(CallError::Busy),
+                };
+                self.called(request_id, result);
+            }
+            Event::OutboundFailure { request_id, error, .. } => self.called(request_id, Err(call_error(&error))),
+            Event::InboundFailure { request_id, .. } | Event::ResponseSent { request_id, .. } => {
+                if let Some(peer) = self.served.remove(&request_id) {
+                    self.quotas.done(&peer);
+                }
+            }
+        }
+    }
+
+    fn requested(&mut self, peer: PeerId, id: InboundRequestId, request: Body, channel: ResponseChannel<Answer>) {
+        let (reply, answer) = Reply::new(request.room);
+        let from = routes::peer(&peer, self.address_of(&peer).as_ref());
+        let admitted = self.quotas.admit(peer, Instant::now());
+        if admitted {
+            self.served.insert(id, peer);
+        }
+        let inbound = Inbound { from, request: request.bytes, reply };
+        if admitted && self.inbound.try_send(inbound).is_ok() {
+            self.answers.push(Box::pin(async move { (channel, answer.await.ok()) }));
+        } else {
+            Tally::add(&self.shared.tally.refused, 1);
+            // An error: the connection is gone.
+            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Answer::Busy);
+        }
+    }
+
+    pub(super) fn send_answer(&mut self, channel: ResponseChannel<Answer>, answer: Option<Vec<u8>>) {
+        // Dropping the channel ends the stream: the other side sees that there is no answer.
+        if let Some(bytes) = answer {
+            let answer = Answer::Body(Body { bytes, room: None });
+            let _ = self.swarm.behaviour_mut().exchange.send_response(channel, answer);
+        }
+    }
+}
+
+fn call_error(failure: &OutboundFailure) -> CallError {
+    match failure {
+        OutboundFailure::DialFailure => CallError::Unreachable,
+        OutboundFailure::Timeout => CallError::TimedOut,
+        OutboundFailure::ConnectionClosed => CallError::Closed,
+        OutboundFailure::UnsupportedProtocols => CallError::Foreign,
+        OutboundFailure::Io(e) if e.kind() == std::io::ErrorKind::FileTooLarge => CallError::TooLong,
+        OutboundFailure::Io(_) => CallError::Closed,
+    }
+}

@@ -1,0 +1,129 @@
+//! Looking around: joining, and finding out which subtrees of all keys the routing table holds whole.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use libp2p::PeerId;
+use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryId};
+use libp2p::swarm::dial_opts::DialOpts;
+use tokio::time::Instant;
+
+use super::super::handle::Status;
+use super::super::routes::BUCKETS;
+use super::{Driver, Refresh};
+
+/// How often a node looks around: whether it still knows its neighbours.
+const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
+/// How soon it looks around when its routing table has grown much.
+const REFRESH_SOON: Duration = Duration::from_secs(1);
+/// How soon joining is tried again when no node has answered.
+const JOIN_AGAIN: Duration = Duration::from_secs(5);
+/// How many keys are tried to find one of a given bucket: enough for a network of a million nodes.
+const BUCKET_TRIES: usize = 1 << 18;
+
+impl Driver {
+    /// The routing table has grown: by much, and it may know too little again.
+    pub(super) fn grown(&mut self) {
+        let size = self.table().len();
+        if matches!(self.refresh, Refresh::Idle) && size > self.table_then + self.table_then / 4 {
+            let joining = *self.status.borrow() == Status::Joining;
+            let pause = if joining { Duration::ZERO } else { REFRESH_SOON };
+            self.refresh_at = self.refresh_at.min(Instant::now() + pause);
+        }
+    }
+
+    pub(super) fn start_refresh(&mut self) {
+        self.refresh_at = Instant::now() + REFRESH_INTERVAL;
+        if !matches!(self.refresh, Refresh::Idle) {
+            return;
+        }
+        if self.table().is_empty() {
+            self.join();
+            return;
+        }
+        let query = self.look_around(self.swarm.local_peer_id().to_bytes());
+        self.refresh = Refresh::Neighbours(query);
+    }
+
+    /// Dials the nodes to join by; what they are called is known only when they answer.
+    fn join(&mut self) {
+        if self.bootstrap.is_empty() {
+            self.refresh_done();
+            return;
+        }
+        self.refresh_at = Instant::now() + JOIN_AGAIN;
+        for address in self.bootstrap.clone() {
+            // An error: it is being dialled already, or cannot be; it is tried again.
+            let _ = self.swarm.dial(DialOpts::unknown_peer_id().address(address).build());
+        }
+    }
+
+    fn look_around(&mut self, key: Vec<u8>) -> QueryId {
+        self.swarm.behaviour_mut().kad.get_n_closest_peers(key, K_VALUE)
+    }
+
+    pub(super) fn refreshed(&mut self, id: QueryId, found: Vec<kad::PeerInfo>, whole: bool) {
+        let nearest: Vec<PeerId> = found.iter().map(|info| info.peer_id).collect();
+        let next = match self.refresh {
+            Refresh::Neighbours(query) if query == id => {
+                let edge = if whole { self.routes.neighbours(&nearest) } else { None };
+                edge.map(|edge| (BUCKETS - 1, edge))
+            }
+            Refresh::Bucket { bucket, edge, query } if query == id => {
+                if whole {
+                    self.routes.looked_up(bucket, &nearest);
+                }
+                (bucket > edge).then(|| (bucket - 1, edge))
+            }
+            _ => return,
+        };
+        for info in found {
+            if self.address_of(&info.peer_id).is_none() {
+                self.met(&info.peer_id, info.addrs);
+            }
+        }
+        self.refresh_buckets(next);
+    }
+
+    /// Looks up a key of the first of these buckets that is not full: that one would tell nothing new.
+    fn refresh_buckets(&mut self, next: Option<(usize, usize)>) {
+        if let Some((from, edge)) = next {
+            let counts = self.bucket_sizes();
+            for bucket in (edge..=from).rev() {
+                if counts.get(&bucket).is_some_and(|&n| n >= K_VALUE.get()) {
+                    continue;
+                }
+                if let Some(key) = self.key_in(bucket) {
+                    let query = self.look_around(key);
+                    self.refresh = Refresh::Bucket { bucket, edge, query };
+                    return;
+                }
+            }
+        }
+        self.refresh_done();
+    }
+
+    fn bucket_sizes(&mut self) -> HashMap<usize, usize> {
+        let mut sizes = HashMap::new();
+        for known in self.table() {
+            if let Some(bucket) = self.routes.bucket(&known.key) {
+                *sizes.entry(bucket).or_default() += 1;
+            }
+        }
+        sizes
+    }
+
+    fn key_in(&self, bucket: usize) -> Option<Vec<u8>> {
+        let random = std::iter::repeat_with(|| PeerId::random().to_bytes());
+        random.take(BUCKET_TRIES).find(|key| self.routes.bucket(&Key::new(key.clone())) == Some(bucket))
+    }
+
+    fn refresh_done(&mut self) {
+        self.refresh = Refresh::Idle;
+        self.table_then = self.table().len();
+        self.status.send_if_modified(|status| std::mem::replace(status, Status::Joined) != Status::Joined);
+        for waiting in self.refreshed.drain(..) {
+            let _ = waiting.send(());
+        }
+    }
+}

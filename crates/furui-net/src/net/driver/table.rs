@@ -1,0 +1,147 @@
+//! Who is where: look-ups, and what the routing table learns.
+
+use std::num::NonZeroUsize;
+
+use furui::search::Peer;
+use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryResult};
+use libp2p::swarm::DialError;
+use libp2p::swarm::dial_opts::DialOpts;
+use libp2p::{Multiaddr, PeerId};
+use tokio::time::Instant;
+
+use super::super::behaviour;
+use super::super::counters::Tally;
+use super::super::routes::{self, Known};
+use super::{Driver, Lookup};
+
+/// Addresses kept of a peer.
+const MAX_ADDRESSES: usize = 4;
+
+impl Driver {
+    pub(super) fn on_kad(&mut self, event: kad::Event) {
+        match event {
+            kad::Event::OutboundQueryProgressed { id, result: QueryResult::GetClosestPeers(result), .. } => {
+                let (peers, whole) = match result {
+                    Ok(found) => (found.peers, true),
+                    Err(kad::GetClosestPeersError::Timeout { peers, .. }) => (peers, false),
+                };
+                if let Some(lookup) = self.lookups.remove(&id) {
+                    self.looked_up(lookup, peers, whole);
+                } else {
+                    self.refreshed(id, peers, whole);
+                }
+            }
+            kad::Event::RoutingUpdated { peer, is_new_peer: true, old_peer, .. } => {
+                if let Some(old) = old_peer {
+                    self.routes.failed(&old);
+                    self.note_neighbour(&old);
+                }
+                let in_bucket = self.swarm.behaviour_mut().kad.kbucket(peer).map_or(0, |bucket| bucket.num_entries());
+                self.routes.joined(peer, in_bucket);
+                self.note_neighbour(&peer);
+                self.grown();
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn closest(&mut self, lookup: Lookup) {
+        let n = lookup.n.clamp(1, K_VALUE.get());
+        let table = self.table();
+        let tally = &self.shared.tally;
+        if let Some(peers) = self.routes.known(&table, &self.me, &Key::new(lookup.key.clone()), n) {
+            Tally::add(&tally.known, 1);
+            let _ = lookup.answer.send(peers);
+        } else if let Some(peers) = self.routes.cached(&lookup.key, n, Instant::now()) {
+            Tally::add(&tally.cached, 1);
+            let _ = lookup.answer.send(peers);
+        } else {
+            Tally::add(&tally.asked, 1);
+            let n = NonZeroUsize::new(n).expect("clamped to 1 at least");
+            let query = self.swarm.behaviour_mut().kad.get_n_closest_peers(lookup.key.clone(), n);
+            self.lookups.insert(query, lookup);
+        }
+    }
+
+    /// A look-up names others only: this node takes its place among them.
+    fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
+        let n = lookup.n.clamp(1, K_VALUE.get());
+        let known: Vec<Known> =
+            found.iter().map(|info| Known { key: Key::from(info.peer_id), peer: self.reachable(info) }).collect();
+        let peers = self.routes.nearest(&known, &self.me, &Key::new(lookup.key.clone()), n);
+        if whole {
+            self.routes.keep(lookup.key, n, peers.clone(), Instant::now());
+        }
+        let _ = lookup.answer.send(peers);
+    }
+
+    fn reachable(&mut self, info: &kad::PeerInfo) -> Peer {
+        let named = info.addrs.iter().find(|address| behaviour::dialable(address, self.transport)).cloned();
+        let address = self.address_of(&info.peer_id).or(named);
+        routes::peer(&info.peer_id, address.as_ref())
+    }
+
+    pub(super) fn address_of(&mut self, peer: &PeerId) -> Option<Multiaddr> {
+        let bucket = self.swarm.behaviour_mut().kad.kbucket(*peer)?;
+        let entry = bucket.iter().find(|entry| entry.node.key.preimage() == peer)?;
+        Some(entry.node.value.first().clone())
+    }
+
+    pub(super) fn table(&mut self) -> Vec<Known> {
+        routes::table(&mut self.swarm.behaviour_mut().kad)
+    }
+
+    /// What a peer says of itself replaces what was known of it.
+    pub(super) fn met(&mut self, peer: &PeerId, addresses: Vec<Multiaddr>) {
+        let said: Vec<Multiaddr> = addresses
+            .into_iter()
+            .filter(|address| behaviour::dialable(address, self.transport))
+            .filter_map(|address| address.with_p2p(*peer).ok())
+            .take(MAX_ADDRESSES)
+            .collect();
+        if said.is_empty() {
+            return;
+        }
+        let kad = &mut self.swarm.behaviour_mut().kad;
+        for address in &said {
+            kad.add_address(peer, address.clone());
+        }
+        let known: Vec<Multiaddr> = kad
+            .kbucket(*peer)
+            .into_iter()
+            .flat_map(|bucket| {
+                let addresses = bucket.iter().find(|entry| entry.node.key.preimage() == peer);
+                addresses.map(|entry| entry.node.value.clone().into_vec()).unwrap_or_default()
+            })
+            .collect();
+        for old in known.iter().filter(|address| !said.contains(address)) {
+            kad.remove_address(peer, old);
+        }
+    }
+
+    /// A connection has ended that was in use: is the peer gone?
+    pub(super) fn probe(&mut self, peer: PeerId) {
+        match self.swarm.dial(DialOpts::peer_id(peer).build()) {
+            Ok(()) | Err(DialError::DialPeerConditionFalse(_) | DialError::Denied { .. }) => {}
+            Err(_) => self.forget(&peer),
+        }
+    }
+
+    /// A peer that cannot be reached is no part of the network, until it is met again.
+    pub(super) fn forget(&mut self, peer: &PeerId) {
+        self.routes.failed(peer);
+        if self.swarm.behaviour_mut().kad.remove_peer(peer).is_some() {
+            self.note_neighbour(peer);
+        }
+    }
+
+    /// Tells those who repair, if this peer is or was one of the nearest.
+    fn note_neighbour(&mut self, peer: &PeerId) {
+        let me = Key::from(*self.swarm.local_peer_id());
+        let far = me.distance(&Key::from(*peer));
+        let nearer = self.table().iter().filter(|known| me.distance(&known.key) < far).count();
+        if nearer < K_VALUE.get() {
+            self.neighbourhood.send_modify(|version| *version += 1);
+        }
+    }
+}
