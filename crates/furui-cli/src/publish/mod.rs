@@ -93,14 +93,24 @@ impl Publisher<'_> {
         }
         let root = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
         for found in walk(path) {
-            match found.map_err(|(path, error)| Error::io("cannot read", path.display().to_string(), error))? {
-                Found::File(file) if self.options.jsonl || file.extension().is_some_and(|end| end == "jsonl") => {
-                    self.lines(&file)?;
+            let file = match found {
+                Ok(Found::File(file)) => file,
+                Ok(Found::Other(file)) => {
+                    self.sums.leave_out(&file.display().to_string(), "neither a file nor a directory")?;
+                    continue;
                 }
-                Found::File(file) => self.text(&file, root)?,
-                Found::Other(file) => {
-                    self.sums.leave_out(&file.display().to_string(), "neither a file nor a directory")?
+                Err((file, error)) => {
+                    self.unreadable(&file, error, path)?;
+                    continue;
                 }
+            };
+            if self.options.jsonl || file.extension().is_some_and(|end| end == "jsonl") {
+                self.lines(&file)?;
+                continue;
+            }
+            match read(&file) {
+                Ok(bytes) => self.text(&file, &bytes, root)?,
+                Err(error) => self.unreadable(&file, error, path)?,
             }
         }
         Ok(())
@@ -125,12 +135,18 @@ impl Publisher<'_> {
         }
     }
 
+    /// What lies in a directory may be unreadable; what was named may not.
+    fn unreadable(&mut self, file: &Path, error: io::Error, named: &Path) -> Result<(), Error> {
+        let place = file.display().to_string();
+        if file == named {
+            return Err(Error::io("cannot read", place, error));
+        }
+        self.sums.leave_out(&place, &error.to_string())
+    }
+
     /// A file that is a document.
-    fn text(&mut self, path: &Path, root: &Path) -> Result<(), Error> {
+    fn text(&mut self, path: &Path, bytes: &[u8], root: &Path) -> Result<(), Error> {
         let place = path.display().to_string();
-        let failed = |error| Error::io("cannot read", &place, error);
-        let mut bytes = Vec::new();
-        File::open(path).and_then(|file| file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes)).map_err(failed)?;
         self.progress.advance(bytes.len());
         if bytes.contains(&0) {
             return self.sums.leave_out(&place, "no text: there are zeros in it");
@@ -138,9 +154,9 @@ impl Publisher<'_> {
         if bytes.len() > MAX_TEXT {
             return self.sums.leave_out(&place, &format!("more than {MAX_TEXT} bytes; publish it in parts"));
         }
-        let Ok(text) = str::from_utf8(&bytes) else { return self.sums.leave_out(&place, "no text: not UTF-8") };
+        let Ok(text) = str::from_utf8(bytes) else { return self.sums.leave_out(&place, "no text: not UTF-8") };
         let title = path.file_name().unwrap_or_default().to_string_lossy();
-        let url = self.url(path, root).map_err(failed)?;
+        let url = self.url(path, root).map_err(|error| Error::io("cannot name", &place, error))?;
         let document = Document { url: url.as_str(), title: &title, text };
         let line = serde_json::to_vec(&document).expect("a document has only strings for names");
         self.batch.push(place, &line);
@@ -175,4 +191,11 @@ impl Publisher<'_> {
         self.sums.new += sent.new;
         Ok(())
     }
+}
+
+/// The file's bytes, as far as a document may be long, and one more.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -55,11 +55,10 @@ mod tests {
     use super::*;
 
     fn allowed(headers: &[(&'static str, &'static str)]) -> bool {
-        let headers = headers
-            .iter()
-            .map(|&(name, value)| (axum::http::HeaderName::from_static(name), HeaderValue::from_static(value)));
         let mut map = HeaderMap::new();
-        headers.for_each(|(name, value)| drop(map.append(name, value)));
+        for &(name, value) in headers {
+            map.append(name, HeaderValue::from_static(value));
+        }
         check(&map).is_ok()
     }
 

@@ -3,7 +3,7 @@ use axum::extract::{Query as Parameters, State};
 use axum::response::{IntoResponse, Response};
 use furui::search::Query;
 use serde::Deserialize;
-use tokio::sync::mpsc;
+use tokio::sync::mpsc::{self, error::SendTimeoutError};
 use tokio::time::timeout;
 
 use super::lines::Lines;
@@ -29,7 +29,11 @@ pub(super) async fn search(
     let permit = face.searches.clone().try_acquire_owned();
     let permit = permit.map_err(|_| ApiError::Busy("searches").into_response())?;
     let (events, mut answer) = mpsc::channel(WAITING);
-    face.node.send(Call::Search { asked, events }).await.map_err(|_| ApiError::Closing.into_response())?;
+    let call = face.node.send_timeout(Call::Search { asked, events }, PATIENCE).await;
+    call.map_err(|error| match error {
+        SendTimeoutError::Timeout(_) => ApiError::Slow.into_response(),
+        SendTimeoutError::Closed(_) => ApiError::Closing.into_response(),
+    })?;
     let (lines, response) = Lines::new();
     tokio::spawn(async move {
         let _permit = permit;
