@@ -18,12 +18,9 @@ pub struct Buffer(Kind);
 
 enum Kind {
     /// `len` bytes from `start` on, which is where a line begins.
-    Heap {
-        bytes: Vec<u8>,
-        start: usize,
-        len: usize,
-    },
-    Pages(MmapMut),
+    Heap { bytes: Vec<u8>, start: usize, len: usize },
+    /// `len` bytes from `start` on.
+    Pages { pages: MmapMut, start: usize, len: usize },
 }
 
 /// There is not enough memory for a table.
@@ -41,12 +38,9 @@ impl std::error::Error for NoMemory {}
 impl Buffer {
     pub(crate) fn zeroed(len: usize) -> Result<Self, NoMemory> {
         if len >= HUGE_PAGE
-            && let Ok(pages) = MmapMut::map_anon(len)
+            && let Some(kind) = huge_pages(len)
         {
-            // Where there are no huge pages, the usual ones do.
-            #[cfg(target_os = "linux")]
-            let _ = pages.advise(memmap2::Advice::HugePage);
-            return Ok(Self(Kind::Pages(pages)));
+            return Ok(Self(kind));
         }
         let room = len.checked_add(LINE - 1).ok_or(NoMemory)?;
         let mut bytes = Vec::new();
@@ -58,8 +52,26 @@ impl Buffer {
 
     /// A private map of some bytes of a file.
     pub(crate) fn mapped(pages: MmapMut) -> Self {
-        Self(Kind::Pages(pages))
+        let len = pages.len();
+        Self(Kind::Pages { pages, start: 0, len })
     }
+}
+
+/// Pages for a table of `len` bytes that begins where a huge page does: the system gives huge pages to whole ones only.
+///
+/// What is mapped beyond the table is never touched, and so takes addresses, not memory; but the last huge page, which
+/// the table fills in part, is one only if that wastes no more than an eighth of the table.
+fn huge_pages(len: usize) -> Option<Kind> {
+    let up = len.checked_next_multiple_of(HUGE_PAGE)?;
+    let pages = MmapMut::map_anon(up.checked_add(HUGE_PAGE)?).ok()?;
+    let start = pages.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
+    #[cfg(target_os = "linux")]
+    {
+        let huge = if up - len <= len / 8 { up } else { up - HUGE_PAGE };
+        // Where there are no huge pages, the usual ones do.
+        let _ = pages.advise_range(memmap2::Advice::HugePage, start, huge);
+    }
+    Some(Kind::Pages { pages, start, len })
 }
 
 impl From<Vec<u8>> for Buffer {
@@ -81,7 +93,7 @@ impl Deref for Buffer {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Kind::Heap { bytes, start, len } => &bytes[*start..][..*len],
-            Kind::Pages(pages) => pages,
+            Kind::Pages { pages, start, len } => &pages[*start..][..*len],
         }
     }
 }
@@ -91,7 +103,7 @@ impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
         match &mut self.0 {
             Kind::Heap { bytes, start, len } => &mut bytes[*start..][..*len],
-            Kind::Pages(pages) => pages,
+            Kind::Pages { pages, start, len } => &mut pages[*start..][..*len],
         }
     }
 }

@@ -13,24 +13,37 @@
 //! (`furui-net`), a simulator does in the tests.
 //!
 //! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
-//! Distributed Hash Table", sections 2.1, 5 and 6. What differs is said where it differs: the smaller list is sent
-//!, the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
+//! Distributed Hash Table", sections 2.1, 5 and 6. What differs is said where it differs: the smaller list is sent,
+//! the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
 //! ranks and short checks back.
 
+mod answerer;
 mod clause;
+mod codec;
 mod id;
 mod index;
+pub mod limits;
 mod message;
 mod peer;
+pub mod plan;
+mod querier;
 mod query;
 mod record;
 mod words;
 
+pub use answerer::{AnswerEvent, Answerer};
 pub use clause::Clause;
+pub use codec::{
+    Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
+    Matches, Session, Settlement, settle,
+};
 pub use id::{ContentId, IdRange};
 pub use index::{Index, Listing};
-pub use message::{Cost, Fetched, Found, Meet, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize};
+pub use message::{
+    Cost, Fetched, Found, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize,
+};
 pub use peer::Peer;
+pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
 pub use words::{MAX_WORD, words};

@@ -1,6 +1,17 @@
 //! What nodes say to each other. Bytes: docs/format.md, "Messages".
 
+mod error;
+mod reader;
+mod request;
+mod response;
+mod writer;
+
 use super::{ContentId, IdRange, Peer};
+
+pub use error::MessageError;
+
+/// The first byte of every message.
+const VERSION: u8 = 1;
 
 /// What a node is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +124,7 @@ pub struct Search {
     pub without: Vec<Term>,
     /// Which ids; the first not looked at in the last answer begins the next.
     pub range: IdRange,
-    /// How many ids of its list the receiver is to look at.
+    /// How many ids of its list the receiver is to look at; at least one.
     pub most: u32,
     /// How sets are to be coded.
     pub wants: Wants,
@@ -155,6 +166,8 @@ pub struct Found {
     pub through: u64,
     /// How many ids of the first word's list were looked at.
     pub seen: u64,
+    /// Whether all lists were [whole](WordSize::whole).
+    pub whole: bool,
     /// What each exchange took.
     pub costs: Vec<Cost>,
 }
@@ -190,6 +203,8 @@ pub struct Meet {
 pub struct Met {
     /// The matches, coded: see the codec.
     pub matches: Vec<u8>,
+    /// Whether the list is [whole](WordSize::whole): if not, another replica may know of more.
+    pub whole: bool,
     /// The name of what the receiver remembers for a [`Settle`], in an exchange of three messages.
     pub session: Option<u64>,
 }

@@ -1,0 +1,148 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use libp2p::core::muxing::StreamMuxerBox;
+use libp2p::core::transport::{Boxed, MemoryTransport};
+use libp2p::core::upgrade::Version;
+use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
+use libp2p::swarm::NetworkBehaviour;
+use libp2p::{
+    Multiaddr, PeerId, StreamProtocol, Swarm, Transport as _, connection_limits, identify, kad, multiaddr, noise, ping,
+    request_response, swarm, tcp, yamux,
+};
+
+use super::codec::Codec;
+use super::counters::{Counted, Tally};
+use super::{Config, StartError, Transport};
+
+/// Kademlia, of this network only.
+pub(super) const KAD: StreamProtocol = StreamProtocol::new("/furui/kad/1");
+/// Requests and answers.
+const EXCHANGE: StreamProtocol = StreamProtocol::new("/furui/1");
+
+/// How long connecting may take, handshakes included.
+const DIAL_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long one peer may take to answer in a look-up.
+const LOOKUP_STEP_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a whole look-up may take.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long an unused connection is kept.
+const IDLE: Duration = Duration::from_secs(600);
+/// How often a connection is tried; twice without an answer and it is closed.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+/// How often peers tell each other who they are, once connected.
+const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
+/// Streams in a connection: each may hold a quarter of a mebibyte unread.
+const MAX_STREAMS: usize = 128;
+/// Requests and answers on their way in a connection; the rest of the streams is for the other protocols.
+const MAX_EXCHANGES: usize = 64;
+/// Connections in all, those that others opened, those of one peer, and those being set up.
+const MAX_CONNECTIONS: u32 = 1024;
+const MAX_INCOMING: u32 = 640;
+const MAX_PER_PEER: u32 = 4;
+const MAX_PENDING: u32 = 128;
+
+#[derive(NetworkBehaviour)]
+pub(super) struct Behaviour {
+    // The first: what it denies no other has been told of.
+    limits: connection_limits::Behaviour,
+    pub(super) kad: kad::Behaviour<MemoryStore>,
+    pub(super) exchange: request_response::Behaviour<Codec>,
+    pub(super) identify: identify::Behaviour,
+    pub(super) ping: ping::Behaviour,
+}
+
+impl Behaviour {
+    fn new(config: &Config, tally: Arc<Tally>) -> Self {
+        let public = config.identity.keypair().public();
+        let me = public.to_peer_id();
+        let limits = connection_limits::ConnectionLimits::default()
+            .with_max_established(Some(MAX_CONNECTIONS))
+            .with_max_established_incoming(Some(MAX_INCOMING))
+            .with_max_established_per_peer(Some(MAX_PER_PEER))
+            .with_max_pending_incoming(Some(MAX_PENDING))
+            .with_max_pending_outgoing(Some(MAX_PENDING));
+        Self {
+            limits: connection_limits::Behaviour::new(limits),
+            kad: kademlia(me),
+            exchange: request_response::Behaviour::with_codec(
+                Codec::new(tally),
+                [(EXCHANGE, request_response::ProtocolSupport::Full)],
+                request_response::Config::default()
+                    .with_request_timeout(config.call_timeout)
+                    .with_max_concurrent_streams(MAX_EXCHANGES),
+            ),
+            identify: identify::Behaviour::new(
+                identify::Config::new("/furui/1".to_owned(), public)
+                    .with_agent_version(concat!("furui/", env!("CARGO_PKG_VERSION")).to_owned())
+                    .with_interval(IDENTIFY_INTERVAL)
+                    .with_cache_size(0),
+            ),
+            ping: ping::Behaviour::new(ping::Config::new().with_interval(PING_INTERVAL)),
+        }
+    }
+}
+
+/// Kademlia for routing only: nothing is stored for others, and who is near is refreshed by the driver.
+fn kademlia(me: PeerId) -> kad::Behaviour<MemoryStore> {
+    let mut config = kad::Config::new(KAD);
+    config
+        .set_parallelism(std::num::NonZeroUsize::MIN)
+        .set_query_timeout(LOOKUP_TIMEOUT)
+        .set_substreams_timeout(LOOKUP_STEP_TIMEOUT)
+        .set_periodic_bootstrap_interval(None)
+        .set_replication_interval(None)
+        .set_publication_interval(None)
+        .set_provider_publication_interval(None)
+        .set_record_filtering(kad::StoreInserts::FilterBoth)
+        .set_caching(kad::Caching::Disabled);
+    let store = MemoryStoreConfig { max_records: 0, max_provided_keys: 0, ..Default::default() };
+    let mut kad = kad::Behaviour::with_config(me, MemoryStore::with_config(me, store), config);
+    kad.set_mode(Some(kad::Mode::Server));
+    kad
+}
+
+pub(super) fn swarm(config: &Config, tally: Arc<Tally>) -> Result<Swarm<Behaviour>, StartError> {
+    let transport = transport(config, Arc::clone(&tally)).map_err(|e| StartError::Encryption { why: e.to_string() })?;
+    let me = config.identity.keypair().public().to_peer_id();
+    // Lazy: a stream's first message goes out with the protocol's name, which saves a round trip for each request.
+    let swarm_config = swarm::Config::with_tokio_executor()
+        .with_idle_connection_timeout(IDLE)
+        .with_substream_upgrade_protocol_override(Version::V1Lazy);
+    Ok(Swarm::new(transport, Behaviour::new(config, tally), me, swarm_config))
+}
+
+fn transport(config: &Config, tally: Arc<Tally>) -> Result<Boxed<(PeerId, StreamMuxerBox)>, noise::Error> {
+    let noise = noise::Config::new(config.identity.keypair())?;
+    let mut yamux = yamux::Config::default();
+    yamux.set_max_num_streams(MAX_STREAMS);
+    Ok(match config.transport {
+        Transport::Tcp => tcp::tokio::Transport::new(tcp::Config::default())
+            .map(move |stream, _| Counted::new(stream, tally))
+            .upgrade(Version::V1Lazy)
+            .authenticate(noise)
+            .multiplex(yamux)
+            .timeout(DIAL_TIMEOUT)
+            .boxed(),
+        Transport::Memory => MemoryTransport::new()
+            .map(move |stream, _| Counted::new(stream, tally))
+            .upgrade(Version::V1Lazy)
+            .authenticate(noise)
+            .multiplex(yamux)
+            .timeout(DIAL_TIMEOUT)
+            .boxed(),
+    })
+}
+
+/// Whether this transport could dial it: what peers say of themselves is not all to be believed.
+pub(super) fn dialable(address: &Multiaddr, transport: Transport) -> bool {
+    use multiaddr::Protocol::{Ip4, Ip6, Memory, P2p, Tcp};
+    let mut parts = address.iter();
+    let found = match (transport, parts.next()) {
+        (Transport::Memory, Some(Memory(port))) => port != 0,
+        (Transport::Tcp, Some(Ip4(ip))) => !ip.is_unspecified() && matches!(parts.next(), Some(Tcp(1..))),
+        (Transport::Tcp, Some(Ip6(ip))) => !ip.is_unspecified() && matches!(parts.next(), Some(Tcp(1..))),
+        _ => false,
+    };
+    found && matches!(parts.next(), None | Some(P2p(_))) && parts.next().is_none()
+}

@@ -1,0 +1,143 @@
+use std::io;
+use std::sync::Arc;
+
+use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use libp2p::{StreamProtocol, request_response};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::counters::Tally;
+
+/// The longest request or answer, in bytes.
+pub const MAX_MESSAGE: usize = 1 << 20;
+
+/// How many bytes of requests from all peers are held at once, from their first byte until they are answered. At the
+/// limit a request's stream is ended.
+const MAX_REQUEST_BYTES: usize = 64 << 20;
+/// How many bytes of answers to this node are being read at once.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+/// Memory is taken as bytes come, in steps of this many: a length that is only announced costs nothing.
+const STEP: usize = 16 << 10;
+
+/// A request: its length (4 bytes, little-endian) and its bytes. An answer: 0, its length and its bytes; or 1, "busy".
+#[derive(Clone)]
+pub(super) struct Codec {
+    tally: Arc<Tally>,
+    requests: Arc<Semaphore>,
+    answers: Arc<Semaphore>,
+}
+
+impl Codec {
+    pub(super) fn new(tally: Arc<Tally>) -> Self {
+        Self {
+            tally,
+            requests: Arc::new(Semaphore::new(MAX_REQUEST_BYTES)),
+            answers: Arc::new(Semaphore::new(MAX_ANSWER_BYTES)),
+        }
+    }
+}
+
+/// The bytes of a message, and their share of the memory for such.
+#[derive(Debug)]
+pub(super) struct Body {
+    pub(super) bytes: Vec<u8>,
+    pub(super) room: Option<OwnedSemaphorePermit>,
+}
+
+/// What comes back.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Body(Body),
+    Busy,
+}
+
+const ANSWER: u8 = 0;
+const BUSY: u8 = 1;
+
+impl request_response::Codec for Codec {
+    type Protocol = StreamProtocol;
+    type Request = Body;
+    type Response = Answer;
+
+    async fn read_request<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Body>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let body = read(io, &self.requests).await?;
+        Tally::add(&self.tally.exchange_in, 4 + body.bytes.len());
+        Ok(body)
+    }
+
+    async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Answer>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let mut kind = [0];
+        io.read_exact(&mut kind).await?;
+        match kind[0] {
+            ANSWER => {
+                let body = read(io, &self.answers).await?;
+                Tally::add(&self.tally.exchange_in, 5 + body.bytes.len());
+                Ok(Answer::Body(body))
+            }
+            BUSY => {
+                Tally::add(&self.tally.exchange_in, 1);
+                Ok(Answer::Busy)
+            }
+            _ => Err(io::Error::other("an answer begins with 0 or 1")),
+        }
+    }
+
+    async fn write_request<T>(&mut self, _: &StreamProtocol, io: &mut T, request: Body) -> io::Result<()>
+    where
+        T: AsyncWrite + Unpin + Send,
+    {
+        let bytes = framed(&[], &request.bytes);
+        io.write_all(&bytes).await?;
+        Tally::add(&self.tally.exchange_out, bytes.len());
+        Ok(())
+    }
+
+    async fn write_response<T>(&mut self, _: &StreamProtocol, io: &mut T, answer: Answer) -> io::Result<()>
+    where
+        T: AsyncWrite + Unpin + Send,
+    {
+        let bytes = match answer {
+            Answer::Body(body) => framed(&[ANSWER], &body.bytes),
+            Answer::Busy => vec![BUSY],
+        };
+        io.write_all(&bytes).await?;
+        Tally::add(&self.tally.exchange_out, bytes.len());
+        Ok(())
+    }
+}
+
+/// In one piece, so that it takes as few frames beneath as can be.
+fn framed(kind: &[u8], body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len()).expect("callers refuse bodies longer than MAX_MESSAGE");
+    [kind, &length.to_le_bytes(), body].concat()
+}
+
+async fn read<T: AsyncRead + Unpin>(io: &mut T, room: &Arc<Semaphore>) -> io::Result<Body> {
+    let mut length = [0; 4];
+    io.read_exact(&mut length).await?;
+    let length = u32::from_le_bytes(length) as usize;
+    if length > MAX_MESSAGE {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "a message longer than MAX_MESSAGE"));
+    }
+    let mut bytes = Vec::new();
+    let mut taken: Option<OwnedSemaphorePermit> = None;
+    while bytes.len() < length {
+        let from = bytes.len();
+        let step = STEP.min(length - from);
+        let more = Arc::clone(room)
+            .try_acquire_many_owned(step as u32)
+            .map_err(|_| io::Error::new(io::ErrorKind::ResourceBusy, "too many bytes of messages at once"))?;
+        match &mut taken {
+            Some(taken) => taken.merge(more),
+            None => taken = Some(more),
+        }
+        bytes.resize(from + step, 0);
+        io.read_exact(&mut bytes[from..]).await?;
+    }
+    Ok(Body { bytes, room: taken })
+}

@@ -1,0 +1,105 @@
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use futures::{AsyncRead, AsyncWrite};
+
+/// What a node has sent and received since it started.
+///
+/// Bytes of requests and answers are exact. Those on the wire are all that the transport carried, encryption and
+/// multiplexing included; what they exceed requests and answers by is the price of routing: look-ups, joining, keeping
+/// in touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Bytes of requests and answers received, their lengths included.
+    pub exchange_in: u64,
+    /// Bytes of requests and answers sent.
+    pub exchange_out: u64,
+    /// Bytes received from the transport.
+    pub wire_in: u64,
+    /// Bytes given to the transport.
+    pub wire_out: u64,
+    /// Look-ups answered by what the routing table is known to hold.
+    pub known: u64,
+    /// Look-ups answered by an earlier one.
+    pub cached: u64,
+    /// Look-ups for which other nodes were asked.
+    pub asked: u64,
+    /// Requests of others that were refused because of a quota.
+    pub refused: u64,
+}
+
+/// The live counters.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) exchange_in: AtomicU64,
+    pub(super) exchange_out: AtomicU64,
+    pub(super) wire_in: AtomicU64,
+    pub(super) wire_out: AtomicU64,
+    pub(super) known: AtomicU64,
+    pub(super) cached: AtomicU64,
+    pub(super) asked: AtomicU64,
+    pub(super) refused: AtomicU64,
+}
+
+impl Tally {
+    pub(super) fn add(counter: &AtomicU64, n: usize) {
+        counter.fetch_add(n as u64, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self) -> Counters {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counters {
+            exchange_in: get(&self.exchange_in),
+            exchange_out: get(&self.exchange_out),
+            wire_in: get(&self.wire_in),
+            wire_out: get(&self.wire_out),
+            known: get(&self.known),
+            cached: get(&self.cached),
+            asked: get(&self.asked),
+            refused: get(&self.refused),
+        }
+    }
+}
+
+/// A connection whose bytes are counted, beneath the encryption.
+pub(super) struct Counted<S> {
+    stream: S,
+    tally: Arc<Tally>,
+}
+
+impl<S> Counted<S> {
+    pub(super) fn new(stream: S, tally: Arc<Tally>) -> Self {
+        Self { stream, tally }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if let Poll::Ready(Ok(n)) = poll {
+            Tally::add(&self.tally.wire_in, n);
+        }
+        poll
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let poll = Pin::new(&mut self.stream).poll_write(cx, buf);
+        if let Poll::Ready(Ok(n)) = poll {
+            Tally::add(&self.tally.wire_out, n);
+        }
+        poll
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_close(cx)
+    }
+}

@@ -1,0 +1,99 @@
+use std::fmt;
+
+use furui::search::Peer;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::codec::MAX_MESSAGE;
+
+/// What another node asks.
+#[derive(Debug)]
+pub struct Inbound {
+    /// Who asks.
+    pub from: Peer,
+    /// What: bytes of a message.
+    pub request: Vec<u8>,
+    /// Where the answer goes.
+    pub reply: Reply,
+}
+
+/// Where the answer to a request goes. Dropped without one, it ends the request: the other side sees
+/// [`CallError::Closed`].
+#[derive(Debug)]
+pub struct Reply {
+    answer: oneshot::Sender<Vec<u8>>,
+    /// The request's share of the memory that requests of others may take, until it is answered.
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+impl Reply {
+    pub(super) fn new(room: Option<OwnedSemaphorePermit>) -> (Self, oneshot::Receiver<Vec<u8>>) {
+        let (answer, receiver) = oneshot::channel();
+        (Self { answer, _room: room }, receiver)
+    }
+
+    /// Sends the answer. Whether the other side still waits for it is not known.
+    ///
+    /// # Errors
+    /// If it is longer than [`MAX_MESSAGE`]: nothing is sent.
+    pub fn send(self, answer: Vec<u8>) -> Result<(), TooLong> {
+        if answer.len() > MAX_MESSAGE {
+            return Err(TooLong { bytes: answer.len() });
+        }
+        // An error here: whoever asked has given up.
+        let _ = self.answer.send(answer);
+        Ok(())
+    }
+}
+
+/// A message is longer than [`MAX_MESSAGE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLong {
+    /// How long.
+    pub bytes: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a message of {} bytes; the longest has {MAX_MESSAGE}: send it in parts", self.bytes)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+/// Why a call brought no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// The peer's identity or address is not one.
+    NoPeer,
+    /// No connection: no address of it answers.
+    Unreachable,
+    /// The connection or the request's stream ended before the answer.
+    Closed,
+    /// No answer in time.
+    TimedOut,
+    /// The peer serves as many requests as it will from this node; ask another, or later.
+    Busy,
+    /// The request, or the peer's answer, is longer than [`MAX_MESSAGE`].
+    TooLong,
+    /// The peer does not speak this protocol.
+    Foreign,
+    /// This node is shut down.
+    Stopped,
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoPeer => "the peer's identity or address cannot be read",
+            Self::Unreachable => "the peer cannot be reached at any of its addresses",
+            Self::Closed => "the peer ended the connection before it answered",
+            Self::TimedOut => "the peer did not answer in time",
+            Self::Busy => "the peer is busy with earlier requests",
+            Self::TooLong => "the message is longer than the protocol allows",
+            Self::Foreign => "the peer does not speak furui's protocol",
+            Self::Stopped => "this node is shut down",
+        })
+    }
+}
+
+impl std::error::Error for CallError {}

@@ -1,0 +1,29 @@
+//! Talking to other nodes: the only part that knows libp2p.
+//!
+//! ```text
+//!   Net ──commands──▶ Driver ──▶ Swarm: kad       /furui/kad/1   who is closest to a key
+//!    ▲                  │               exchange  /furui/1       a request, an answer
+//!    └── answers ───────┤               identify, ping, limits
+//!                       └──▶ Inbound: what others ask, within their quotas
+//! ```
+//!
+//! A [`Net`] says who is closest to a key ([`Net::closest`], [`Net::replicas`]) and carries requests and their answers,
+//! bytes that it does not look into ([`Net::call`], [`Inbound`]). Everything a peer can make grow has a named limit.
+
+mod behaviour;
+mod codec;
+mod config;
+mod counters;
+mod driver;
+mod exchange;
+mod handle;
+mod identity;
+mod quota;
+mod routes;
+
+pub use codec::MAX_MESSAGE;
+pub use config::{Config, StartError, Transport};
+pub use counters::Counters;
+pub use exchange::{CallError, Inbound, Reply, TooLong};
+pub use handle::Net;
+pub use identity::{Identity, IdentityError};

@@ -1,0 +1,186 @@
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use furui::search::Peer;
+use libp2p::PeerId;
+use libp2p::kad::{self, K_VALUE, KBucketDistance as Distance, KBucketKey as Key};
+use tokio::time::Instant;
+
+/// How long the answer of a look-up is believed.
+const CACHE_LIFE: Duration = Duration::from_secs(600);
+/// How many answers are kept.
+const CACHE_KEYS: usize = 16384;
+/// How many buckets a routing table has: one for each length of the prefix that a peer shares with this node.
+pub(super) const BUCKETS: usize = 256;
+
+/// Which keys' nearest nodes are known without asking anyone: by the routing table where it is complete, or by an earlier
+/// look-up.
+///
+/// The peers of a bucket are those of one subtree of all keys. Where the bucket was found to hold the whole subtree, by a
+/// look-up of twenty peers in it that brought fewer, or brought others too, the nearest node of a key of that subtree
+/// is known. A bucket that is full may know only a part.
+pub(super) struct Routes {
+    me: Key<PeerId>,
+    complete: [bool; BUCKETS],
+    cache: HashMap<Vec<u8>, Found>,
+    oldest_first: VecDeque<(Instant, Vec<u8>)>,
+}
+
+/// The answer of a look-up.
+struct Found {
+    key: Key<Vec<u8>>,
+    wanted: usize,
+    peers: Vec<Peer>,
+    at: Instant,
+}
+
+/// A peer in the routing table.
+pub(super) struct Known {
+    pub(super) key: Key<PeerId>,
+    pub(super) peer: Peer,
+}
+
+impl Routes {
+    pub(super) fn new(me: PeerId) -> Self {
+        Self { me: Key::from(me), complete: [false; BUCKETS], cache: HashMap::new(), oldest_first: VecDeque::new() }
+    }
+
+    /// The bucket of what is so far from this node; none for this node itself.
+    pub(super) fn bucket<T>(&self, key: &Key<T>) -> Option<usize> {
+        self.me.distance(key).ilog2().map(|bits| bits as usize)
+    }
+
+    /// What a look-up of this node's own key says: every peer up to the farthest of them is known. Returns the bucket of
+    /// that one: it and those beyond are to be looked up one by one. `None` if there are no others.
+    pub(super) fn neighbours(&mut self, nearest: &[PeerId]) -> Option<usize> {
+        self.complete = [true; BUCKETS];
+        if nearest.len() < K_VALUE.get() {
+            return None;
+        }
+        let edge = nearest.iter().filter_map(|peer| self.bucket(&Key::from(*peer))).max()?;
+        self.complete[edge..].fill(false);
+        Some(edge)
+    }
+
+    /// What a look-up of a key in that bucket says.
+    pub(super) fn looked_up(&mut self, bucket: usize, nearest: &[PeerId]) {
+        let inside = nearest.iter().filter(|peer| self.bucket(&Key::from(**peer)) == Some(bucket)).count();
+        self.complete[bucket] = inside < K_VALUE.get();
+    }
+
+    /// A peer has come into the routing table, whose bucket now holds so many.
+    pub(super) fn joined(&mut self, peer: PeerId, in_bucket: usize) {
+        let new = Key::from(peer);
+        if let Some(bucket) = self.bucket(&new)
+            && in_bucket >= K_VALUE.get()
+        {
+            self.complete[bucket] = false;
+        }
+        // Answers that it would be a part of are out of date.
+        self.cache.retain(|_, found| {
+            let farthest = found.peers.iter().filter_map(|peer| distance(&found.key, peer)).max();
+            found.peers.len() >= found.wanted && farthest.is_some_and(|d| d < found.key.distance(&new))
+        });
+    }
+
+    /// A peer did not answer: no cached answer names it any more.
+    pub(super) fn failed(&mut self, peer: &PeerId) {
+        let identity = peer.to_bytes();
+        self.cache.retain(|_, found| found.peers.iter().all(|peer| peer.identity() != identity));
+    }
+
+    /// The nearest nodes by an earlier look-up.
+    pub(super) fn cached(&self, key: &[u8], n: usize, now: Instant) -> Option<Vec<Peer>> {
+        let found = self.cache.get(key)?;
+        (found.wanted >= n && now.duration_since(found.at) < CACHE_LIFE)
+            .then(|| found.peers.iter().take(n).cloned().collect())
+    }
+
+    /// Keeps the answer of a look-up.
+    pub(super) fn keep(&mut self, key: Vec<u8>, wanted: usize, peers: Vec<Peer>, now: Instant) {
+        let found = Found { key: Key::new(key.clone()), wanted, peers, at: now };
+        self.cache.insert(key.clone(), found);
+        self.oldest_first.push_back((now, key));
+        while self.oldest_first.len() > CACHE_KEYS {
+            if let Some((at, key)) = self.oldest_first.pop_front()
+                && self.cache.get(&key).is_some_and(|found| found.at == at)
+            {
+                self.cache.remove(&key);
+            }
+        }
+    }
+
+    /// The `n` nodes nearest to `key` of all there are, if `table` is known to hold them: this node, `me`, among them.
+    pub(super) fn known(&self, table: &[Known], me: &Peer, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
+        let mut counts = [0; BUCKETS];
+        for known in table {
+            if let Some(bucket) = self.bucket(&known.key) {
+                counts[bucket] += 1;
+            }
+        }
+        let whole = |bucket: usize| self.complete[bucket] && counts[bucket] < K_VALUE.get();
+        let home = self.bucket(key).unwrap_or(0);
+        if !whole(home) {
+            return None;
+        }
+        // The subtrees that hold the key, each around the one before: the bucket alone, then this node and all its
+        // buckets up to that one, then up to the next, ….
+        let nearest = self.nearest(table, me, key, table.len() + 1);
+        if counts[home] >= n {
+            let within = |peer: &Peer| bucket_of(&self.me, peer) == Some(home);
+            return Some(nearest.into_iter().filter(within).take(n).collect());
+        }
+        let mut size = 1;
+        for (bucket, count) in counts.iter().enumerate() {
+            if bucket > home && size >= n {
+                break;
+            }
+            if !whole(bucket) {
+                return None;
+            }
+            size += count;
+        }
+        Some(nearest.into_iter().take(n).collect())
+    }
+
+    /// The `n` nearest of `table` and this node.
+    pub(super) fn nearest<T>(&self, table: &[Known], me: &Peer, key: &Key<T>, n: usize) -> Vec<Peer> {
+        let mut all: Vec<(Distance, &Peer)> =
+            table.iter().map(|known| (known.key.distance(key), &known.peer)).collect();
+        all.push((self.me.distance(key), me));
+        all.sort_unstable_by_key(|&(distance, _)| distance);
+        all.into_iter().take(n).map(|(_, peer)| peer.clone()).collect()
+    }
+}
+
+/// All peers of the routing table.
+pub(super) fn table<S: kad::store::RecordStore + Send + 'static>(kad: &mut kad::Behaviour<S>) -> Vec<Known> {
+    let mut all = Vec::new();
+    for bucket in kad.kbuckets() {
+        for entry in bucket.iter() {
+            let id = entry.node.key.preimage();
+            let address = entry.node.value.first();
+            all.push(Known { key: *entry.node.key, peer: peer(id, Some(address)) });
+        }
+    }
+    all
+}
+
+/// A peer as the search knows it.
+pub(super) fn peer(id: &PeerId, address: Option<&libp2p::Multiaddr>) -> Peer {
+    let address = address.map(|address| address.to_vec()).filter(|bytes| bytes.len() <= Peer::MAX_ADDRESS);
+    Peer::new(&id.to_bytes(), &address.unwrap_or_default())
+}
+
+/// Who a peer is.
+pub(super) fn id(peer: &Peer) -> Option<PeerId> {
+    PeerId::from_bytes(peer.identity()).ok()
+}
+
+fn distance<T>(key: &Key<T>, peer: &Peer) -> Option<Distance> {
+    id(peer).map(|id| key.distance(&Key::from(id)))
+}
+
+fn bucket_of(me: &Key<PeerId>, peer: &Peer) -> Option<usize> {
+    distance(me, peer)?.ilog2().map(|bits| bits as usize)
+}

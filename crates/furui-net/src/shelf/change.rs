@@ -1,0 +1,126 @@
+use flate2::Compression;
+use furui::search::ContentId;
+
+use super::records::Records;
+use super::{MAX_CHANGE, deflate, varint};
+
+/// What one call of [`Shelf::store`](super::Shelf::store) adds, with everything numbered: a row of the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// When its documents expire.
+    pub(super) expires: u32,
+    /// Words that are new, with their numbers.
+    pub(super) words: Vec<(String, u32)>,
+    /// The number of the first new document.
+    pub(super) first: u32,
+    /// The new documents, numbered from there on.
+    pub(super) documents: Vec<ContentId>,
+    /// Known documents that live longer now, ascending.
+    pub(super) refreshed: Vec<u32>,
+    /// By word, ascending, the documents that are new in its list, ascending.
+    pub(super) postings: Vec<(u32, Vec<u32>)>,
+    /// Records that are new.
+    pub(super) records: Records,
+}
+
+impl Change {
+    /// How many bytes it has in memory, more or less.
+    pub(super) fn size(&self) -> usize {
+        let words = self.words.iter().map(|(word, _)| word.len() + 8).sum::<usize>();
+        let postings = self.postings.iter().map(|(_, numbers)| 8 + numbers.len() * 4).sum::<usize>();
+        let records = self.records.iter().map(|(_, record)| record.len() + 8).sum::<usize>();
+        words + self.documents.len() * ContentId::BYTES + self.refreshed.len() * 4 + postings + records
+    }
+
+    /// Whether it changes nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        self.size() == 0
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.size() + 16);
+        let lengths = [self.words.len(), self.documents.len(), self.postings.len(), self.records.len()];
+        [self.expires, self.first].iter().for_each(|&number| varint::put(&mut out, number.into()));
+        lengths.iter().for_each(|&length| varint::put(&mut out, length as u64));
+        for (word, number) in &self.words {
+            varint::put(&mut out, u64::from(*number));
+            put_bytes(&mut out, word.as_bytes());
+        }
+        self.documents.iter().for_each(|id| out.extend(id.as_bytes()));
+        put_numbers(&mut out, &self.refreshed);
+        for (word, numbers) in &self.postings {
+            varint::put(&mut out, u64::from(*word));
+            put_numbers(&mut out, numbers);
+        }
+        for (number, record) in &self.records {
+            varint::put(&mut out, u64::from(*number));
+            put_bytes(&mut out, record);
+        }
+        deflate::pack(&out, Compression::fast())
+    }
+
+    pub(super) fn decode(row: &[u8]) -> Option<Self> {
+        let raw = deflate::unpack(row, MAX_CHANGE)?;
+        let mut bytes = raw.as_slice();
+        let [expires, first] = [varint::take_u32(&mut bytes)?, varint::take_u32(&mut bytes)?];
+        let mut lengths = [0; 4];
+        for length in &mut lengths {
+            *length = usize::try_from(varint::take(&mut bytes)?).ok().filter(|&length| length <= raw.len())?;
+        }
+        let mut change = Self { expires, first, ..Self::default() };
+        for _ in 0..lengths[0] {
+            let number = varint::take_u32(&mut bytes)?;
+            change.words.push((String::from_utf8(varint::take_bytes(&mut bytes)?.to_vec()).ok()?, number));
+        }
+        let (ids, _) = bytes.split_off(..lengths[1].checked_mul(ContentId::BYTES)?)?.as_chunks();
+        change.documents = ids.iter().copied().map(ContentId::new).collect();
+        change.refreshed = take_numbers(&mut bytes)?;
+        for _ in 0..lengths[2] {
+            change.postings.push((varint::take_u32(&mut bytes)?, take_numbers(&mut bytes)?));
+        }
+        for _ in 0..lengths[3] {
+            change.records.push((varint::take_u32(&mut bytes)?, varint::take_bytes(&mut bytes)?.to_vec()));
+        }
+        bytes.is_empty().then_some(change)
+    }
+}
+
+fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    varint::put(out, bytes.len() as u64);
+    out.extend(bytes);
+}
+
+fn put_numbers(out: &mut Vec<u8>, numbers: &[u32]) {
+    let mut coded = Vec::with_capacity(numbers.len() * 2);
+    varint::put_ascending(&mut coded, numbers);
+    put_bytes(out, &coded);
+}
+
+fn take_numbers(bytes: &mut &[u8]) -> Option<Vec<u32>> {
+    let mut numbers = vec![];
+    varint::take_ascending(varint::take_bytes(bytes)?, &mut numbers)?;
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_comes_back_and_no_part_of_one_does() {
+        let change = Change {
+            expires: 99,
+            words: vec![("sieve".into(), 7), ("篩".into(), 8)],
+            first: 1000,
+            documents: vec![ContentId::new([3; 20]), ContentId::new([4; 20])],
+            refreshed: vec![1, 2, 900],
+            postings: vec![(7, vec![1000, 1001]), (8, vec![])],
+            records: vec![(1001, b"text".repeat(100)), (5, vec![])],
+        };
+        let row = change.encode();
+        assert_eq!(Change::decode(&row), Some(change));
+        assert!((0..row.len()).all(|length| Change::decode(&row[..length]).is_none()));
+        let empty = Change { expires: 1, ..Change::default() };
+        assert!(empty.is_empty() && Change::decode(&empty.encode()) == Some(empty));
+    }
+}

@@ -1,0 +1,43 @@
+//! Compressed bytes behind their length.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+
+/// Compresses: the length in 4 bytes, then a deflate stream.
+pub(super) fn pack(bytes: &[u8], level: Compression) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).expect("no more than the limits of a shelf allow");
+    let mut encoder = DeflateEncoder::new(length.to_le_bytes().to_vec(), level);
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
+}
+
+/// What was packed, if it is that and no longer than `most`.
+pub(super) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
+    let (length, stream) = packed.split_first_chunk()?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most)?;
+    let mut bytes = Vec::new();
+    // One byte more shows that a stream is too long.
+    DeflateDecoder::new(stream).take(length as u64 + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() == length).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_back_and_nothing_longer_than_allowed() {
+        let bytes: Vec<u8> = (0..10_000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
+        let mut packed = pack(&bytes, Compression::default());
+        assert!(packed.len() < bytes.len() / 4);
+        assert_eq!(unpack(&packed, bytes.len()), Some(bytes.clone()));
+        assert_eq!(unpack(&packed, bytes.len() - 1), None);
+        assert_eq!(unpack(&packed[..packed.len() / 2], bytes.len()), None);
+        packed[0] -= 1;
+        assert_eq!(unpack(&packed, bytes.len()), None);
+        assert_eq!(unpack(&[1, 2], 10), None);
+        assert_eq!(unpack(&pack(&[], Compression::fast()), 0), Some(vec![]));
+    }
+}

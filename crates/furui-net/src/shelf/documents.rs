@@ -1,0 +1,128 @@
+//! Documents by number: a row of the table holds [`CHUNK`] of them.
+
+use std::collections::BTreeMap;
+
+use furui::HashSpec;
+use furui::search::ContentId;
+use redb::{AccessGuard, ReadableTable, Table};
+
+use super::fault::{Fault, Outcome};
+use super::tables::{Row, Tablets, View};
+
+/// Documents in a row: what just fills a page of the database.
+pub(super) const CHUNK: u32 = 145;
+const ENTRY: usize = ContentId::BYTES + 8;
+
+/// What is known of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Document {
+    pub(super) id: ContentId,
+    /// When it is to be forgotten; 0 if that has happened.
+    pub(super) expires: u32,
+    /// The block of its record, if that is kept.
+    pub(super) block: Option<u32>,
+}
+
+impl Document {
+    /// The place of a document that is no more.
+    pub(super) const NONE: Self = Self { id: ContentId::new([0; ContentId::BYTES]), expires: 0, block: None };
+
+    fn read(entry: &[u8; ENTRY]) -> Self {
+        let (id, rest) = entry.split_first_chunk().expect("longer than an id");
+        let (words, _) = rest.as_chunks();
+        let block = u32::from_le_bytes(words[1]);
+        Self { id: ContentId::new(*id), expires: u32::from_le_bytes(words[0]), block: block.checked_sub(1) }
+    }
+
+    fn write(self, entry: &mut [u8; ENTRY]) {
+        entry[..20].copy_from_slice(self.id.as_bytes());
+        entry[20..24].copy_from_slice(&self.expires.to_le_bytes());
+        entry[24..].copy_from_slice(&self.block.map_or(0, |block| block + 1).to_le_bytes());
+    }
+}
+
+/// The entries of a row.
+pub(super) fn entries(chunk: u32, row: &[u8]) -> Outcome<&[[u8; ENTRY]]> {
+    match row.as_chunks() {
+        (entries, []) if entries.len() <= CHUNK as usize => Ok(entries),
+        _ => Err(Fault::damaged("documents", chunk)),
+    }
+}
+
+/// All documents of a row that are not gone, with their numbers.
+pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32, Document)>> {
+    let numbered = (chunk.saturating_mul(CHUNK)..).zip(entries(chunk, row)?);
+    Ok(numbered.map(|(number, entry)| (number, Document::read(entry))).filter(|(_, document)| document.expires > 0))
+}
+
+/// Reads documents one after the other, best in the order of their numbers: the row at hand is kept.
+pub(super) struct Documents<'v> {
+    view: &'v View,
+    chunk: Option<(u32, Option<AccessGuard<'v, Row>>)>,
+}
+
+impl<'v> Documents<'v> {
+    pub(super) fn new(view: &'v View) -> Self {
+        Self { view, chunk: None }
+    }
+
+    /// The document of this number, if there is one.
+    pub(super) fn get(&mut self, number: u32) -> Outcome<Option<Document>> {
+        let chunk = number / CHUNK;
+        let row = match &self.chunk {
+            Some((at, row)) if *at == chunk => row,
+            _ => &self.chunk.insert((chunk, self.view.documents.get(chunk)?)).1,
+        };
+        let Some(row) = row else { return Ok(None) };
+        let entry = entries(chunk, row.value())?.get((number % CHUNK) as usize);
+        Ok(entry.map(Document::read).filter(|document| document.expires > 0))
+    }
+
+    /// The number of the document of this id.
+    pub(super) fn find(&mut self, hash: HashSpec, id: ContentId) -> Outcome<Option<u32>> {
+        let hash = hash.hash(id.as_bytes()).get();
+        for row in self.view.ids.range((hash, 0)..=(hash, u32::MAX))? {
+            let number = row?.0.value().1;
+            if self.get(number)?.is_some_and(|document| document.id == id) {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Puts documents in their places; those that expire at 0 leave theirs.
+pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, Document>) -> Outcome<()> {
+    let mut changed = changed.iter().peekable();
+    while let Some(&(&first, _)) = changed.peek() {
+        let chunk = first / CHUNK;
+        let mut row = read(&tables.documents, chunk)?;
+        while let Some((&number, document)) = changed.next_if(|(number, _)| **number / CHUNK == chunk) {
+            let at = (number % CHUNK) as usize;
+            if row.len() <= at {
+                row.resize(at + 1, [0; ENTRY]);
+            }
+            document.write(&mut row[at]);
+        }
+        let kept = row.iter().rposition(|entry| Document::read(entry).expires > 0);
+        match kept {
+            Some(last) => tables.documents.insert(chunk, row[..=last].as_flattened())?,
+            None => tables.documents.remove(chunk)?,
+        };
+    }
+    Ok(())
+}
+
+/// The document of this number, if there is one.
+pub(super) fn get(table: &Table<'_, u32, Row>, number: u32) -> Outcome<Option<Document>> {
+    let Some(row) = table.get(number / CHUNK)? else { return Ok(None) };
+    let entry = entries(number / CHUNK, row.value())?.get((number % CHUNK) as usize);
+    Ok(entry.map(Document::read).filter(|document| document.expires > 0))
+}
+
+fn read(table: &Table<'_, u32, Row>, chunk: u32) -> Outcome<Vec<[u8; ENTRY]>> {
+    Ok(match table.get(chunk)? {
+        Some(row) => entries(chunk, row.value())?.to_vec(),
+        None => vec![],
+    })
+}

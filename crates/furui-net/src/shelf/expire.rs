@@ -1,0 +1,174 @@
+//! Forgets documents whose time is over.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use redb::ReadableTable;
+
+use super::documents::{self, Document, Documents};
+use super::fault::{Fault, Outcome};
+use super::tables::{META, Row, Tablets, View};
+use super::{RECORDS, Shelf, lists, records};
+
+/// How many documents are forgotten in one transaction, at most: bounds the memory that it takes.
+const PASS: usize = 1 << 18;
+
+/// Documents that are to be forgotten: their numbers, ascending, with the hashes of their ids.
+struct Dead(Vec<(u32, u64)>);
+
+impl Dead {
+    /// The first of those that expire by `now`.
+    fn find(view: &View, now: u32) -> Outcome<(Self, BTreeMap<u32, Document>)> {
+        let mut dead = BTreeMap::new();
+        for row in view.documents.iter()? {
+            let (chunk, row) = row?;
+            dead.extend(documents::alive(chunk.value(), row.value())?.filter(|(_, document)| document.expires <= now));
+            if dead.len() >= PASS {
+                break;
+            }
+        }
+        Ok((Self(dead.iter().map(|(&number, document)| (number, document.id.hash().get())).collect()), dead))
+    }
+
+    /// Those among `numbers`, which ascend: how many, and the sum of their hashes.
+    fn among(&self, numbers: &[u32]) -> (u64, u64) {
+        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return (0, 0) };
+        let start = self.0.partition_point(|(number, _)| number < first);
+        let end = self.0.partition_point(|(number, _)| number <= last);
+        let (mut count, mut sum, mut rest) = (0, 0u64, numbers);
+        for (number, hash) in &self.0[start..end] {
+            // The dead are few in most blocks, and the numbers many, or the other way round: gallop, then halve.
+            let reach = (0..).map(|step| 1usize << step).find(|&reach| rest.get(reach).is_none_or(|at| at >= number));
+            let reach = reach.map_or(rest.len(), |reach| rest.len().min(reach + 1));
+            rest = &rest[rest[..reach].partition_point(|at| at < number)..];
+            if rest.first() == Some(number) {
+                count += 1;
+                sum = sum.wrapping_add(*hash);
+            }
+        }
+        (count, sum)
+    }
+
+    fn contains(&self, number: u32) -> bool {
+        self.0.binary_search_by_key(&number, |(number, _)| *number).is_ok()
+    }
+}
+
+impl Shelf {
+    /// Forgets all documents that expire by `now`, and returns how many there were.
+    pub(super) fn forget(&mut self, now: u32) -> Outcome<u64> {
+        self.flush()?;
+        let mut forgotten = 0;
+        loop {
+            let (dead, documents) = Dead::find(self.tables.view()?, now)?;
+            if documents.is_empty() {
+                return Ok(forgotten);
+            }
+            forgotten += documents.len() as u64;
+            let words = self.forget_some(&dead, documents)?;
+            self.forget_words(&words)?;
+            self.runs.clear();
+        }
+    }
+
+    /// Returns the words that have no postings any more, ascending.
+    fn forget_some(&mut self, dead: &Dead, mut changed: BTreeMap<u32, Document>) -> Outcome<Vec<u32>> {
+        let mut totals = self.totals;
+        let hash = totals.id_hash();
+        let gone = self.tables.rewrite(|transaction, view| {
+            let mut tables = Tablets::open(transaction)?;
+            let mut gone = vec![];
+            for row in view.words.iter()? {
+                let word = row?.0.value();
+                let mut extent = lists::extent(&view.words, word)?;
+                let (mut ids, mut sum) = (0, 0u64);
+                lists::read(view, word, |numbers| {
+                    let some = dead.among(numbers);
+                    ids += some.0;
+                    sum = sum.wrapping_add(some.1);
+                    Ok(())
+                })?;
+                if ids == 0 {
+                    continue;
+                }
+                extent.ids = extent.ids.checked_sub(ids).ok_or_else(|| Fault::damaged("words", word))?;
+                extent.sum = extent.sum.wrapping_sub(sum);
+                lists::rewrite(&mut tables, view, word, |number| !dead.contains(number), extent)?;
+                if word != RECORDS {
+                    totals.postings = totals.postings.saturating_sub(ids);
+                    gone.extend((extent.ids == 0).then_some(word));
+                }
+            }
+            for (&number, document) in &changed {
+                tables.ids.remove((hash.hash(document.id.as_bytes()).get(), number))?;
+            }
+            let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();
+            totals.documents = totals.documents.saturating_sub(changed.len() as u64);
+            changed.values_mut().for_each(|document| *document = Document::NONE);
+            let mut living = vec![];
+            let mut older = Documents::new(view);
+            for block in blocks {
+                living.extend(empty(&mut tables, &mut older, block, &mut changed)?);
+            }
+            living.sort_by_key(|(number, _)| *number);
+            totals.next_block = records::append(&mut tables, totals.next_block, living, &mut changed)?;
+            documents::write(&mut tables, &changed)?;
+            totals.write(&mut transaction.open_table(META)?)?;
+            Ok(gone)
+        })?;
+        self.totals = totals;
+        Ok(gone)
+    }
+
+    /// Takes words out of the dictionary, after the tables know them no more: a crash between the two leaves them without
+    /// postings, which hurts nobody.
+    fn forget_words(&mut self, gone: &[u32]) -> Outcome<()> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        let mut words = vec![];
+        let mut entries = self.words.iter();
+        while let Some((word, number)) = entries.next_entry() {
+            if gone.binary_search(&number).is_ok() {
+                words.push(word.to_vec());
+            }
+        }
+        drop(entries);
+        words.iter().try_for_each(|word| self.words.delete(word)).map_err(Fault::Other)?;
+        self.words.sync().map_err(Fault::Other)
+    }
+}
+
+/// Takes a block of records away if at least half of them are of no use any more; returns the others, to be kept elsewhere.
+fn empty(
+    tables: &mut Tablets<'_>,
+    older: &mut Documents<'_>,
+    block: u32,
+    changed: &mut BTreeMap<u32, Document>,
+) -> Outcome<records::Records> {
+    let Some(row) = tables.records.get(block)?.map(|row: redb::AccessGuard<'_, Row>| row.value().to_vec()) else {
+        return Err(Fault::damaged("records", block));
+    };
+    let all = records::unpack(block, &row)?;
+    let before = all.len();
+    let mut living = vec![];
+    for (number, record) in all {
+        let document = match changed.get(&number) {
+            Some(document) => Some(*document),
+            None => older.get(number)?,
+        };
+        if let Some(document) = document.filter(|document| document.block == Some(block)) {
+            living.push(((number, record), document));
+        }
+    }
+    if living.len() * 2 > before {
+        return Ok(vec![]);
+    }
+    tables.records.remove(block)?;
+    Ok(living
+        .into_iter()
+        .map(|(record, document)| {
+            changed.insert(record.0, document);
+            record
+        })
+        .collect())
+}

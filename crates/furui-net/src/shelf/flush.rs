@@ -1,0 +1,51 @@
+//! Brings the tables up to date with what is in the journal, and empties it.
+
+use super::documents;
+use super::fault::{Fault, Outcome};
+use super::lists;
+use super::recent::Recent;
+use super::records;
+use super::tables::{JOURNAL, META, Tablets};
+use super::{Shelf, tables::Totals};
+
+impl Shelf {
+    /// Writes what is recent to the tables, in one transaction, if there is anything.
+    pub(super) fn flush(&mut self) -> Outcome<()> {
+        let Self { tables, words, recent, totals, .. } = self;
+        // The words are durable before anything in the tables uses their numbers: a crash between the two leaves words
+        // without postings, which hurt nobody.
+        words.sync().map_err(Fault::Other)?;
+        let mut after = Totals { next_document: recent.next(), next_word: words.next_id(), ..*totals };
+        if after == *totals && recent.bytes == 0 {
+            return Ok(());
+        }
+        tables.rewrite(|transaction, view| {
+            let mut tablets = Tablets::open(transaction)?;
+            let mut lists: Vec<_> = recent.lists.iter().collect();
+            lists.sort_unstable_by_key(|(word, _)| **word);
+            for (&word, fresh) in lists {
+                lists::add(&mut tablets, word, &fresh.numbers, fresh.sum)?;
+            }
+            let mut changed = recent.changed(view)?;
+            let hash = totals.id_hash();
+            let mut ids: Vec<(u64, u32)> = (recent.first..)
+                .zip(&recent.documents)
+                .map(|(number, (id, _))| (hash.hash(id.as_bytes()).get(), number))
+                .collect();
+            ids.sort_unstable();
+            for key in ids {
+                tablets.ids.insert(key, ())?;
+            }
+            let records = std::mem::take(&mut recent.records).into_iter().collect();
+            after.next_block = records::append(&mut tablets, totals.next_block, records, &mut changed)?;
+            documents::write(&mut tablets, &changed)?;
+            after.write(&mut transaction.open_table(META)?)?;
+            transaction.delete_table(JOURNAL)?;
+            transaction.open_table(JOURNAL)?;
+            Ok(())
+        })?;
+        *totals = after;
+        *recent = Recent::new(after.next_document);
+        Ok(())
+    }
+}

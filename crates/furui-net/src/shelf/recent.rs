@@ -1,0 +1,128 @@
+use std::collections::{BTreeMap, HashMap};
+
+use furui::search::ContentId;
+
+use super::change::Change;
+use super::documents::{Document, Documents};
+use super::fault::{Fault, Outcome};
+use super::lists::{self, Extent};
+use super::tables::{Totals, View};
+use super::{RECORDS, Runs};
+
+/// What the journal holds: all that came since the tables were last brought up to date, where it is found at once.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    /// The number of the first document here: those below are in the tables.
+    pub(super) first: u32,
+    /// The documents from there on, with the time at which they expire.
+    pub(super) documents: Vec<(ContentId, u32)>,
+    /// Numbers by id: of these documents, and of older ones that came up again.
+    pub(super) ids: HashMap<ContentId, u32>,
+    /// Older documents that live longer.
+    pub(super) refreshed: BTreeMap<u32, u32>,
+    /// New parts of lists.
+    pub(super) lists: HashMap<u32, Fresh>,
+    /// Records by document.
+    pub(super) records: BTreeMap<u32, Vec<u8>>,
+    /// About how many bytes all that is.
+    pub(super) bytes: usize,
+}
+
+/// The new part of a list.
+#[derive(Debug)]
+pub(super) struct Fresh {
+    /// What of the list is in the tables.
+    pub(super) table: Extent,
+    /// What is not, ascending.
+    pub(super) numbers: Vec<u32>,
+    /// The sum of the hashes of their ids.
+    pub(super) sum: u64,
+}
+
+impl Fresh {
+    /// The extent of the whole list.
+    pub(super) fn extent(&self) -> Extent {
+        Extent { ids: self.table.ids + self.numbers.len() as u64, sum: self.table.sum.wrapping_add(self.sum) }
+    }
+}
+
+impl Recent {
+    /// Nothing new after `first` documents.
+    pub(super) fn new(first: u32) -> Self {
+        Self { first, ..Self::default() }
+    }
+
+    /// The number of the next new document.
+    pub(super) fn next(&self) -> u32 {
+        self.first + self.documents.len() as u32
+    }
+
+    /// Takes in a change that is in the journal. Returns how many postings and records it brought.
+    pub(super) fn apply(&mut self, change: Change, view: &View, totals: &mut Totals, runs: &mut Runs) -> Outcome<u64> {
+        if change.first != self.next() {
+            return Err(Fault::damaged("journal", change.first));
+        }
+        let mut new = 0;
+        self.bytes += change.size();
+        totals.documents += change.documents.len() as u64;
+        for id in change.documents {
+            self.ids.insert(id, self.next());
+            self.documents.push((id, change.expires));
+        }
+        for number in change.refreshed {
+            let expires = match number.checked_sub(self.first) {
+                Some(index) => self.documents.get_mut(index as usize).map(|(_, expires)| expires),
+                None => Some(self.refreshed.entry(number).or_default()),
+            };
+            let expires = expires.ok_or_else(|| Fault::damaged("journal", number))?;
+            *expires = change.expires.max(*expires);
+        }
+        let mut older = Documents::new(view);
+        for (word, numbers) in change.postings {
+            let mut sum = 0u64;
+            for &number in &numbers {
+                let id = self.id(&mut older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
+                sum = sum.wrapping_add(id.hash().get());
+            }
+            if word != RECORDS {
+                new += numbers.len() as u64;
+                totals.postings += numbers.len() as u64;
+            }
+            runs.add(word, &numbers);
+            let fresh = match self.lists.entry(word) {
+                std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                std::collections::hash_map::Entry::Vacant(entry) => {
+                    entry.insert(Fresh { table: lists::extent(&view.words, word)?, numbers: vec![], sum: 0 })
+                }
+            };
+            fresh.sum = fresh.sum.wrapping_add(sum);
+            lists::merge(&mut fresh.numbers, &numbers);
+        }
+        new += change.records.len() as u64;
+        self.records.extend(change.records);
+        Ok(new)
+    }
+
+    /// The id of a document, here or in the tables.
+    pub(super) fn id(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<ContentId>> {
+        match number.checked_sub(self.first) {
+            Some(index) => Ok(self.documents.get(index as usize).map(|(id, _)| *id)),
+            None => Ok(older.get(number)?.map(|document| document.id)),
+        }
+    }
+
+    /// The documents that are to be written to the tables, but for the blocks of their records.
+    pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, Document>> {
+        let mut older = Documents::new(view);
+        let mut changed = BTreeMap::new();
+        let numbers = self.refreshed.keys().chain(self.records.keys()).filter(|&&number| number < self.first);
+        for &number in numbers {
+            let mut document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
+            document.expires = document.expires.max(self.refreshed.get(&number).copied().unwrap_or_default());
+            changed.insert(number, document);
+        }
+        let new = self.documents.iter().map(|&(id, expires)| Document { id, expires, block: None });
+        changed.extend((self.first..).zip(new));
+        Ok(changed)
+    }
+}

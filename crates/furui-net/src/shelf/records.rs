@@ -1,0 +1,121 @@
+//! Records, many in a block, compressed together.
+
+use std::collections::BTreeMap;
+
+use flate2::Compression;
+use redb::ReadableTable;
+
+use super::documents::{self, Document};
+use super::fault::{Fault, Outcome};
+use super::tables::Tablets;
+use super::{MAX_RECORD, deflate, varint};
+
+/// The most bytes of a block: four pages of the database, less what it needs itself.
+const BLOCK_BYTES: usize = 16_320;
+/// A block this full is not opened for more.
+const FULL: usize = BLOCK_BYTES * 3 / 4;
+/// The most bytes of records in a block, uncompressed, unless it is a single one: what reading one record takes apart.
+const RAW_BYTES: usize = 256 << 10;
+/// And the least it tries.
+const LEAST_RAW: usize = 16 << 10;
+/// The most bytes that any block can have, uncompressed.
+const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);
+
+/// Records with the numbers of their documents.
+pub(super) type Records = Vec<(u32, Vec<u8>)>;
+
+/// Packs records in their order into blocks: for each how many it took, and its bytes.
+pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
+    let mut blocks = vec![];
+    let mut aim = 64 << 10;
+    while !records.is_empty() {
+        let mut raw = 0;
+        let fits = |(_, record): &&(u32, Vec<u8>)| {
+            raw += record.len();
+            raw <= aim
+        };
+        let count = records.iter().take_while(fits).count().max(1);
+        let block = pack_block(&records[..count]);
+        // As many as fill a block, by how well the last ones were compressed.
+        let raw: usize = records[..count].iter().map(|(_, record)| record.len()).sum();
+        let next = (raw * BLOCK_BYTES / block.len()) * 31 / 32;
+        let too_long = block.len() > BLOCK_BYTES && count > 1;
+        aim = if too_long { next.min(raw - 1) } else { next.clamp(LEAST_RAW, RAW_BYTES) };
+        if !too_long {
+            blocks.push((count, block));
+            records = &records[count..];
+        }
+    }
+    blocks
+}
+
+fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {
+    let mut raw = vec![];
+    varint::put(&mut raw, records.len() as u64);
+    for (number, record) in records {
+        varint::put(&mut raw, u64::from(*number));
+        varint::put(&mut raw, record.len() as u64);
+    }
+    records.iter().for_each(|(_, record)| raw.extend(record));
+    deflate::pack(&raw, Compression::default())
+}
+
+/// The records of a block.
+pub(super) fn unpack(block: u32, bytes: &[u8]) -> Outcome<Records> {
+    split(bytes).ok_or_else(|| Fault::damaged("records", block))
+}
+
+fn split(bytes: &[u8]) -> Option<Records> {
+    let raw = deflate::unpack(bytes, MAX_RAW)?;
+    let mut rest = raw.as_slice();
+    let count = usize::try_from(varint::take(&mut rest)?).ok().filter(|&count| count <= raw.len())?;
+    let mut lengths = Vec::with_capacity(count);
+    for _ in 0..count {
+        lengths.push((varint::take_u32(&mut rest)?, usize::try_from(varint::take(&mut rest)?).ok()?));
+    }
+    let records = lengths.into_iter().map(|(number, length)| Some((number, rest.split_off(..length)?.to_vec())));
+    let records = records.collect::<Option<_>>()?;
+    rest.is_empty().then_some(records)
+}
+
+/// Writes records into blocks from number `next` on, after those of a last block that is not full, and notes the blocks in
+/// the entries of their documents, which `changed` has. Returns the number after the last block.
+pub(super) fn append(
+    tables: &mut Tablets<'_>,
+    mut next: u32,
+    mut records: Records,
+    changed: &mut BTreeMap<u32, Document>,
+) -> Outcome<u32> {
+    if records.is_empty() {
+        return Ok(next);
+    }
+    if let Some(last) = next.checked_sub(1) {
+        let open = tables.records.get(last)?.map(|row| row.value().to_vec()).filter(|row| row.len() < FULL);
+        if let Some(row) = open {
+            let mut before = unpack(last, &row)?;
+            for (number, _) in &before {
+                if let Some(document) = documents::get(&tables.documents, *number)?
+                    && document.block == Some(last)
+                {
+                    changed.entry(*number).or_insert(document);
+                }
+            }
+            before.retain(|(number, _)| changed.get(number).is_some_and(|document| document.block == Some(last)));
+            before.append(&mut records);
+            records = before;
+            next = last;
+        }
+    }
+    let mut rest = records.as_slice();
+    for (count, block) in pack(rest) {
+        let (here, after) = rest.split_at(count);
+        for (number, _) in here {
+            let document = changed.get_mut(number).ok_or_else(|| Fault::damaged("records", next))?;
+            document.block = Some(next);
+        }
+        tables.records.insert(next, block.as_slice())?;
+        next = next.checked_add(1).filter(|&next| next < u32::MAX).ok_or_else(|| Fault::damaged("records", next))?;
+        rest = after;
+    }
+    Ok(next)
+}

@@ -1,0 +1,172 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use furui::search::{ContentId, IdRange};
+
+use super::fault::Outcome;
+
+/// Ids of lists in their order, as they were asked for: a cache bounded in bytes.
+#[derive(Debug)]
+pub(super) struct Runs {
+    by_word: HashMap<u32, Run>,
+    bytes: usize,
+    most_bytes: usize,
+    /// Counts the questions, so that what was not asked for longest can be told.
+    time: u64,
+}
+
+/// The ids of a list from some head on, ascending: all of them, or the first so many.
+#[derive(Debug)]
+pub(super) struct Run {
+    first: u64,
+    ids: Arc<[ContentId]>,
+    /// Whether none come after.
+    complete: bool,
+    /// Documents that have been added to the list since.
+    pending: Vec<u32>,
+    used: u64,
+}
+
+/// Collects the first ids of a list that comes in any order, in little more than twice their room.
+pub(super) struct Gather {
+    first: u64,
+    most: usize,
+    ids: Vec<ContentId>,
+    /// The greatest that still matters, once there were more than enough.
+    bound: Option<ContentId>,
+}
+
+impl Runs {
+    /// About what an entry takes beside its ids.
+    const ENTRY: usize = 160;
+
+    pub(super) fn new(most_bytes: usize) -> Self {
+        Self { by_word: HashMap::new(), bytes: 0, most_bytes, time: 0 }
+    }
+
+    /// The documents have been added to the list of `word`.
+    pub(super) fn add(&mut self, word: u32, numbers: &[u32]) {
+        if let Some(run) = self.by_word.get_mut(&word) {
+            run.pending.extend(numbers);
+            self.bytes += size_of_val(numbers);
+        }
+    }
+
+    /// The first `most` ids in `range` of the list, if what is known tells. `ids` adds the ids of documents to its argument.
+    pub(super) fn get(
+        &mut self,
+        word: u32,
+        range: IdRange,
+        most: usize,
+        ids: impl FnOnce(&[u32], &mut Vec<ContentId>) -> Outcome<()>,
+    ) -> Outcome<Option<Arc<[ContentId]>>> {
+        self.time += 1;
+        let Some(run) = self.by_word.get_mut(&word) else { return Ok(None) };
+        run.used = self.time;
+        if !run.pending.is_empty() {
+            let mut all = Vec::with_capacity(run.ids.len() + run.pending.len());
+            all.extend_from_slice(&run.ids);
+            ids(&run.pending, &mut all)?;
+            // Beyond the end of a run that is not complete, others are missing.
+            let end = if run.complete { None } else { run.ids.last().copied() };
+            all.retain(|&id| run.first <= id.head() && end.is_none_or(|end| id <= end));
+            // Two runs, the second unsorted and short: the stable sort finds the first.
+            all.sort();
+            self.bytes += size_of_val(all.as_slice());
+            self.bytes -= run.bytes() - Self::ENTRY;
+            run.pending = vec![];
+            run.ids = all.into();
+        }
+        Ok(run.get(range, most))
+    }
+
+    /// Keeps a run, and lets go of what was not asked for lately if that makes too many.
+    pub(super) fn insert(&mut self, word: u32, mut run: Run) {
+        run.used = self.time;
+        self.bytes += run.bytes();
+        if let Some(old) = self.by_word.insert(word, run) {
+            self.bytes -= old.bytes();
+        }
+        if self.bytes > self.most_bytes {
+            self.evict();
+        }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.by_word.clear();
+        self.bytes = 0;
+    }
+
+    /// Bytes of what is kept.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Goes down to half of what is allowed, so that this is rare.
+    fn evict(&mut self) {
+        let mut by_use: Vec<(u64, u32)> = self.by_word.iter().map(|(&word, run)| (run.used, word)).collect();
+        by_use.sort_unstable();
+        for (_, word) in by_use {
+            if self.bytes <= self.most_bytes / 2 {
+                break;
+            }
+            if let Some(run) = self.by_word.remove(&word) {
+                self.bytes -= run.bytes();
+            }
+        }
+    }
+}
+
+impl Run {
+    fn bytes(&self) -> usize {
+        Runs::ENTRY + size_of_val(&*self.ids) + size_of_val(self.pending.as_slice())
+    }
+
+    /// The first `most` of its ids in `range`, if it has them.
+    pub(super) fn get(&self, range: IdRange, most: usize) -> Option<Arc<[ContentId]>> {
+        if range.first < self.first {
+            return None;
+        }
+        let start = self.ids.partition_point(|id| id.head() < range.first);
+        let end = self.ids.partition_point(|id| id.head() <= range.last);
+        let found = &self.ids[start..end.max(start)];
+        if found.len() < most && end == self.ids.len() && !self.complete {
+            return None;
+        }
+        let found = &found[..found.len().min(most)];
+        Some(if found.len() == self.ids.len() { Arc::clone(&self.ids) } else { found.into() })
+    }
+}
+
+impl Gather {
+    /// For the first `most` ids whose head is `first` or more.
+    pub(super) fn new(first: u64, most: usize) -> Self {
+        Self { first, most: most.max(1), ids: vec![], bound: None }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, id: ContentId) {
+        if id.head() < self.first || self.bound.is_some_and(|bound| id > bound) {
+            return;
+        }
+        self.ids.push(id);
+        if self.ids.len() >= 2 * self.most {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let (_, &mut last, _) = self.ids.select_nth_unstable(self.most - 1);
+        self.ids.truncate(self.most);
+        self.bound = Some(last);
+    }
+
+    pub(super) fn finish(mut self) -> Run {
+        if self.ids.len() > self.most {
+            self.cut();
+        }
+        self.ids.sort_unstable_by(|a, b| a.head().cmp(&b.head()).then_with(|| a.cmp(b)));
+        Run { first: self.first, ids: self.ids.into(), complete: self.bound.is_none(), pending: vec![], used: 0 }
+    }
+}

@@ -1,0 +1,213 @@
+use std::path::Path;
+
+use furui::{Error, HashAlgorithm, HashSpec};
+use redb::backends::InMemoryBackend;
+use redb::{
+    Builder, Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction,
+};
+
+use super::fault::{Fault, Outcome};
+
+/// The bytes of a value.
+pub(super) type Row = &'static [u8];
+
+pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
+pub(super) const JOURNAL: TableDefinition<u64, Row> = TableDefinition::new("journal");
+pub(super) const WORDS: TableDefinition<u32, Row> = TableDefinition::new("words");
+pub(super) const LISTS: TableDefinition<(u32, u32), Row> = TableDefinition::new("lists");
+pub(super) const IDS: TableDefinition<(u64, u32), ()> = TableDefinition::new("ids");
+pub(super) const DOCUMENTS: TableDefinition<u32, Row> = TableDefinition::new("documents");
+pub(super) const RECORDS: TableDefinition<u32, Row> = TableDefinition::new("records");
+
+/// The version of what the tables hold: docs/format.md, "Shelf".
+const VERSION: u64 = 1;
+
+/// The database, and the state of it that reading sees.
+#[derive(Debug)]
+pub(super) struct Tables {
+    database: Database,
+    file: String,
+    view: Option<View>,
+}
+
+/// The tables that questions are answered from, as they were at some time.
+pub(super) struct View {
+    pub(super) words: ReadOnlyTable<u32, Row>,
+    pub(super) lists: ReadOnlyTable<(u32, u32), Row>,
+    pub(super) ids: ReadOnlyTable<(u64, u32), ()>,
+    pub(super) documents: ReadOnlyTable<u32, Row>,
+    pub(super) records: ReadOnlyTable<u32, Row>,
+}
+
+/// The same tables, to be changed.
+pub(super) struct Tablets<'t> {
+    pub(super) words: Table<'t, u32, Row>,
+    pub(super) lists: Table<'t, (u32, u32), Row>,
+    pub(super) ids: Table<'t, (u64, u32), ()>,
+    pub(super) documents: Table<'t, u32, Row>,
+    pub(super) records: Table<'t, u32, Row>,
+}
+
+/// The numbers that stand for everything: table `meta`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    /// The seed of the hash by which ids are found.
+    pub(super) seed: u64,
+    /// The next document's number.
+    pub(super) next_document: u32,
+    /// The next block of records.
+    pub(super) next_block: u32,
+    /// Larger than every word's number.
+    pub(super) next_word: u32,
+    /// Postings of all words.
+    pub(super) postings: u64,
+    /// Documents that have a posting or a record.
+    pub(super) documents: u64,
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("View")
+    }
+}
+
+impl Tables {
+    /// Opens the database in a file, or one in memory, and makes what is missing. `cache` bounds the bytes of pages kept.
+    pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
+        let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
+        let mut builder = Builder::new();
+        builder.set_cache_size(cache);
+        let database = match path {
+            Some(path) => builder.create(path),
+            None => builder.create_with_backend(InMemoryBackend::new()),
+        };
+        let database = database.map_err(|error| Fault::from(error).at(&file))?;
+        let tables = Self { database, file, view: None };
+        let totals = tables.prepare().map_err(|fault| fault.at(&tables.file))?;
+        Ok((tables, totals))
+    }
+
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    fn prepare(&self) -> Outcome<Totals> {
+        let transaction = self.database.begin_write()?;
+        let totals = {
+            let mut meta = transaction.open_table(META)?;
+            let version = meta.get("version")?.map(|version| version.value());
+            match version {
+                Some(VERSION) => Totals::read(&meta)?,
+                Some(newer) => {
+                    return Err(Fault::Other(Error::Config(format!(
+                        "{}: written by a newer version (its format is {newer}, this program knows {VERSION}); use that \
+                         version, or another directory",
+                        self.file
+                    ))));
+                }
+                None => {
+                    let totals = Totals { seed: HashSpec::random().seed, ..Totals::default() };
+                    meta.insert("version", VERSION)?;
+                    totals.write(&mut meta)?;
+                    totals
+                }
+            }
+        };
+        transaction.open_table(JOURNAL)?;
+        Tablets::open(&transaction)?;
+        transaction.commit()?;
+        Ok(totals)
+    }
+
+    /// What questions are answered from: the tables as the last change left them.
+    pub(super) fn view(&mut self) -> Outcome<&View> {
+        if self.view.is_none() {
+            let transaction = self.database.begin_read()?;
+            self.view = Some(View {
+                words: transaction.open_table(WORDS)?,
+                lists: transaction.open_table(LISTS)?,
+                ids: transaction.open_table(IDS)?,
+                documents: transaction.open_table(DOCUMENTS)?,
+                records: transaction.open_table(RECORDS)?,
+            });
+        }
+        Ok(self.view.as_ref().expect("just put there"))
+    }
+
+    /// Changes the tables, all or nothing; once this returns it is durable.
+    pub(super) fn change<T>(&mut self, change: impl FnOnce(&WriteTransaction) -> Outcome<T>) -> Outcome<T> {
+        // A view keeps the pages of its time from being used again.
+        self.view = None;
+        let transaction = self.database.begin_write()?;
+        let result = change(&transaction)?;
+        transaction.commit()?;
+        Ok(result)
+    }
+
+    /// Changes the tables as [`change`](Self::change) does, and shows them as they were before.
+    pub(super) fn rewrite<T>(&mut self, change: impl FnOnce(&WriteTransaction, &View) -> Outcome<T>) -> Outcome<T> {
+        self.view()?;
+        let view = self.view.take().expect("just made");
+        self.change(|transaction| change(transaction, &view))
+    }
+
+    /// The journal's rows, in order.
+    pub(super) fn journal(&self, mut replay: impl FnMut(u64, &[u8]) -> Outcome<()>) -> Outcome<()> {
+        let journal = self.database.begin_read()?.open_table(JOURNAL)?;
+        for row in journal.iter()? {
+            let (sequence, change) = row?;
+            replay(sequence.value(), change.value())?;
+        }
+        Ok(())
+    }
+
+    /// Moves pages to the front of the file and gives the rest back.
+    pub(super) fn compact(&mut self) -> Outcome<()> {
+        self.view = None;
+        self.database.compact()?;
+        Ok(())
+    }
+}
+
+impl<'t> Tablets<'t> {
+    pub(super) fn open(transaction: &'t WriteTransaction) -> Outcome<Self> {
+        Ok(Self {
+            words: transaction.open_table(WORDS)?,
+            lists: transaction.open_table(LISTS)?,
+            ids: transaction.open_table(IDS)?,
+            documents: transaction.open_table(DOCUMENTS)?,
+            records: transaction.open_table(RECORDS)?,
+        })
+    }
+}
+
+impl Totals {
+    /// The hash by which an id is found: keyed, because strangers choose ids.
+    pub(super) fn id_hash(&self) -> HashSpec {
+        HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.seed }
+    }
+
+    fn read(meta: &impl ReadableTable<&'static str, u64>) -> Outcome<Self> {
+        let get = |name| -> Outcome<u64> { Ok(meta.get(name)?.ok_or_else(|| Fault::damaged("meta", name))?.value()) };
+        let small = |name| u32::try_from(get(name)?).map_err(|_| Fault::damaged("meta", name));
+        Ok(Self {
+            seed: get("seed")?,
+            next_document: small("next document")?,
+            next_block: small("next block")?,
+            next_word: small("next word")?,
+            postings: get("postings")?,
+            documents: get("documents")?,
+        })
+    }
+
+    pub(super) fn write(&self, meta: &mut Table<'_, &'static str, u64>) -> Outcome<()> {
+        let Self { seed, next_document, next_block, next_word, postings, documents } = *self;
+        meta.insert("seed", seed)?;
+        meta.insert("next document", u64::from(next_document))?;
+        meta.insert("next block", u64::from(next_block))?;
+        meta.insert("next word", u64::from(next_word))?;
+        meta.insert("postings", postings)?;
+        meta.insert("documents", documents)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Numbers in as few bytes as they need: LEB128, 7 bits a byte, the lowest first.
+
+/// Appends a number.
+pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// How many bytes [`put`] takes for it.
+pub(super) fn length(number: u64) -> usize {
+    (70 - (number | 1).leading_zeros() as usize) / 7
+}
+
+/// Takes a number off the front.
+#[inline]
+pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for (index, &byte) in bytes.iter().enumerate().take(10) {
+        let part = u64::from(byte & 0x7f);
+        if index == 9 && part > 1 {
+            return None;
+        }
+        number |= part << (7 * index);
+        if byte < 0x80 {
+            *bytes = &bytes[index + 1..];
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// Takes a number that is to be below 2³².
+#[inline]
+pub(super) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
+    take(bytes)?.try_into().ok()
+}
+
+/// Takes a length, and so many bytes after it.
+pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = usize::try_from(take(bytes)?).ok()?;
+    bytes.split_off(..length)
+}
+
+/// Appends numbers that ascend: the first, then for each the gap to the one before, less 1.
+pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
+    let mut least = 0;
+    for &number in numbers {
+        put(out, u64::from(number) - least);
+        least = u64::from(number) + 1;
+    }
+}
+
+/// Takes all of `bytes` as what [`put_ascending`] wrote, after what is in `out`.
+pub(super) fn take_ascending(mut bytes: &[u8], out: &mut Vec<u32>) -> Option<()> {
+    let mut least = 0u64;
+    while !bytes.is_empty() {
+        let number = u32::try_from(least.checked_add(take(&mut bytes)?)?).ok()?;
+        out.push(number);
+        least = u64::from(number) + 1;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_come_back_from_as_many_bytes_as_was_said(number: u64, shift in 0..64u32) {
+            let number = number >> shift;
+            let mut out = vec![];
+            put(&mut out, number);
+            prop_assert_eq!(out.len(), length(number));
+            let mut rest = out.as_slice();
+            prop_assert_eq!(take(&mut rest), Some(number));
+            prop_assert!(rest.is_empty());
+        }
+
+        #[test]
+        fn any_bytes_are_ascending_numbers_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let mut numbers = vec![];
+            if take_ascending(&bytes, &mut numbers).is_some() {
+                prop_assert!(numbers.is_sorted_by(|a, b| a < b));
+            }
+            let _ = take_bytes(&mut bytes.as_slice());
+        }
+
+        #[test]
+        fn ascending_numbers_come_back(numbers in prop::collection::btree_set(any::<u32>(), 0..50)) {
+            let numbers: Vec<u32> = numbers.into_iter().collect();
+            let (mut out, mut found) = (vec![], vec![]);
+            put_ascending(&mut out, &numbers);
+            prop_assert_eq!(take_ascending(&out, &mut found), Some(()));
+            prop_assert_eq!(found, numbers);
+        }
+    }
+}

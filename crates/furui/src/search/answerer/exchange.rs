@@ -1,0 +1,122 @@
+use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
+use super::super::{CodecError, CodedSet, Coding, ContentId, Golomb, IdRange, Peer, plan, settle};
+
+/// What is sent, and how it is to be coded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a> {
+    pub(super) ids: &'a [ContentId],
+    pub(super) range: IdRange,
+    pub(super) wants: Wants,
+    pub(super) salt: u64,
+    /// Whether the ids are what a meeting before has left.
+    pub(super) narrowed: bool,
+}
+
+/// One exchange with one keeper of a word: two messages, or four with a third and its confirmation.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) with: Peer,
+    how: How,
+    coding: Coding,
+    stage: Stage,
+}
+
+/// How the coding is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// As is wanted.
+    AsWanted,
+    /// In two messages, after the sides disagreed in three.
+    LongChecks,
+    /// All ids, after the other side could not work with the coding.
+    Plain,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Meeting,
+    Settling { claim: Settle, claim_bits: u64, answer: Answer },
+}
+
+/// Which of the ids sent are in the other list, by their places.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) both: Vec<u32>,
+    pub(super) whole: bool,
+}
+
+/// Where a response leads.
+pub(super) enum Then {
+    /// To the next message with the same peer.
+    Ask,
+    /// To the end.
+    Answered(Answer),
+    /// To another replica; `Lied` if this one broke the protocol or failed.
+    Refused,
+    Lied,
+}
+
+/// Whether an exchange so coded has a third message.
+pub(super) fn has_third_message(coding: Coding) -> bool {
+    matches!(coding, Coding::Golomb(Golomb { three_messages: true, .. }))
+}
+
+impl Exchange {
+    pub(super) fn new(with: Peer) -> Self {
+        Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
+    }
+
+    /// The next message of it, and its bits.
+    ///
+    /// # Errors
+    /// If the set cannot be coded as is wanted.
+    pub(super) fn request(&mut self, term: &Term, question: Question<'_>) -> Result<(Request, u64), CodecError> {
+        if let Stage::Settling { claim, claim_bits, .. } = &self.stage {
+            return Ok((Request::Settle(claim.clone()), *claim_bits));
+        }
+        let Question { ids, range, wants, salt, narrowed } = question;
+        let (own, other) = (ids.len() as u64, (term.size as f64 * range.part()).ceil() as u64);
+        self.coding = match self.how {
+            How::AsWanted if narrowed => plan::or_ids(plan::choose(wants, own, other, range, salt), own, other, range),
+            How::AsWanted => plan::choose(wants, own, other, range, salt),
+            How::LongChecks => plan::golomb(own, other, range, salt),
+            How::Plain => Coding::Ids,
+        };
+        let set = CodedSet::encode(ids, range, self.coding)?;
+        Ok((Request::Meet(Meet { word: term.word.clone(), range, set: set.bytes }), set.bits))
+    }
+
+    /// Takes the answer to the last message; its bits are added to the cost.
+    pub(super) fn on_response(&mut self, response: Response, question: Question<'_>, cost: &mut Cost) -> Then {
+        match (std::mem::replace(&mut self.stage, Stage::Meeting), response) {
+            (Stage::Meeting, Response::Met(met)) => self.on_met(met, question, cost),
+            (Stage::Meeting, Response::Refused(Refusal::Invalid)) if self.coding != Coding::Ids => {
+                self.how = How::Plain;
+                Then::Ask
+            }
+            (Stage::Settling { answer, .. }, Response::Settled(true)) => Then::Answered(answer),
+            (Stage::Settling { .. }, Response::Settled(false) | Response::Refused(Refusal::Forgotten)) => {
+                self.how = How::LongChecks;
+                Then::Ask
+            }
+            (_, Response::Refused(Refusal::Busy | Refusal::Failed)) => Then::Refused,
+            _ => Then::Lied,
+        }
+    }
+
+    fn on_met(&mut self, met: Met, question: Question<'_>, cost: &mut Cost) -> Then {
+        let Ok(settlement) = settle(question.ids, question.range, self.coding, &met.matches) else { return Then::Lied };
+        cost.back_bits += settlement.bits;
+        let answer = Answer { both: settlement.both, whole: met.whole };
+        match (settlement.claim, met.session) {
+            (None, None) => Then::Answered(answer),
+            (Some(claim), Some(session)) => {
+                let claim_bits = claim.bits();
+                let claim = Settle { session, rejected: claim.rejected.bytes, checksum: claim.checksum };
+                self.stage = Stage::Settling { claim, claim_bits, answer };
+                Then::Ask
+            }
+            _ => Then::Lied,
+        }
+    }
+}

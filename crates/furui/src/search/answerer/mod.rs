@@ -1,0 +1,226 @@
+//! The answering side of a search.
+
+mod exchange;
+mod lists;
+mod meeting;
+mod sessions;
+mod shunned;
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
+use super::{CodedSet, Index, Matcher, Peer, limits};
+use meeting::{Meeting, Next};
+use sessions::Sessions;
+use shunned::Shunned;
+
+/// How long the other side of an exchange may take for one message.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a meeting may take; whoever asked for it waits a little longer.
+const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
+/// What a message has around the matches in it, at most.
+const MET_OVERHEAD: usize = 32;
+
+/// What an [`Answerer`] wants done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerEvent {
+    /// Answer a request.
+    Respond {
+        /// The number that [`Answerer::on_request`] was called with.
+        call: u64,
+        /// The answer.
+        response: Response,
+    },
+    /// Send this, and tell the answer to [`Answerer::on_response`], or its absence to [`Answerer::on_failure`].
+    Send {
+        /// To whom.
+        to: Peer,
+        /// The number to name with the answer.
+        call: u64,
+        /// What.
+        request: Request,
+    },
+}
+
+/// Answers what other nodes ask of this one's lists, and hosts the meetings of lists that begin with one of its own.
+///
+/// ```text
+///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ what is left ─▶ Meet ─▶ … ─▶ Found
+///                                    ◀─ Met ─┘     (another replica, if it fails, is late or lies)
+///  Meet   ─▶ the own list streams by ─▶ Met       Settle ─▶ the session is compared ─▶ Settled
+/// ```
+///
+/// The host holds the truth all the time: it knows its own ids, so false positives never leave it, and each further word
+/// costs one round trip (two in an exchange of three messages). Words that must not occur go the same way; what stays is
+/// the complement. A list that the host keeps itself costs nothing.
+///
+/// [`Request`]s that need no memory between messages (sizes, storing, comparing, handing over, fetching) are not answered
+/// here: [`on_request`](Self::on_request) gives them back.
+///
+/// Memory: [`limits::MEETING_IDS`] ids in meetings and [`limits::SESSION_IDS`] in sessions, whoever asks for whatever; who
+/// wants more is refused as [`Refusal::Busy`], one peer above its quota before others.
+///
+/// **Source.** The paper's sections 2.1 and 6.2. There, the node of a first word sends the filter of C₁ ∩ C₂ on to the third.
+#[derive(Debug)]
+pub struct Answerer {
+    me: Peer,
+    /// By the number of the one call that each waits for.
+    meetings: HashMap<u64, Meeting>,
+    sessions: Sessions,
+    shunned: Shunned,
+    next_call: u64,
+    events: VecDeque<AnswerEvent>,
+}
+
+impl Answerer {
+    /// The answering side of the node that others know as `me`.
+    pub fn new(me: Peer) -> Self {
+        Self {
+            me,
+            meetings: HashMap::new(),
+            sessions: Sessions::default(),
+            shunned: Shunned::default(),
+            next_call: 0,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Takes a request of `from`; `call`, any number of the network's, comes back with the answer. A request that is none
+    /// of [`Search`], [`Meet`] and [`Settle`] is given back, for others to answer.
+    pub fn on_request(
+        &mut self,
+        from: &Peer,
+        call: u64,
+        request: Request,
+        now: Duration,
+        index: &mut impl Index,
+    ) -> Option<Request> {
+        self.on_time(now, index);
+        let response = match request {
+            Request::Search(search) => match self.meeting(from, call, search, now, index) {
+                Ok(meeting) => {
+                    self.go_on(meeting, now, index);
+                    return None;
+                }
+                Err(why) => Response::Refused(why),
+            },
+            Request::Meet(meet) => match self.meet(from, &meet, now, index) {
+                Ok(met) => Response::Met(met),
+                Err(why) => Response::Refused(why),
+            },
+            Request::Settle(settle) => self.settle(from, &settle),
+            request => return Some(request),
+        };
+        self.events.push_back(AnswerEvent::Respond { call, response });
+        None
+    }
+
+    /// The answer to an [`AnswerEvent::Send`]. Answers that nobody waits for are ignored.
+    pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
+        let Some(mut meeting) = self.meetings.remove(&call) else { return };
+        if let Err(peer) = meeting.on_response(response) {
+            self.shunned.add(peer, now);
+        }
+        self.go_on(meeting, now, index);
+    }
+
+    /// Tells that an [`AnswerEvent::Send`] could not be sent, or that what came back was no message.
+    pub fn on_failure(&mut self, call: u64, now: Duration, index: &mut impl Index) {
+        let Some(mut meeting) = self.meetings.remove(&call) else { return };
+        if let Some(peer) = meeting.on_failure() {
+            self.shunned.add(peer, now);
+        }
+        self.go_on(meeting, now, index);
+    }
+
+    /// What is to be done next.
+    pub fn poll(&mut self) -> Option<AnswerEvent> {
+        self.events.pop_front()
+    }
+
+    /// When [`on_time`](Self::on_time) is to be called, whatever has come.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.meetings.values().map(|meeting| meeting.until).chain(self.sessions.deadline()).min()
+    }
+
+    /// Gives up what took too long.
+    pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
+        self.sessions.expire(now);
+        let late = self.meetings.iter().filter(|(_, meeting)| meeting.until <= now).map(|(&call, _)| call);
+        late.collect::<Vec<_>>().into_iter().for_each(|call| self.on_failure(call, now, index));
+    }
+
+    /// How many ids it holds, in meetings and in sessions.
+    pub fn ids_held(&self) -> (usize, usize) {
+        (self.meetings.values().map(Meeting::ids_held).sum(), self.sessions.ids_held())
+    }
+
+    /// Begins a meeting, if there is room for it.
+    fn meeting(
+        &mut self,
+        from: &Peer,
+        call: u64,
+        search: Search,
+        now: Duration,
+        index: &mut impl Index,
+    ) -> Result<Meeting, Refusal> {
+        let words = search.must.len() + search.without.len();
+        if search.must.is_empty() || words > limits::WORDS || search.most == 0 || search.most as usize > limits::IDS {
+            return Err(Refusal::Invalid);
+        }
+        let of_peer = self.meetings.values().filter(|meeting| meeting.from == *from).count();
+        let full = self.meetings.len() >= limits::MEETINGS || of_peer >= limits::MEETINGS_A_PEER;
+        if full || self.ids_held().0 + search.most as usize > limits::MEETING_IDS {
+            return Err(Refusal::Busy);
+        }
+        Meeting::new(from.clone(), call, search, now + MEETING_TIMEOUT, index).map_err(|_| Refusal::Failed)
+    }
+
+    /// Takes a meeting as far as it goes without an answer from elsewhere.
+    fn go_on(&mut self, mut meeting: Meeting, now: Duration, index: &mut impl Index) {
+        match meeting.next(&self.me, &self.shunned, now, index) {
+            Next::Send { to, request } => {
+                let call = self.next_call;
+                self.next_call += 1;
+                meeting.until = meeting.end.min(now + EXCHANGE_TIMEOUT);
+                self.meetings.insert(call, meeting);
+                self.events.push_back(AnswerEvent::Send { to, call, request });
+            }
+            Next::Respond(response) => {
+                self.events.push_back(AnswerEvent::Respond { call: meeting.call, response });
+            }
+        }
+    }
+
+    fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
+        let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
+        if exchange::has_third_message(set.coding()) && !self.sessions.has_room(from) {
+            return Err(Refusal::Busy);
+        }
+        let mut matcher = Matcher::new(set);
+        let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
+        lists::stream(index, &meet.word, meet.range, |ids| matcher.feed(ids))
+            .map_err(|_| Refusal::Failed)?
+            .map_err(|_| Refusal::Invalid)?;
+        let matches = matcher.finish();
+        if matches.coded.bytes.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
+            return Err(Refusal::Invalid);
+        }
+        let session = match matches.session {
+            Some(session) => Some(self.sessions.keep(from, session, now).ok_or(Refusal::Busy)?),
+            None => None,
+        };
+        Ok(Met { matches: matches.coded.bytes, session, whole })
+    }
+
+    fn settle(&mut self, from: &Peer, settle: &Settle) -> Response {
+        let Some(session) = self.sessions.take(settle.session, from) else {
+            return Response::Refused(Refusal::Forgotten);
+        };
+        match session.confirm(&settle.rejected, settle.checksum) {
+            Ok(same) => Response::Settled(same),
+            Err(_) => Response::Refused(Refusal::Invalid),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::super::{Peer, Session, limits};
+
+/// How long the third message of an exchange may take.
+const TIME_TO_LIVE: Duration = Duration::from_secs(10);
+
+/// What is remembered between the first and the third message of exchanges.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    kept: HashMap<u64, Kept>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    from: Peer,
+    session: Session,
+    until: Duration,
+}
+
+impl Sessions {
+    /// Whether another one of a peer's is allowed.
+    pub(super) fn has_room(&self, from: &Peer) -> bool {
+        let of_peer = self.kept.values().filter(|kept| kept.from == *from).count();
+        self.kept.len() < limits::SESSIONS && of_peer < limits::SESSIONS_A_PEER
+    }
+
+    /// Keeps a session, under the name that is returned; none if all of them together would be too large.
+    pub(super) fn keep(&mut self, from: &Peer, session: Session, now: Duration) -> Option<u64> {
+        if self.ids_held() + session.len() > limits::SESSION_IDS {
+            return None;
+        }
+        let name = self.next;
+        self.next += 1;
+        self.kept.insert(name, Kept { from: from.clone(), session, until: now + TIME_TO_LIVE });
+        Some(name)
+    }
+
+    /// Takes a session out, if it is this peer's.
+    pub(super) fn take(&mut self, name: u64, from: &Peer) -> Option<Session> {
+        self.kept.get(&name).filter(|kept| kept.from == *from)?;
+        self.kept.remove(&name).map(|kept| kept.session)
+    }
+
+    pub(super) fn expire(&mut self, now: Duration) {
+        self.kept.retain(|_, kept| kept.until > now);
+    }
+
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.kept.values().map(|kept| kept.until).min()
+    }
+
+    pub(super) fn ids_held(&self) -> usize {
+        self.kept.values().map(|kept| kept.session.len()).sum()
+    }
+}

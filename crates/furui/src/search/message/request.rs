@@ -1,0 +1,169 @@
+use super::super::{Wants, limits};
+use super::reader::Reader;
+use super::writer::Writer;
+use super::{Meet, MessageError, Request, Search, Settle, Term};
+
+const SIZE: u8 = 1;
+const SEARCH: u8 = 2;
+const MEET: u8 = 3;
+const SETTLE: u8 = 4;
+const FETCH: u8 = 5;
+const STORE: u8 = 6;
+const COMPARE: u8 = 7;
+const LIST: u8 = 8;
+
+impl Request {
+    /// The request in bytes.
+    ///
+    /// # Errors
+    /// If it breaks one of the [limits](limits).
+    pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
+        let mut to = Writer::new(self.kind());
+        match self {
+            Self::Size { words } => {
+                to.count("words", words.len(), limits::WORDS);
+                words.iter().for_each(|word| to.word(word));
+            }
+            Self::Search(search) => search.encode(&mut to),
+            Self::Meet(Meet { word, range, set }) => {
+                to.word(word);
+                to.range(*range);
+                to.bytes("bytes of a set", set, limits::MESSAGE_BYTES);
+            }
+            Self::Settle(Settle { session, rejected, checksum }) => {
+                to.fixed(*session);
+                to.bytes("bytes of rejected matches", rejected, limits::MESSAGE_BYTES);
+                to.fixed(*checksum);
+            }
+            Self::Fetch { ids } => to.ids(ids, limits::FETCHED),
+            Self::Store { postings, records } => {
+                to.count("words with postings", postings.len(), limits::POSTINGS);
+                for (word, ids) in postings {
+                    to.word(word);
+                    to.ids(ids, limits::IDS);
+                }
+                to.count("records", records.len(), limits::RECORDS);
+                records.iter().for_each(|record| to.bytes("bytes of a record", record, limits::MESSAGE_BYTES));
+            }
+            Self::Compare { from } => to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES),
+            Self::List { word, range } => {
+                to.word(word);
+                to.range(*range);
+            }
+        }
+        to.finish()
+    }
+
+    /// The request that these bytes are.
+    ///
+    /// # Errors
+    /// If they are none, or one that breaks one of the [limits](limits).
+    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        let (kind, mut from) = Reader::new(bytes)?;
+        let request = match kind {
+            SIZE => Self::Size { words: from.all("words", limits::WORDS, 2, Reader::word)? },
+            SEARCH => Self::Search(Search::decode(&mut from)?),
+            MEET => Self::Meet(Meet {
+                word: from.word()?,
+                range: from.range()?,
+                set: from.bytes("bytes of a set", limits::MESSAGE_BYTES)?.to_vec(),
+            }),
+            SETTLE => Self::Settle(Settle {
+                session: from.fixed("the session")?,
+                rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
+                checksum: from.fixed("the checksum")?,
+            }),
+            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)? },
+            STORE => Self::Store {
+                postings: from.all("words with postings", limits::POSTINGS, 3, |from| {
+                    Ok((from.word()?, from.ids(limits::IDS)?))
+                })?,
+                records: from.all("records", limits::RECORDS, 1, |from| {
+                    Ok(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec())
+                })?,
+            },
+            COMPARE => Self::Compare { from: from.word_or_none()? },
+            LIST => Self::List { word: from.word()?, range: from.range()? },
+            _ => return Err(MessageError::Invalid { what: "the kind of a request", at: 1 }),
+        };
+        from.finish()?;
+        Ok(request)
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Size { .. } => SIZE,
+            Self::Search(_) => SEARCH,
+            Self::Meet(_) => MEET,
+            Self::Settle(_) => SETTLE,
+            Self::Fetch { .. } => FETCH,
+            Self::Store { .. } => STORE,
+            Self::Compare { .. } => COMPARE,
+            Self::List { .. } => LIST,
+        }
+    }
+}
+
+impl Search {
+    fn encode(&self, to: &mut Writer) {
+        for terms in [&self.must, &self.without] {
+            to.count("words", terms.len(), limits::WORDS);
+            for Term { word, size, holders } in terms {
+                to.word(word);
+                to.varint(*size);
+                to.peers(holders);
+            }
+        }
+        to.range(self.range);
+        to.varint(u64::from(self.most));
+        self.wants.encode(to);
+        to.fixed(self.salt);
+    }
+
+    fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        let terms = |from: &mut Reader<'_>| {
+            from.all("words", limits::WORDS, 4, |from| {
+                Ok(Term { word: from.word()?, size: from.varint("the size of a list")?, holders: from.peers()? })
+            })
+        };
+        Ok(Self {
+            must: terms(from)?,
+            without: terms(from)?,
+            range: from.range()?,
+            most: from.varint32("ids to look at")?,
+            wants: Wants::decode(from)?,
+            salt: from.fixed("the salt")?,
+        })
+    }
+}
+
+impl Wants {
+    fn encode(self, to: &mut Writer) {
+        match self {
+            Self::Best => to.byte(0),
+            Self::Naive => to.byte(1),
+            Self::Fixed { bits, probes } => {
+                to.byte(2);
+                to.varint(u64::from(bits));
+                to.byte(probes);
+            }
+            Self::Ringed { probes, delta } => {
+                to.byte(if probes.is_some() { 3 } else { 4 });
+                if let Some(probes) = probes {
+                    to.byte(probes);
+                }
+                to.varint(u64::from(delta));
+            }
+        }
+    }
+
+    fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(match from.tag("the coding that is wanted", 5)? {
+            0 => Self::Best,
+            1 => Self::Naive,
+            2 => Self::Fixed { bits: from.varint32("bits of a filter")?, probes: from.byte("probes")? },
+            3 => Self::Ringed { probes: Some(from.byte("probes")?), delta: from.varint32("delta")? },
+            _ => Self::Ringed { probes: None, delta: from.varint32("delta")? },
+        })
+    }
+}

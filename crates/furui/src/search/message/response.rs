@@ -1,0 +1,169 @@
+use super::super::limits;
+use super::reader::Reader;
+use super::writer::Writer;
+use super::{Cost, Fetched, Found, MessageError, Met, Refusal, Response, WordSize};
+
+const SIZES: u8 = 0x81;
+const FOUND: u8 = 0x82;
+const MET: u8 = 0x83;
+const SETTLED: u8 = 0x84;
+const FETCHED: u8 = 0x85;
+const STORED: u8 = 0x86;
+const COMPARED: u8 = 0x87;
+const LISTED: u8 = 0x88;
+const REFUSED: u8 = 0x89;
+
+/// Each at its number.
+const REFUSALS: [Refusal; 5] =
+    [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed];
+
+impl Response {
+    /// The answer in bytes.
+    ///
+    /// # Errors
+    /// If it breaks one of the [limits](limits).
+    pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
+        let mut to = Writer::new(self.kind());
+        match self {
+            Self::Sizes(sizes) => {
+                to.count("words", sizes.len(), limits::WORDS);
+                for WordSize { ids, whole, holders } in sizes {
+                    to.varint(*ids);
+                    to.flag(*whole);
+                    to.peers(holders);
+                }
+            }
+            Self::Found(found) => found.encode(&mut to),
+            Self::Met(Met { matches, whole, session }) => {
+                to.flag(*whole);
+                to.flag(session.is_some());
+                if let Some(session) = session {
+                    to.fixed(*session);
+                }
+                to.bytes("bytes of matches", matches, limits::MESSAGE_BYTES);
+            }
+            Self::Settled(same) => to.flag(*same),
+            Self::Fetched(records) => {
+                to.count("records", records.len(), limits::FETCHED);
+                for record in records {
+                    match record {
+                        Fetched::Record(record) => {
+                            to.byte(0);
+                            to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
+                        }
+                        Fetched::Unknown => to.byte(1),
+                        Fetched::Later => to.byte(2),
+                    }
+                }
+            }
+            Self::Stored { new } => to.varint(*new),
+            Self::Compared { lists, more } => {
+                to.flag(*more);
+                to.count("lists", lists.len(), limits::LISTS);
+                for (word, ids, fingerprint) in lists {
+                    to.word(word);
+                    to.varint(*ids);
+                    to.fixed(*fingerprint);
+                }
+            }
+            Self::Listed { ids, more } => {
+                to.flag(*more);
+                to.ids(ids, limits::IDS);
+            }
+            Self::Refused(why) => to.byte(*why as u8),
+        }
+        to.finish()
+    }
+
+    /// The answer that these bytes are.
+    ///
+    /// # Errors
+    /// If they are none, or one that breaks one of the [limits](limits).
+    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        let (kind, mut from) = Reader::new(bytes)?;
+        let response = match kind {
+            SIZES => Self::Sizes(from.all("words", limits::WORDS, 3, |from| {
+                Ok(WordSize {
+                    ids: from.varint("the size of a list")?,
+                    whole: from.flag("whether a list is whole")?,
+                    holders: from.peers()?,
+                })
+            })?),
+            FOUND => Self::Found(Found::decode(&mut from)?),
+            MET => Self::Met(Met {
+                whole: from.flag("whether a list is whole")?,
+                session: if from.flag("whether there is a session")? { Some(from.fixed("the session")?) } else { None },
+                matches: from.bytes("bytes of matches", limits::MESSAGE_BYTES)?.to_vec(),
+            }),
+            SETTLED => Self::Settled(from.flag("whether the sets are the same")?),
+            FETCHED => Self::Fetched(from.all("records", limits::FETCHED, 1, |from| {
+                Ok(match from.tag("the kind of a record", 3)? {
+                    0 => Fetched::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
+                    1 => Fetched::Unknown,
+                    _ => Fetched::Later,
+                })
+            })?),
+            STORED => Self::Stored { new: from.varint("how many were new")? },
+            COMPARED => {
+                let more = from.flag("whether there are more")?;
+                let lists = from.all("lists", limits::LISTS, 11, |from| {
+                    Ok((from.word()?, from.varint("the size of a list")?, from.fixed("a fingerprint")?))
+                })?;
+                Self::Compared { lists, more }
+            }
+            LISTED => Self::Listed { more: from.flag("whether there are more")?, ids: from.ids(limits::IDS)? },
+            REFUSED => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
+            _ => return Err(MessageError::Invalid { what: "the kind of an answer", at: 1 }),
+        };
+        from.finish()?;
+        Ok(response)
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Sizes(_) => SIZES,
+            Self::Found(_) => FOUND,
+            Self::Met(_) => MET,
+            Self::Settled(_) => SETTLED,
+            Self::Fetched(_) => FETCHED,
+            Self::Stored { .. } => STORED,
+            Self::Compared { .. } => COMPARED,
+            Self::Listed { .. } => LISTED,
+            Self::Refused(_) => REFUSED,
+        }
+    }
+}
+
+impl Found {
+    fn encode(&self, to: &mut Writer) {
+        to.ids(&self.ids, limits::IDS);
+        to.fixed(self.through);
+        to.varint(self.seen);
+        to.flag(self.whole);
+        to.count("costs", self.costs.len(), limits::COSTS);
+        for cost in &self.costs {
+            to.varint(u64::from(cost.term));
+            for number in [cost.sent_bits, cost.back_bits, cost.sent_bytes, cost.back_bytes] {
+                to.varint(number);
+            }
+        }
+    }
+
+    fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(Self {
+            ids: from.ids(limits::IDS)?,
+            through: from.fixed("the last head looked at")?,
+            seen: from.varint("how many ids were looked at")?,
+            whole: from.flag("whether the lists are whole")?,
+            costs: from.all("costs", limits::COSTS, 5, |from| {
+                Ok(Cost {
+                    term: from.varint32("the word of a cost")?,
+                    sent_bits: from.varint("a cost")?,
+                    back_bits: from.varint("a cost")?,
+                    sent_bytes: from.varint("a cost")?,
+                    back_bytes: from.varint("a cost")?,
+                })
+            })?,
+        })
+    }
+}

@@ -1,0 +1,87 @@
+use super::super::{ContentId, IdRange, Peer, limits};
+use super::{MessageError, VERSION};
+
+/// Puts a message together; what breaks a limit is remembered and told at the end.
+pub(super) struct Writer {
+    bytes: Vec<u8>,
+    broken: Option<MessageError>,
+}
+
+impl Writer {
+    pub(super) fn new(kind: u8) -> Self {
+        Self { bytes: vec![VERSION, kind], broken: None }
+    }
+
+    pub(super) fn finish(self) -> Result<Vec<u8>, MessageError> {
+        if let Some(broken) = self.broken {
+            return Err(broken);
+        }
+        MessageError::if_too_long(self.bytes.len())?;
+        Ok(self.bytes)
+    }
+
+    pub(super) fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    pub(super) fn flag(&mut self, flag: bool) {
+        self.byte(u8::from(flag));
+    }
+
+    pub(super) fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.byte(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.byte(value as u8);
+    }
+
+    pub(super) fn fixed(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn count(&mut self, what: &'static str, count: usize, most: usize) {
+        if count > most {
+            self.broken.get_or_insert(MessageError::TooMany { what, count: count as u64, most });
+        }
+        self.varint(count as u64);
+    }
+
+    pub(super) fn bytes(&mut self, what: &'static str, bytes: &[u8], most: usize) {
+        self.count(what, bytes.len(), most);
+        // What is over the limit goes nowhere: it need not be copied.
+        if self.broken.is_none() {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    pub(super) fn word(&mut self, word: &str) {
+        if word.is_empty() {
+            self.broken.get_or_insert(MessageError::Invalid { what: "an empty word", at: self.bytes.len() });
+        }
+        self.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
+    }
+
+    pub(super) fn range(&mut self, range: IdRange) {
+        if range.last < range.first {
+            self.broken.get_or_insert(MessageError::Invalid { what: "a range of ids", at: self.bytes.len() });
+        }
+        self.fixed(range.first);
+        self.fixed(range.last);
+    }
+
+    pub(super) fn ids(&mut self, ids: &[ContentId], most: usize) {
+        self.count("ids", ids.len(), most);
+        if self.broken.is_none() {
+            self.bytes.extend(ids.iter().flat_map(|id| id.as_bytes()));
+        }
+    }
+
+    pub(super) fn peers(&mut self, peers: &[Peer]) {
+        self.count("peers that keep a word", peers.len(), limits::HOLDERS);
+        for peer in peers {
+            self.bytes("bytes of a peer's identity", peer.identity(), Peer::MAX_IDENTITY);
+            self.bytes("bytes of a peer's address", peer.address(), Peer::MAX_ADDRESS);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+use std::collections::VecDeque;
+
+use super::super::{Clause, ContentId, Found, limits};
+use super::words::Words;
+use super::{FAILURES_A_PASS, PASSES};
+
+/// A list up to this long is looked at in one slice: fewer round trips are worth more than the bits of a filter.
+const SHORT_LIST: u64 = 1 << 12;
+/// The first slice of a longer one.
+const FIRST_SLICE: usize = 1 << 10;
+/// How many times longer a slice may be than the one before.
+const GROWTH: usize = 4;
+/// Slices of one conjunction: with honest nodes, enough for 10⁸ ids.
+const SLICES: u32 = 1 << 12;
+
+/// How many ids of the first list to look at first.
+pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u64) -> usize {
+    match (must, exchanges) {
+        // All that are looked at are found.
+        (_, 0) => page,
+        // Most are, as most words are rare.
+        (1, _) => GROWTH * page,
+        _ if size <= SHORT_LIST => SHORT_LIST as usize,
+        _ => FIRST_SLICE,
+    }
+}
+
+/// A conjunction on its way through its first list.
+#[derive(Debug)]
+pub(super) struct Branch {
+    must: Vec<usize>,
+    without: Vec<usize>,
+    /// The head to go on at; `None` at the end.
+    next: Option<u64>,
+    /// Whether anything was looked at yet.
+    begun: bool,
+    /// Found, but not yet known to be next in the union.
+    found: VecDeque<ContentId>,
+    call: Option<u64>,
+    /// Of the last slice.
+    most: usize,
+    seen: u64,
+    hits: u64,
+    slices: u32,
+    /// One after the other.
+    failures: u32,
+    /// Whether only whole lists will do.
+    insists: bool,
+}
+
+impl Branch {
+    pub(super) fn new(clause: &Clause, words: &mut Words, after: Option<ContentId>) -> Self {
+        let mut numbers = |names: &[String]| {
+            let mut numbers: Vec<usize> = names.iter().map(|name| words.number(name)).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        };
+        let (must, without) = (numbers(&clause.must), numbers(&clause.without));
+        let contradicts = must.iter().any(|word| without.contains(word));
+        Self {
+            must,
+            without,
+            next: if contradicts { None } else { Some(after.map_or(0, ContentId::head)) },
+            begun: false,
+            found: VecDeque::new(),
+            call: None,
+            most: 0,
+            seen: 0,
+            hits: 0,
+            slices: 0,
+            failures: 0,
+            insists: true,
+        }
+    }
+
+    pub(super) fn must(&self) -> &[usize] {
+        &self.must
+    }
+
+    pub(super) fn without(&self) -> &[usize] {
+        &self.without
+    }
+
+    pub(super) fn needs(&self, word: usize) -> bool {
+        self.must.contains(&word) || self.without.contains(&word)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    pub(super) fn next(&self) -> u64 {
+        self.next.unwrap_or(u64::MAX)
+    }
+
+    /// Up to which head everything has been found; `None`, which is less than any, before the first slice.
+    pub(super) fn through(&self) -> Option<u64> {
+        match self.next {
+            None => Some(u64::MAX),
+            Some(next) if self.begun => Some(next - 1),
+            Some(_) => None,
+        }
+    }
+
+    pub(super) fn ids_held(&self) -> usize {
+        self.found.len()
+    }
+
+    pub(super) fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Ends it if one of its words is in no document.
+    pub(super) fn end_if_empty(&mut self, words: &Words) {
+        if !self.begun && self.must.iter().any(|&word| words[word].is_empty()) {
+            self.next = None;
+        }
+    }
+
+    /// The word for which it cannot go on.
+    pub(super) fn failed_word(&self, words: &Words) -> Option<String> {
+        if self.is_done() {
+            return None;
+        }
+        let lost = self.must.iter().chain(&self.without).find(|&&word| words[word].is_lost());
+        let stuck = self.failures >= PASSES * FAILURES_A_PASS || self.slices > SLICES;
+        lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
+    }
+
+    /// Whether its next slice may be asked for: when what it found has been handed on, so that memory is bounded.
+    pub(super) fn may_ask(&self) -> bool {
+        self.call.is_none() && !self.is_done() && self.found.is_empty()
+    }
+
+    /// How many ids to look at now; if only some more are wanted, no more than will probably hold them.
+    pub(super) fn slice(&self, first: usize, wanted: Option<usize>) -> u32 {
+        let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
+        if let (Some(wanted), 1..) = (wanted, self.hits) {
+            let likely = (wanted as u64 * self.seen).div_ceil(self.hits);
+            most = most.min((likely + likely / 4).max(first as u64) as usize);
+        }
+        most.clamp(1, limits::IDS) as u32
+    }
+
+    pub(super) fn asked(&mut self, call: u64, most: u32) {
+        self.call = Some(call);
+        self.most = most as usize;
+        self.slices += 1;
+    }
+
+    pub(super) fn on_found(&mut self, found: Found, after: Option<ContentId>) {
+        self.call = None;
+        if self.is_done() {
+            return;
+        }
+        self.failures = 0;
+        self.begun = true;
+        self.seen += found.seen;
+        self.hits += found.ids.len() as u64;
+        self.found.extend(found.ids.into_iter().filter(|&id| after.is_none_or(|after| id > after)));
+        self.next = found.through.checked_add(1);
+    }
+
+    /// Whether an answer from lists that are not whole is to be asked for again: the first time.
+    pub(super) fn insists(&mut self) -> bool {
+        std::mem::take(&mut self.insists)
+    }
+
+    pub(super) fn on_failure(&mut self) {
+        self.call = None;
+        self.failures += 1;
+    }
+
+    /// Takes what was found up to a head.
+    pub(super) fn take_through(&mut self, head: u64) -> impl Iterator<Item = ContentId> {
+        let count = self.found.partition_point(|id| id.head() <= head);
+        self.found.drain(..count)
+    }
+}

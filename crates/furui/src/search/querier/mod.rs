@@ -1,0 +1,389 @@
+//! The asking side of a search.
+
+mod branch;
+mod options;
+mod report;
+mod words;
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use super::message::{Cost, Found, Refusal, Request, Response, Search, Term};
+use super::{Clause, ContentId, IdRange, Peer, limits};
+use branch::{Branch, slice_at_first};
+use words::{Word, Words};
+
+pub use options::{QueryOptions, QueryRefused};
+pub use report::{Report, Round, WordReport};
+
+/// How long the network may look for the keepers of a word.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a node may take to say how long a list is.
+const SIZE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a node may take for one slice; it gives up itself a little earlier.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
+/// Failures one after the other for which another replica is asked, before the words are looked up anew.
+const FAILURES_A_PASS: u32 = 3;
+/// How often a word's keepers are looked up.
+const PASSES: u32 = 2;
+
+/// What a [`Querier`] wants done, or has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryEvent {
+    /// Find the nodes closest to this word, and tell them to [`Querier::on_holders`].
+    Lookup {
+        /// The word.
+        word: String,
+    },
+    /// Send this, and tell the answer to [`Querier::on_response`], or its absence to [`Querier::on_failure`].
+    Send {
+        /// To whom.
+        to: Peer,
+        /// The number to name with the answer.
+        call: u64,
+        /// What.
+        request: Request,
+    },
+    /// The next ids of the answer.
+    Page {
+        /// Ascending; none has been in a page before.
+        ids: Vec<ContentId>,
+        /// Where a later query goes on ([`QueryOptions::after`]).
+        cursor: ContentId,
+    },
+    /// The end: nothing comes after it.
+    Done {
+        /// How many ids the pages had.
+        found: u64,
+        /// Whether there may be more after the last page, because no more were asked for.
+        more: bool,
+        /// Whether every list came from a node that says it has been given all that it should hold.
+        whole: bool,
+    },
+    /// The end, before the answer was: what the pages had is true, and complete up to the last one's cursor.
+    Failed {
+        /// The word whose keepers do not answer.
+        word: String,
+    },
+}
+
+/// Asks a query: learns who keeps its words and how long their lists are, has the shortest list's keeper find the
+/// documents slice by slice, and hands out pages of their ids in ascending order.
+///
+/// ```text
+///  new ─▶ Lookup ─▶ on_holders ─▶ Send Size ─▶ on_response ─▶ Send Search ─▶ on_response ─▶ Page … Done
+///                └──── a word that is known from before skips these ────┘      ▲        │
+///                                                                              └─ slice ┘
+/// ```
+///
+/// A query of two known words takes one search, which takes one exchange: two round trips, or three where the exchange
+/// has three messages. Slices begin small and grow fourfold, so that the first page comes early and a rare intersection
+/// of long lists takes few rounds. A union's conjunctions are asked side by side, each held back until the others are as far.
+///
+/// A node that fails, refuses, is too slow or breaks the protocol is asked no more while there is another replica; after
+/// some of these, the words are looked up anew; then the query fails. So it always ends.
+///
+/// Memory: at most [`limits::IDS`] ids for each of at most [`limits::CLAUSES`] conjunctions, and as many again in pages
+/// not yet taken: what has not been asked for by [`poll`](Self::poll) is not asked of others.
+///
+/// **Source.** The paper's section 2.1 (TFA) and 6.2 (chaining); there, the order is that of the words, the answer comes
+/// in one piece, and every list is sent whole.
+#[derive(Debug)]
+pub struct Querier {
+    options: QueryOptions,
+    words: Words,
+    branches: Vec<Branch>,
+    calls: HashMap<u64, Call>,
+    next_call: u64,
+    events: VecDeque<QueryEvent>,
+    /// Found, merged, and not yet in a page.
+    ready: VecDeque<ContentId>,
+    found: u64,
+    /// Whether all that was found comes from whole lists.
+    whole: bool,
+    over: bool,
+    report: Report,
+}
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+struct Call {
+    to: Peer,
+    until: Duration,
+    of: Of,
+    sent_bytes: u64,
+}
+
+#[derive(Debug)]
+enum Of {
+    /// The size of the word of this number.
+    Size(usize),
+    /// A slice of the conjunction of this number.
+    Search { branch: usize, order: Vec<usize>, range: IdRange, most: u32, exchanges: usize },
+}
+
+impl Querier {
+    /// A query for the documents of any of `clauses`.
+    ///
+    /// Words in `known`, with their sizes and keepers from an earlier query ([`terms`](Self::terms)), are not looked up
+    /// unless their keepers fail.
+    ///
+    /// # Errors
+    /// If there is no clause, one without a word that must occur, or more than the [limits](limits) allow.
+    pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
+        options::check(clauses, &options)?;
+        let mut words = Words::default();
+        let branches = clauses.iter().map(|clause| Branch::new(clause, &mut words, options.after)).collect();
+        known.into_iter().for_each(|term| words.know(term));
+        Ok(Self {
+            options,
+            words,
+            branches,
+            calls: HashMap::new(),
+            next_call: 0,
+            events: VecDeque::new(),
+            ready: VecDeque::new(),
+            found: 0,
+            whole: true,
+            over: false,
+            report: Report::default(),
+        })
+    }
+
+    /// What is to be done next; `None` if there is nothing until an answer comes or the [`deadline`](Self::deadline).
+    pub fn poll(&mut self, now: Duration) -> Option<QueryEvent> {
+        if self.events.is_empty() && !self.over {
+            self.advance(now);
+        }
+        self.events.pop_front()
+    }
+
+    /// Until when the querier can wait; then [`poll`](Self::poll) is to be called, whatever has come.
+    pub fn deadline(&self) -> Option<Duration> {
+        if self.over {
+            return None;
+        }
+        let needed = |word| self.branches.iter().any(|branch| !branch.is_done() && branch.needs(word));
+        self.calls.values().map(|call| call.until).chain(self.words.deadline(needed)).min()
+    }
+
+    /// The network's answer to a [`QueryEvent::Lookup`]: the nodes closest to the word, closest first; none if it failed.
+    pub fn on_holders(&mut self, word: &str, holders: Vec<Peer>, now: Duration) {
+        self.words.on_holders(word, holders, now);
+    }
+
+    /// The answer to a [`QueryEvent::Send`]. Answers that nobody waits for are ignored.
+    pub fn on_response(&mut self, call: u64, response: Response, now: Duration) {
+        let Some(Call { to, of, sent_bytes, .. }) = self.calls.remove(&call) else { return };
+        let back_bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
+        self.report.back_bytes += back_bytes;
+        match (of, response) {
+            (Of::Size(word), Response::Sizes(sizes)) => match <[_; 1]>::try_from(sizes) {
+                Ok([size]) => self.words.on_size(word, to, size),
+                Err(_) => self.words.on_failure(word, to),
+            },
+            (Of::Size(word), _) => self.words.on_failure(word, to),
+            (Of::Search { branch, order, range, most, exchanges }, Response::Found(found))
+                if is_honest(&found, range, most, exchanges) =>
+            {
+                if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
+                    let words = order.iter().map(|&word| self.words[word].name.clone()).collect();
+                    let costs = found.costs.clone();
+                    let (seen, found) = (found.seen, found.ids.len());
+                    let round = Round {
+                        clause: branch,
+                        words,
+                        host: to.clone(),
+                        most,
+                        seen,
+                        found,
+                        sent_bytes,
+                        back_bytes,
+                        costs,
+                        at: now,
+                    };
+                    self.report.rounds.push(round);
+                }
+                found.costs.iter().for_each(|cost| self.report.add(cost));
+                // A keeper that was whole when it was last heard of, and no longer is: look for another, once.
+                let was_whole = order.iter().all(|&word| self.words[word].is_whole());
+                if !found.whole && was_whole && self.branches[branch].insists() {
+                    return self.search_failed(branch, &order, to, true, now);
+                }
+                self.whole &= found.whole;
+                self.branches[branch].on_found(found, self.options.after);
+            }
+            (Of::Search { branch, order, .. }, response) => {
+                // Keepers of other words may have moved: whoever says so may be right.
+                let moved = response == Response::Refused(Refusal::Unreachable);
+                self.search_failed(branch, &order, to, moved, now);
+            }
+        }
+    }
+
+    /// Tells that a [`QueryEvent::Send`] could not be sent, or that what came back was no message.
+    pub fn on_failure(&mut self, call: u64, now: Duration) {
+        match self.calls.remove(&call) {
+            Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
+            Some(Call { to, of: Of::Search { branch, order, .. }, .. }) => {
+                self.search_failed(branch, &order, to, false, now);
+            }
+            None => {}
+        }
+    }
+
+    /// What was learnt of the words: for the next query with one of them.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.words.iter().filter_map(Word::term)
+    }
+
+    /// What the query took so far, and with [`QueryOptions::explain`] round by round.
+    pub fn report(&self) -> Report {
+        let words = self.words.iter().filter_map(Word::report).collect();
+        Report { words, failures: self.words.failures(), ..self.report.clone() }
+    }
+
+    /// How many ids it holds.
+    pub fn ids_held(&self) -> usize {
+        self.ready.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
+    }
+
+    fn search_failed(&mut self, branch: usize, order: &[usize], host: Peer, moved: bool, now: Duration) {
+        self.words.blame(host);
+        let branch = &mut self.branches[branch];
+        branch.on_failure();
+        if moved || branch.failures().is_multiple_of(FAILURES_A_PASS) {
+            order.iter().for_each(|&word| self.words.forget(word, now));
+        }
+    }
+
+    /// Does all that can be done at `now`.
+    fn advance(&mut self, now: Duration) {
+        let late: Vec<u64> = self.calls.iter().filter(|(_, call)| call.until <= now).map(|(&call, _)| call).collect();
+        late.into_iter().for_each(|call| self.on_failure(call, now));
+        self.learn(now);
+        self.merge();
+        let failed = self.branches.iter().find_map(|branch| branch.failed_word(&self.words));
+        let more = !self.branches.iter().all(Branch::is_done);
+        if self.hand_out_page(!more || failed.is_some()) {
+            return;
+        }
+        if let Some(word) = failed {
+            return self.end(QueryEvent::Failed { word });
+        }
+        if self.wanted() == 0 || !more {
+            let more = more || !self.ready.is_empty();
+            let whole = self.whole && self.words.iter().all(Word::is_whole);
+            return self.end(QueryEvent::Done { found: self.found, more, whole });
+        }
+        for branch in 0..self.branches.len() {
+            self.ask(branch, now);
+        }
+    }
+
+    fn end(&mut self, event: QueryEvent) {
+        self.over = true;
+        self.calls.clear();
+        self.events.push_back(event);
+    }
+
+    /// Looks words up and asks for the sizes of their lists.
+    fn learn(&mut self, now: Duration) {
+        for word in 0..self.words.len() {
+            if self.branches.iter().all(|branch| branch.is_done() || !branch.needs(word)) {
+                continue;
+            }
+            if self.words.wants_lookup(word, now) {
+                let word = self.words[word].name.clone();
+                self.report.lookups += 1;
+                self.events.push_back(QueryEvent::Lookup { word });
+            }
+            if let Some(to) = self.words.next_to_ask(word, now) {
+                let request = Request::Size { words: vec![self.words[word].name.clone()] };
+                self.send(to, request, now + SIZE_TIMEOUT, Of::Size(word));
+            }
+        }
+        for branch in &mut self.branches {
+            branch.end_if_empty(&self.words);
+        }
+    }
+
+    /// How many more ids are wanted after those that are ready.
+    fn wanted(&self) -> u64 {
+        self.options.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.found))
+    }
+
+    /// Moves what no branch can add anything before to `ready`.
+    fn merge(&mut self) {
+        let Some(floor) = self.branches.iter().map(Branch::through).min().flatten() else { return };
+        let mut ids: Vec<ContentId> = self.branches.iter_mut().flat_map(|branch| branch.take_through(floor)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        self.ready.extend(ids);
+    }
+
+    /// Hands out a full page; the last ones may have less.
+    fn hand_out_page(&mut self, last: bool) -> bool {
+        let page = (self.options.page as u64).min(self.wanted()) as usize;
+        let count = page.min(self.ready.len());
+        if count == 0 || count < page && !last {
+            return false;
+        }
+        let ids: Vec<ContentId> = self.ready.drain(..count).collect();
+        let cursor = ids[count - 1];
+        self.found += count as u64;
+        self.events.push_back(QueryEvent::Page { ids, cursor });
+        true
+    }
+
+    /// Asks for the branch's next slice, if it is its turn.
+    fn ask(&mut self, number: usize, now: Duration) {
+        let branch = &self.branches[number];
+        if !branch.may_ask() {
+            return;
+        }
+        let Some(plan) = self.words.plan(branch) else { return };
+        let host = plan.must[0].holders[0].clone();
+        let exchanges = plan.must.len() + plan.without.len() - 1;
+        let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
+        let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
+        let limited = self.options.limit.is_some();
+        let most = branch.slice(first, if limited { Some(page) } else { None });
+        let range = IdRange { first: branch.next(), last: u64::MAX };
+        let search = Search {
+            must: plan.must,
+            without: plan.without,
+            range,
+            most,
+            wants: self.options.wants,
+            salt: self.options.salt,
+        };
+        let of = Of::Search { branch: number, order: plan.order, range, most, exchanges };
+        let call = self.send(host, Request::Search(search), now + SEARCH_TIMEOUT, of);
+        self.branches[number].asked(call, most);
+    }
+
+    fn send(&mut self, to: Peer, request: Request, until: Duration, of: Of) -> u64 {
+        let call = self.next_call;
+        self.next_call += 1;
+        let sent_bytes = request.encode().map_or(0, |bytes| bytes.len() as u64);
+        self.report.messages += 1;
+        self.report.sent_bytes += sent_bytes;
+        self.calls.insert(call, Call { to: to.clone(), until, of, sent_bytes });
+        self.events.push_back(QueryEvent::Send { to, call, request });
+        call
+    }
+}
+
+/// Whether an answer keeps to what was asked. What it cannot show is whether ids are missing or made up.
+fn is_honest(found: &Found, range: IdRange, most: u32, exchanges: usize) -> bool {
+    let Found { ids, through, seen, whole: _, costs } = found;
+    let (from, to) = (range.first, *through);
+    (from..=range.last).contains(&to)
+        && *seen <= u64::from(most)
+        && (*seen > 0 || to == range.last)
+        && ids.len() as u64 <= *seen
+        && ids.is_sorted_by(|a, b| a < b)
+        && ids.iter().all(|id| (from..=to).contains(&id.head()))
+        && costs.iter().all(|&Cost { term, .. }| (term as usize) < exchanges)
+}

@@ -1,0 +1,79 @@
+use std::fmt;
+
+use super::super::{Clause, ContentId, Wants, limits};
+
+/// What is wanted of a query, besides the words.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryOptions {
+    /// Ids a page; from 1 to [`limits::PAGE`].
+    pub page: usize,
+    /// Ids after which to stop; `None` for the whole answer.
+    pub limit: Option<u64>,
+    /// Where an earlier query stopped: only ids greater than this one.
+    pub after: Option<ContentId>,
+    /// How sets are to be coded between nodes.
+    pub wants: Wants,
+    /// A number that nobody could know before, new for each query.
+    pub salt: u64,
+    /// Whether the report is to tell of each round.
+    pub explain: bool,
+}
+
+impl QueryOptions {
+    /// A page of 20, then no more, with the coding that takes the fewest bits.
+    pub fn new(salt: u64) -> Self {
+        Self { page: 20, limit: Some(20), after: None, wants: Wants::Best, salt, explain: false }
+    }
+}
+
+/// Why a query cannot be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryRefused {
+    /// The number of clauses is zero or above [`limits::CLAUSES`].
+    Clauses(usize),
+    /// A clause has no word that must occur.
+    OnlyWithout,
+    /// A clause has more than [`limits::WORDS`] words.
+    Words(usize),
+    /// A word is empty or longer than [`limits::WORD_BYTES`].
+    WordBytes(usize),
+    /// Pages of no id, or of more than [`limits::PAGE`].
+    Page(usize),
+}
+
+impl fmt::Display for QueryRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("query: ")?;
+        match self {
+            Self::Clauses(count) => write!(f, "{count} clauses; it takes from 1 to {}", limits::CLAUSES),
+            Self::OnlyWithout => f.write_str("a clause without a word that must occur; add one"),
+            Self::Words(count) => write!(f, "{count} words in a clause; at most {} are allowed", limits::WORDS),
+            Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; it takes from 1 to {}", limits::WORD_BYTES),
+            Self::Page(ids) => write!(f, "pages of {ids} ids; they take from 1 to {}", limits::PAGE),
+        }
+    }
+}
+
+impl std::error::Error for QueryRefused {}
+
+pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), QueryRefused> {
+    if !(1..=limits::CLAUSES).contains(&clauses.len()) {
+        return Err(QueryRefused::Clauses(clauses.len()));
+    }
+    for Clause { must, without } in clauses {
+        if must.is_empty() {
+            return Err(QueryRefused::OnlyWithout);
+        }
+        if must.len() + without.len() > limits::WORDS {
+            return Err(QueryRefused::Words(must.len() + without.len()));
+        }
+        let bad = must.iter().chain(without).find(|word| !(1..=limits::WORD_BYTES).contains(&word.len()));
+        if let Some(word) = bad {
+            return Err(QueryRefused::WordBytes(word.len()));
+        }
+    }
+    if !(1..=limits::PAGE).contains(&options.page) {
+        return Err(QueryRefused::Page(options.page));
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Messages in bytes: any message comes back as it was, and any bytes are a message or an error.
+
+#![cfg(feature = "search")]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use furui::search::{
+    ContentId, Cost, Fetched, Found, IdRange, Meet, MessageError, Met, Peer, Refusal, Request, Response, Search,
+    Settle, Term, Wants, WordSize, limits,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn word() -> impl Strategy<Value = String> {
+    "[a-z篩é]{1,20}"
+}
+
+fn ids(most: usize) -> impl Strategy<Value = Vec<ContentId>> {
+    vec(any::<[u8; 20]>().prop_map(ContentId::new), 0..most)
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..300)
+}
+
+fn range() -> impl Strategy<Value = IdRange> {
+    any::<(u64, u64)>().prop_map(|(a, b)| IdRange { first: a.min(b), last: a.max(b) })
+}
+
+fn peers() -> impl Strategy<Value = Vec<Peer>> {
+    let peer = (vec(any::<u8>(), 0..=Peer::MAX_IDENTITY), vec(any::<u8>(), 0..=Peer::MAX_ADDRESS));
+    vec(peer.prop_map(|(identity, address)| Peer::new(&identity, &address)), 0..=limits::HOLDERS)
+}
+
+fn terms() -> impl Strategy<Value = Vec<Term>> {
+    vec((word(), any::<u64>(), peers()).prop_map(|(word, size, holders)| Term { word, size, holders }), 0..4)
+}
+
+fn wants() -> impl Strategy<Value = Wants> {
+    prop_oneof![
+        Just(Wants::Best),
+        Just(Wants::Naive),
+        any::<(u32, u8)>().prop_map(|(bits, probes)| Wants::Fixed { bits, probes }),
+        any::<(Option<u8>, u32)>().prop_map(|(probes, delta)| Wants::Ringed { probes, delta }),
+    ]
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let search = (terms(), terms(), range(), any::<u32>(), wants(), any::<u64>());
+    prop_oneof![
+        vec(word(), 0..limits::WORDS).prop_map(|words| Request::Size { words }),
+        search.prop_map(|(must, without, range, most, wants, salt)| {
+            Request::Search(Search { must, without, range, most, wants, salt })
+        }),
+        (word(), range(), bytes()).prop_map(|(word, range, set)| Request::Meet(Meet { word, range, set })),
+        (any::<u64>(), bytes(), any::<u64>()).prop_map(|(session, rejected, checksum)| Request::Settle(Settle {
+            session,
+            rejected,
+            checksum
+        })),
+        ids(50).prop_map(|ids| Request::Fetch { ids }),
+        (vec((word(), ids(5)), 0..9), vec(bytes(), 0..5))
+            .prop_map(|(postings, records)| Request::Store { postings, records }),
+        prop_oneof![Just(String::new()), word()].prop_map(|from| Request::Compare { from }),
+        (word(), range()).prop_map(|(word, range)| Request::List { word, range }),
+    ]
+}
+
+fn response() -> impl Strategy<Value = Response> {
+    let size =
+        (any::<u64>(), any::<bool>(), peers()).prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
+    let cost = (any::<u32>(), any::<[u64; 4]>()).prop_map(|(term, [sent_bits, back_bits, sent_bytes, back_bytes])| {
+        Cost { term, sent_bits, back_bits, sent_bytes, back_bytes }
+    });
+    let found = (ids(50), any::<u64>(), any::<u64>(), any::<bool>(), vec(cost, 0..6));
+    let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
+    let refusals = [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed];
+    prop_oneof![
+        vec(size, 0..5).prop_map(Response::Sizes),
+        found.prop_map(|(ids, through, seen, whole, costs)| {
+            Response::Found(Found { ids, through, seen, whole, costs })
+        }),
+        (bytes(), any::<bool>(), any::<Option<u64>>()).prop_map(|(matches, whole, session)| Response::Met(Met {
+            matches,
+            whole,
+            session
+        })),
+        any::<bool>().prop_map(Response::Settled),
+        vec(fetched, 0..9).prop_map(Response::Fetched),
+        any::<u64>().prop_map(|new| Response::Stored { new }),
+        (vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
+            .prop_map(|(lists, more)| Response::Compared { lists, more }),
+        (ids(50), any::<bool>()).prop_map(|(ids, more)| Response::Listed { ids, more }),
+        proptest::sample::select(refusals.to_vec()).prop_map(Response::Refused),
+    ]
+}
+
+/// Whatever is read of any bytes has those bytes as its only spelling.
+fn decode(bytes: &[u8]) {
+    if let Ok(request) = Request::decode(bytes) {
+        assert_eq!(request.encode().unwrap(), bytes);
+    }
+    if let Ok(response) = Response::decode(bytes) {
+        assert_eq!(response.encode().unwrap(), bytes);
+    }
+}
+
+proptest! {
+    #[test]
+    fn requests_come_back(request in request()) {
+        let bytes = request.encode().unwrap();
+        prop_assert_eq!(Request::decode(&bytes).unwrap(), request);
+        prop_assert!(Response::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn responses_come_back(response in response()) {
+        let bytes = response.encode().unwrap();
+        prop_assert_eq!(Response::decode(&bytes).unwrap(), response);
+        prop_assert!(Request::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_message_cut_short_or_with_more_after_it_is_none(request in request(), response in response(), at: usize) {
+        for (mut bytes, is_request) in [(request.encode().unwrap(), true), (response.encode().unwrap(), false)] {
+            let ok = |bytes: &[u8]| if is_request { Request::decode(bytes).is_ok() } else { Response::decode(bytes).is_ok() };
+            prop_assert!(!ok(&bytes[..at % bytes.len()]));
+            bytes.push(0);
+            prop_assert!(!ok(&bytes));
+        }
+    }
+
+    #[test]
+    fn changed_messages_are_others_or_none(
+        request in request(), response in response(), changes in vec(any::<(usize, u8)>(), 1..5),
+    ) {
+        for mut bytes in [request.encode().unwrap(), response.encode().unwrap()] {
+            for &(at, byte) in &changes {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            decode(&bytes);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_or_none(kind in 0..0x8au8, rest in vec(prop_oneof![0..4u8, any::<u8>()], 0..200)) {
+        decode(&[&[1, kind], &rest[..]].concat());
+        decode(&rest);
+    }
+}
+
+#[test]
+fn the_example_of_the_format_is_what_is_written() {
+    let search = Search {
+        must: vec![
+            Term { word: "bloom".into(), size: 300, holders: vec![Peer::new(b"\x01\x02", b"\x7f")] },
+            Term { word: "filter".into(), size: 70_000, holders: vec![] },
+        ],
+        without: vec![],
+        range: IdRange { first: 0, last: u64::MAX },
+        most: 300,
+        wants: Wants::Ringed { probes: Some(7), delta: 1000 },
+        salt: 0x1122_3344_5566_7788,
+    };
+    let bytes = [
+        &[1, 2][..],
+        &[2, 5, b'b', b'l', b'o', b'o', b'm', 0xac, 2, 1, 2, 1, 2, 1, 0x7f],
+        &[6, b'f', b'i', b'l', b't', b'e', b'r', 0xf0, 0xa2, 4, 0, 0],
+        &[0; 8],
+        &[0xff; 8],
+        &[0xac, 2, 3, 7, 0xe8, 7],
+        &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11],
+    ];
+    assert_eq!(Request::Search(search).encode().unwrap(), bytes.concat());
+
+    let found = Found {
+        ids: vec![ContentId::new([0xab; 20])],
+        through: u64::MAX,
+        seen: 300,
+        whole: true,
+        costs: vec![Cost { term: 0, sent_bits: 2100, back_bits: 45, sent_bytes: 290, back_bytes: 11 }],
+    };
+    let bytes = [&[1, 0x82, 1][..], &[0xab; 20], &[0xff; 8], &[0xac, 2, 1, 1, 0, 0xb4, 0x10, 45, 0xa2, 2, 11]].concat();
+    assert_eq!(Response::Found(found).encode().unwrap(), bytes);
+}
+
+#[test]
+fn what_is_too_large_is_neither_written_nor_read() {
+    let too_many = |what: &str, error: MessageError| {
+        assert!(matches!(error, MessageError::TooMany { .. }) && error.to_string().contains(what), "{error}");
+    };
+    let words = vec!["word".to_owned(); limits::WORDS + 1];
+    too_many("65 words, at most 64", Request::Size { words }.encode().unwrap_err());
+    let from = "w".repeat(limits::WORD_BYTES + 1);
+    too_many("129 bytes of a word", Request::Compare { from }.encode().unwrap_err());
+    let ids = vec![ContentId::new([7; 20]); limits::IDS + 1];
+    too_many("32769 ids", Response::Listed { ids, more: false }.encode().unwrap_err());
+    let set = vec![0; limits::MESSAGE_BYTES];
+    let meet = Meet { word: "word".into(), range: IdRange::ALL, set };
+    too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
+    too_many("bytes of a message", Request::decode(&vec![1; limits::MESSAGE_BYTES + 1]).unwrap_err());
+    too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());
+    // The number of ids is allowed, but the bytes are not there: nothing is made ready for them.
+    let short = MessageError::Short { what: "ids", at: 2 };
+    assert_eq!(Request::decode(&[1, 5, 0xff, 1]).unwrap_err(), short);
+    assert_eq!(short.to_string(), "message: ids begins at byte 2 and is cut short");
+}
+
+#[test]
+fn each_error_says_what_is_wrong() {
+    let invalid = |what, at| MessageError::Invalid { what, at };
+    for (bytes, error) in [
+        (&[2, 1, 0][..], MessageError::Version(2)),
+        (&[1, 9], invalid("the kind of a request", 1)),
+        (&[1, 0x81], invalid("the kind of a request", 1)),
+        (&[1, 1, 0, 0], MessageError::Trailing { at: 3 }),
+        (&[1, 1, 1, 0, 0], invalid("an empty word", 3)),
+        (&[1, 1, 1, 1, 0xff], invalid("a word, which is not UTF-8,", 3)),
+        (&[1, 1, 0x80, 0], invalid("words", 2)),
+        (&[1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2], invalid("words", 2)),
+        (&[], MessageError::Short { what: "the version", at: 0 }),
+    ] {
+        assert_eq!(Request::decode(bytes).unwrap_err(), error, "{bytes:?}");
+    }
+    let mut backwards = vec![1, 8, 1, b'w'];
+    backwards.extend([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(Request::decode(&backwards).unwrap_err(), invalid("a range of ids", 4));
+}

@@ -1,0 +1,280 @@
+//! Queries over simulated nodes, against brute force.
+
+#![cfg(feature = "search")]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod simulation;
+
+use std::time::Duration;
+
+use furui::search::{Clause, ContentId, Querier, QueryEvent, QueryOptions, Term, Wants, limits};
+use simulation::{BAD, Links, Manner, Random, World};
+
+/// Words and the part of the documents that they are in.
+const WORDS: [(&str, f64); 12] = [
+    ("the", 0.7),
+    ("of", 0.6),
+    ("and", 0.4),
+    ("search", 0.2),
+    ("filter", 0.1),
+    ("table", 0.08),
+    ("hash", 0.05),
+    ("ring", 0.02),
+    ("bloom", 0.01),
+    ("sieve", 0.004),
+    ("quotient", 0.001),
+    ("nothing", 0.0),
+];
+
+const CODINGS: [Wants; 5] = [
+    Wants::Best,
+    Wants::Naive,
+    Wants::Fixed { bits: 2164, probes: 5 },
+    Wants::Ringed { probes: Some(7), delta: 1000 },
+    Wants::Ringed { probes: None, delta: 1000 },
+];
+
+fn clause(must: &[&str], without: &[&str]) -> Clause {
+    let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    Clause { must: owned(must), without: owned(without) }
+}
+
+/// One to three conjunctions of one to five words, with or without words to leave out, of those that `allowed` has.
+fn any_query(random: &mut Random, allowed: &[&str]) -> Vec<Clause> {
+    let mut some = |least: usize, most: usize| -> Vec<&str> {
+        (0..least + random.below(most - least + 1)).map(|_| allowed[random.below(allowed.len())]).collect()
+    };
+    let clauses = some(1, 3).len();
+    (0..clauses).map(|_| clause(&some(1, 5), &some(0, 2))).collect()
+}
+
+fn whole_answer(salt: u64) -> QueryOptions {
+    QueryOptions { limit: None, ..QueryOptions::new(salt) }
+}
+
+fn query(clauses: &[Clause], options: QueryOptions) -> Querier {
+    Querier::new(clauses, vec![], options).unwrap()
+}
+
+#[test]
+fn every_coding_finds_what_brute_force_finds() {
+    let seed = 1;
+    let mut world = World::new(seed, 20, 3000, &WORDS);
+    let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).chain(["unheard"]).collect();
+    for round in 0..60 {
+        let clauses = any_query(&mut world.random, &words);
+        for wants in CODINGS {
+            let outcome = world.run(query(&clauses, QueryOptions { wants, ..whole_answer(round) }));
+            let QueryEvent::Done { found, more: false, whole: true } = outcome.end else {
+                panic!("seed {seed}, round {round}, {wants:?}: {:?}", outcome.end)
+            };
+            assert!(outcome.ids == world.truth(&clauses), "seed {seed}, round {round}, {wants:?}: {clauses:?}");
+            assert_eq!(found, outcome.ids.len() as u64);
+            assert!(outcome.pages.iter().rev().skip(1).all(|page| page.len() == 20));
+        }
+    }
+}
+
+#[test]
+fn answers_are_right_over_rough_links() {
+    for seed in 0..30 {
+        let mut world = World::new(seed, 12, 1000, &WORDS);
+        world.links = Links::ROUGH;
+        let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+        for round in 0..5 {
+            let clauses = any_query(&mut world.random, &words);
+            let outcome = world.run(query(&clauses, whole_answer(round)));
+            assert!(outcome.is_done(), "seed {seed}, round {round}: {:?} of {clauses:?}", outcome.end);
+            assert!(outcome.ids == world.truth(&clauses), "seed {seed}, round {round}: {clauses:?}");
+        }
+    }
+}
+
+#[test]
+fn one_honest_replica_of_each_word_is_enough() {
+    for seed in 0..30 {
+        let mut world = World::new(seed, 15, 1000, &WORDS);
+        for node in 0..world.nodes.len() {
+            if world.random.chance(0.3) {
+                world.nodes[node].manner = BAD[world.random.below(BAD.len())];
+            }
+        }
+        let honest = |word: &str| world.replicas(word).iter().any(|&node| world.nodes[node].manner == Manner::Honest);
+        let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).filter(|word| honest(word)).collect();
+        for round in 0..5 {
+            let clauses = any_query(&mut world.random, &words);
+            let outcome = world.run(query(&clauses, whole_answer(round)));
+            assert!(outcome.is_done(), "seed {seed}, round {round}: {:?} of {clauses:?}", outcome.end);
+            assert!(outcome.ids == world.truth(&clauses), "seed {seed}, round {round}: {clauses:?}");
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_bad_host_and_keeper_is_left_for_another() {
+    for manner in BAD {
+        for (word, other) in [("search", "filter"), ("filter", "search")] {
+            let mut world = World::new(7, 30, 1000, &WORDS);
+            // The two replicas that are asked first.
+            let replicas = world.replicas(word);
+            replicas[..2].iter().for_each(|&node| world.nodes[node].manner = manner);
+            assert!(world.replicas(other).iter().all(|node| !replicas[..2].contains(node)), "choose another seed");
+            let clauses = [clause(&[word, other], &[])];
+            let outcome = world.run(query(&clauses, whole_answer(7)));
+            assert!(outcome.is_done() && outcome.ids == world.truth(&clauses), "{manner:?}: {:?}", outcome.end);
+            assert!(outcome.took < Duration::from_secs(30), "{manner:?}: {:?}", outcome.took);
+        }
+    }
+}
+
+#[test]
+fn a_query_ends_whatever_happens() {
+    let mut done = 0;
+    for seed in 0..60 {
+        let mut world = World::new(seed, 10, 500, &WORDS);
+        world.links = Links { loss: 0.3, ..Links::ROUGH };
+        for node in 0..world.nodes.len() {
+            if world.random.chance(0.7) {
+                world.nodes[node].manner = BAD[world.random.below(BAD.len())];
+            }
+        }
+        let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+        let clauses = any_query(&mut world.random, &words);
+        let outcome = world.run(query(&clauses, whole_answer(seed)));
+        assert!(outcome.took < Duration::from_secs(200), "seed {seed}: {:?}", outcome.took);
+        done += usize::from(outcome.is_done());
+        let truth = world.truth(&clauses);
+        assert!(outcome.ids.iter().all(|id| truth.contains(id)), "seed {seed}: wrong ids before the end");
+        if let QueryEvent::Failed { .. } = outcome.end {
+            // What came is complete as far as it goes.
+            assert!(truth.starts_with(&outcome.ids), "seed {seed}: gaps before the failure");
+        }
+    }
+    assert!(done > 0, "none was answered");
+}
+
+#[test]
+fn pages_by_cursor_have_neither_gaps_nor_duplicates() {
+    let mut world = World::new(3, 20, 4000, &WORDS);
+    for clauses in [
+        vec![clause(&["the", "of"], &["and"])],
+        vec![clause(&["the", "search"], &[]), clause(&["of", "filter"], &[]), clause(&["ring"], &["the"])],
+    ] {
+        let (mut after, mut ids, mut known) = (None, Vec::<ContentId>::new(), vec![]);
+        loop {
+            let options = QueryOptions { page: 50, limit: Some(50), after, ..QueryOptions::new(9) };
+            let outcome = world.run(Querier::new(&clauses, known, options).unwrap());
+            let QueryEvent::Done { more, .. } = outcome.end else { panic!("{:?}", outcome.end) };
+            assert!(outcome.pages.len() <= 1);
+            ids.extend(&outcome.ids);
+            (after, known) = (outcome.ids.last().copied(), outcome.terms);
+            if !more {
+                break;
+            }
+        }
+        assert_eq!(ids, world.truth(&clauses));
+    }
+}
+
+#[test]
+fn two_known_words_take_three_round_trips_at_most() {
+    let mut world = World::new(4, 50, 20_000, &WORDS);
+    let round_trip = world.links.one_way * 2;
+    let mut took: Vec<Duration> = Vec::new();
+    for (place, (first, _)) in WORDS.iter().enumerate() {
+        for (second, _) in &WORDS[..place] {
+            let clauses = [clause(&[first, second], &[])];
+            let cold = world.run(query(&clauses, QueryOptions::new(1)));
+            let warm = world.run(Querier::new(&clauses, cold.terms, QueryOptions::new(2)).unwrap());
+            let truth = world.truth(&clauses);
+            assert!(warm.is_done() && truth.starts_with(&warm.ids) && warm.ids.len() == truth.len().min(20));
+            assert!(warm.report.lookups == 0 || *first == "nothing");
+            if *first != "nothing" {
+                took.push(warm.took);
+            }
+        }
+    }
+    took.sort_unstable();
+    let p95 = took[took.len() * 95 / 100];
+    assert!(p95 <= 3 * round_trip, "{p95:?} of {took:?}");
+    assert!(took[took.len() / 2] <= 2 * round_trip, "{took:?}");
+}
+
+#[test]
+fn the_first_page_of_a_large_answer_comes_before_the_rest() {
+    let mut world = World::new(5, 30, 60_000, &WORDS);
+    let clauses = [clause(&["the", "of"], &[])];
+    for wants in CODINGS {
+        let outcome = world.run(query(&clauses, QueryOptions { wants, explain: true, ..whole_answer(5) }));
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        assert!(outcome.first_page.unwrap() * 2 < outcome.took, "{:?} of {:?}", outcome.first_page, outcome.took);
+        // 36,000 ids, from 1,024 fourfold up.
+        assert_eq!(outcome.report.rounds.len(), 4);
+        assert!(outcome.most_ids_held <= 2 * limits::IDS);
+        let costs = outcome.report.rounds.iter().flat_map(|round| &round.costs);
+        assert_eq!(costs.map(|cost| cost.sent_bits).sum::<u64>(), outcome.report.exchanged.sent_bits);
+    }
+    assert!(world.nodes.iter().all(|node| node.lists.longest <= limits::IDS + 1));
+}
+
+#[test]
+fn large_sets_meet_in_three_messages_and_again_in_two_if_the_third_fails() {
+    let clauses = [clause(&["the", "of"], &[])];
+    let mut took = vec![];
+    for manner in [Manner::Honest, Manner::Forgetful] {
+        let mut world = World::new(5, 30, 60_000, &WORDS);
+        world.nodes.iter_mut().for_each(|node| node.manner = manner);
+        let outcome = world.run(query(&clauses, whole_answer(5)));
+        assert!(outcome.is_done());
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        assert!(world.settles > 0, "no third message");
+        took.push((outcome.took, outcome.report.exchanged.sent_bits));
+    }
+    assert!(took[0] < took[1], "{took:?}");
+}
+
+#[test]
+fn a_page_of_hot_words_looks_at_little_of_their_lists() {
+    let mut world = World::new(6, 30, 60_000, &WORDS);
+    let outcome =
+        world.run(query(&[clause(&["the", "of"], &[])], QueryOptions { explain: true, ..QueryOptions::new(6) }));
+    assert!(matches!(outcome.end, QueryEvent::Done { found: 20, more: true, .. }));
+    assert!(outcome.report.rounds.iter().map(|round| round.seen).sum::<u64>() <= 1024);
+    assert!(outcome.most_ids_held <= 1024);
+}
+
+#[test]
+fn lists_that_are_not_whole_are_asked_after_those_that_are() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search", "filter"], &["table"])];
+    let known: Vec<Term> = world.run(query(&clauses, whole_answer(1))).terms;
+    // The first replicas have just come back: they hold nothing yet.
+    for word in ["search", "filter", "table"] {
+        let first = world.replicas(word)[0];
+        world.nodes[first].lists.forget();
+    }
+    for known in [vec![], known] {
+        let outcome = world.run(Querier::new(&clauses, known, whole_answer(2)).unwrap());
+        assert!(matches!(outcome.end, QueryEvent::Done { whole: true, .. }), "{:?}", outcome.end);
+        assert_eq!(outcome.ids, world.truth(&clauses));
+    }
+    // If there is no whole one, what there is, and that it may not be all.
+    let last = world.replicas("search")[2];
+    for node in world.replicas("search").into_iter().filter(|&node| node != last) {
+        world.nodes[node].lists.forget();
+    }
+    world.nodes[last].lists.whole = false;
+    let outcome = world.run(query(&clauses, whole_answer(3)));
+    assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{:?}", outcome.end);
+    assert_eq!(outcome.ids, world.truth(&clauses));
+}
+
+#[test]
+fn ids_are_ascending_and_none_comes_twice_in_a_union() {
+    let mut world = World::new(9, 20, 5000, &WORDS);
+    let clauses: Vec<Clause> = WORDS.iter().map(|(word, _)| clause(&[word], &[])).collect();
+    let outcome = world.run(query(&clauses, QueryOptions { page: 7, ..whole_answer(1) }));
+    assert!(outcome.ids.is_sorted_by(|a: &ContentId, b| a < b));
+    assert_eq!(outcome.ids, world.truth(&clauses));
+    assert!(outcome.most_ids_held <= (clauses.len() + 1) * limits::IDS);
+}
