@@ -2,5 +2,5 @@
 //! and documents in an embedded database, and an HTTP face on loopback.
 
 pub mod http;
-pub mod shelf;
 pub mod net;
+pub mod shelf;

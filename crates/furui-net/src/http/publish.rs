@@ -103,37 +103,35 @@ impl Publishing {
             let Some(chunk) = chunk else { break };
             let chunk = chunk.map_err(|error| End::Refused(format!("the body was cut off: {error}; send it again")))?;
             let mut rest = &chunk[..];
-            while let Some(line) = splitter.next(&mut rest) {
-                self.line(line).await?;
-            }
+            self.lines(std::iter::from_fn(|| splitter.next(&mut rest)).collect()).await?;
         }
-        if let Some(line) = splitter.last() {
-            self.line(line).await?;
-        }
+        self.lines(splitter.last().into_iter().collect()).await?;
         self.flush().await?;
         self.progress.done = true;
         self.lines.send(&self.progress).await?;
         Ok(())
     }
 
-    async fn line(&mut self, (number, line): (u64, Result<Vec<u8>, TooLong>)) -> Result<(), End> {
-        let document = match line {
-            Ok(line) if line.trim_ascii().is_empty() => return Ok(()),
-            // Cutting a megabyte into words would hold up others.
-            Ok(line) => tokio::task::spawn_blocking(move || document(&line)).await.map_err(|_| ApiError::Closing)?,
-            Err(TooLong) => Err(format!("a line of more than {MAX_LINE} bytes; publish the document in parts")),
-        };
-        match document {
-            Ok(document) => {
-                self.batch.push(document);
-                if self.batch.is_full() {
-                    self.flush().await?;
-                    self.lines.send(&self.progress).await?;
+    /// Puts the documents among these lines into the batch.
+    async fn lines(&mut self, lines: Vec<NumberedLine>) -> Result<(), End> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        // Cutting a megabyte into words would hold up others.
+        let documents = tokio::task::spawn_blocking(|| lines.into_iter().filter_map(document).collect::<Vec<_>>());
+        for (line, document) in documents.await.map_err(|_| ApiError::Closing)? {
+            match document {
+                Ok(document) => {
+                    self.batch.push(document);
+                    if self.batch.is_full() {
+                        self.flush().await?;
+                        self.lines.send(&self.progress).await?;
+                    }
                 }
-            }
-            Err(error) => {
-                self.progress.bad += 1;
-                self.lines.send(&Bad { line: number, error }).await?;
+                Err(error) => {
+                    self.progress.bad += 1;
+                    self.lines.send(&Bad { line, error }).await?;
+                }
             }
         }
         Ok(())
@@ -177,18 +175,30 @@ impl Batch {
     }
 }
 
-/// The document that a line is, or what is wrong with it.
-fn document(line: &[u8]) -> Result<Document, String> {
+/// A line, counted from 1.
+type NumberedLine = (u64, Result<Vec<u8>, TooLong>);
+
+/// The document that a line is, or what is wrong with it; none if it is blank.
+fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
+    let read = match line {
+        Ok(line) if line.trim_ascii().is_empty() => return None,
+        Ok(line) => read(&line),
+        Err(TooLong) => Err(format!("a line of more than {MAX_LINE} bytes; publish the document in parts")),
+    };
+    Some((number, read))
+}
+
+fn read(line: &[u8]) -> Result<Document, String> {
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
     let record = Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() };
+    let encoded = record.encode().map_err(|error| error.to_string())?;
     let words = record.words().into_iter().collect::<Vec<_>>();
     if words.is_empty() {
         return Err("a document without words, which nobody could find; give it a title or a text".into());
     }
-    let record = record.encode().map_err(|error| error.to_string())?;
-    Ok(Document { id: ContentId::of(&record), record, words })
+    Ok(Document { id: ContentId::of(&encoded), record: encoded, words })
 }
 
 /// A line is longer than [`MAX_LINE`].
@@ -205,7 +215,7 @@ struct Splitter {
 
 impl Splitter {
     /// The next line that ends in `rest`, with its number; `rest` is then what comes after it, or empty if there is none.
-    fn next(&mut self, rest: &mut &[u8]) -> Option<(u64, Result<Vec<u8>, TooLong>)> {
+    fn next(&mut self, rest: &mut &[u8]) -> Option<NumberedLine> {
         let end = rest.iter().position(|&byte| byte == b'\n');
         let piece = &rest[..end.unwrap_or(rest.len())];
         if self.line.len() + piece.len() > MAX_LINE {
@@ -219,11 +229,11 @@ impl Splitter {
     }
 
     /// A last line without an end.
-    fn last(mut self) -> Option<(u64, Result<Vec<u8>, TooLong>)> {
+    fn last(mut self) -> Option<NumberedLine> {
         (self.too_long || !self.line.is_empty()).then(|| self.take())
     }
 
-    fn take(&mut self) -> (u64, Result<Vec<u8>, TooLong>) {
+    fn take(&mut self) -> NumberedLine {
         self.before += 1;
         let line = std::mem::take(&mut self.line);
         (self.before, if std::mem::take(&mut self.too_long) { Err(TooLong) } else { Ok(line) })
