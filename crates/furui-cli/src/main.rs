@@ -8,10 +8,13 @@ mod interrupt;
 mod keys;
 mod manual;
 mod memory;
+mod node;
 mod output;
 mod pipes;
 mod progress;
+mod publish;
 mod report;
+mod search;
 mod seen;
 mod size;
 mod store;
@@ -31,6 +34,9 @@ fn main() -> ExitCode {
         Command::Seen(options) => seen::run(&options),
         Command::Filter(command) => filter::run(&command),
         Command::Dict(command) => dict::run(&command),
+        Command::Node(options) => node::run(&options),
+        Command::Publish(options) => publish::run(&options),
+        Command::Search(options) => search::run(&options),
         Command::Compact(store) => store::compact(&store.path),
         Command::Info(options) => store::info(&options.path, options.json),
         Command::Verify(store) => store::verify(&store.path),

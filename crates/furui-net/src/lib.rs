@@ -3,4 +3,6 @@
 
 pub mod net;
 pub mod node;
+pub mod http;
+pub mod net;
 pub mod shelf;

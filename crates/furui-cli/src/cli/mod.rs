@@ -2,6 +2,9 @@
 
 mod dict;
 mod filter;
+mod node;
+mod publish;
+mod search;
 mod seen;
 
 use std::path::PathBuf;
@@ -12,6 +15,9 @@ use furui::HashAlgorithm;
 
 pub use dict::*;
 pub use filter::*;
+pub use node::*;
+pub use publish::*;
+pub use search::*;
 pub use seen::*;
 
 /// Have I seen this?
@@ -31,6 +37,9 @@ pub enum Command {
     /// A map from lines to numbers, on disk, in order, ten times smaller than a hash map
     #[command(subcommand)]
     Dict(DictCommand),
+    Node(NodeOptions),
+    Publish(PublishOptions),
+    Search(SearchOptions),
     /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into
     Compact(StorePath),
     Info(InfoOptions),

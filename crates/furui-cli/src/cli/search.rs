@@ -1,0 +1,27 @@
+//! The options of `furui search`.
+
+use clap::Args;
+
+use super::NodeAddress;
+
+/// Find the documents that hold all of some words
+///
+/// "a b" finds documents with both words, "a OR b" with one of them, "a -b" those with the first and without the second;
+/// parentheses group. The exit code is 0 if there are any, 1 if there are none.
+#[derive(Args)]
+pub struct SearchOptions {
+    /// The words, after all options; -WORD excludes one. If that is the first of them, write -- before it
+    #[arg(value_name = "QUERY", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub node: NodeAddress,
+    /// A line of JSON for each document (id, url, title, score), and a last one with total and bytes
+    #[arg(long)]
+    pub json: bool,
+    /// How many documents at most
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: u64,
+    /// Print also what is done for it, and the bytes of every message
+    #[arg(long)]
+    pub explain: bool,
+}

@@ -1,0 +1,110 @@
+use std::io::{self, BufRead, BufReader, Read};
+use std::time::Duration;
+
+use furui::Error;
+use serde::Deserialize;
+use ureq::http::Response;
+use ureq::{Agent, Body, BodyReader};
+
+/// How long a node on this machine may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long it may take to begin its answer. In the middle of one it says itself if something takes too long.
+const BEGIN: Duration = Duration::from_secs(120);
+/// The longest line of an answer.
+const MAX_LINE: u64 = 1 << 20;
+
+/// A node's HTTP face.
+pub struct Client {
+    agent: Agent,
+    url: String,
+}
+
+/// What a node says when it does not do something.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refused {
+    error: String,
+    /// Where in a query; the sentence says so, too.
+    #[serde(default, rename = "at")]
+    _at: Option<u64>,
+}
+
+impl Client {
+    /// The node at this URL.
+    pub fn new(url: &str) -> Self {
+        let config = Agent::config_builder()
+            .timeout_connect(Some(CONNECT))
+            .timeout_recv_response(Some(BEGIN))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            // The node is on this machine, or near; a proxy for the web is no way to it.
+            .proxy(None)
+            .build();
+        Self { agent: config.into(), url: url.into() }
+    }
+
+    /// Gets `path` with these parameters.
+    pub fn get(&self, path: &str, parameters: &[(&str, &str)]) -> Result<Lines, Error> {
+        let request = self.agent.get(format!("{}{path}", self.url)).query_pairs(parameters.iter().copied());
+        self.lines(request.call())
+    }
+
+    /// Posts `body` to `path`.
+    pub fn post(&self, path: &str, body: &[u8]) -> Result<Lines, Error> {
+        self.lines(self.agent.post(format!("{}{path}", self.url)).send(body))
+    }
+
+    fn lines(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Lines, Error> {
+        let response = response.map_err(|error| {
+            let url = &self.url;
+            Error::Config(format!(
+                "cannot reach a node at {url}: {error}; start `furui node`, or name its URL by --node"
+            ))
+        })?;
+        let status = response.status();
+        let reader = BufReader::new(response.into_body().into_reader());
+        let mut lines = Lines { reader, url: self.url.clone(), line: Vec::new() };
+        if status.is_success() {
+            return Ok(lines);
+        }
+        match lines.next() {
+            // The line was an error.
+            Err(error @ Error::Config(_)) => Err(error),
+            _ => Err(Error::Config(format!("{} answers {status}: is this a node?", self.url))),
+        }
+    }
+}
+
+/// The lines of an answer.
+pub struct Lines {
+    reader: BufReader<BodyReader<'static>>,
+    url: String,
+    line: Vec<u8>,
+}
+
+impl Lines {
+    /// The next line, if there is one. One that is `{"error":…}` is the error of the whole answer.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
+        self.line.clear();
+        let read = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);
+        read.map_err(|error| Error::io("cannot read the answer of", &self.url, error))?;
+        match self.line.pop() {
+            None => Ok(None),
+            Some(b'\n') => match serde_json::from_slice::<Refused>(&self.line) {
+                Ok(Refused { error, .. }) => Err(Error::Config(error)),
+                Err(_) => Ok(Some(&self.line)),
+            },
+            Some(_) => Err(self.cut_off()),
+        }
+    }
+
+    /// The error of an answer that ends too early.
+    pub fn cut_off(&self) -> Error {
+        Error::io("the answer was cut off by", &self.url, io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// The error of a line that a node does not say.
+    pub fn strange(&self, error: &serde_json::Error) -> Error {
+        Error::Config(format!("{} answers something else than a node does ({error}): is it one?", self.url))
+    }
+}

@@ -1,0 +1,140 @@
+//! `furui search`, at a node in this process.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+#[path = "support/node.rs"]
+mod node;
+mod support;
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+use node::FakeNode;
+use support::{failure, run, stdout};
+
+const LINES: &str = concat!(
+    "{\"url\":\"http://a.example/\",\"title\":\"Bloom filters\",\"text\":\"a set, wrong at a rate\"}\n",
+    "{\"url\":\"http://b.example/\",\"title\":\"Cuckoo filters\",\"text\":\"a set, with deletes\"}\n",
+    "{\"url\":\"http://c.example/\",\"title\":\"篩\",\"text\":\"東京タワーの篩\"}\n",
+    "{\"url\":\"http://d.example/\",\"title\":\"evil \\u001b[2J\",\"text\":\"terminal\"}\n",
+);
+
+fn node() -> FakeNode {
+    let node = FakeNode::new();
+    stdout(&["publish", "--node", &node.url()], LINES.as_bytes());
+    node
+}
+
+/// The standard output of a search for these arguments.
+fn search(node: &FakeNode, args: &[&str]) -> String {
+    let output = run(&[&["search", "--node", &node.url()], args].concat(), b"");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(if output.stdout.is_empty() { 1 } else { 0 }));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn documents_are_printed_with_title_and_url() {
+    let node = node();
+    assert_eq!(search(&node, &["BLOOM", "set"]), "Bloom filters\n    http://a.example/\n");
+    assert_eq!(search(&node, &["bloom set"]), "Bloom filters\n    http://a.example/\n");
+    assert_eq!(search(&node, &["filters", "-bloom"]), "Cuckoo filters\n    http://b.example/\n");
+    assert_eq!(search(&node, &["--", "-bloom", "filters"]), "Cuckoo filters\n    http://b.example/\n");
+    assert_eq!(search(&node, &["東京タワー"]), "篩\n    http://c.example/\n");
+    assert_eq!(search(&node, &["cuckoo OR 東京"]).lines().count(), 4);
+    assert_eq!(search(&node, &["bloom", "cuckoo"]), "");
+    // What a terminal would obey is not printed.
+    assert_eq!(search(&node, &["terminal"]), "evil  [2J\n    http://d.example/\n");
+}
+
+#[test]
+fn options_after_the_words_are_not_taken_for_words() {
+    let message = failure(&["search", "--node", &node().url(), "filters", "--json"], b"");
+    assert_eq!(message, "furui: --json is no word; options come before the words\n");
+}
+
+#[test]
+fn json_is_a_line_for_each_document_and_one_for_the_sum() {
+    let node = node();
+    let lines = search(&node, &["--json", "--explain", "bloom"]);
+    let lines: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["step"], "looked up");
+    assert_eq!((&lines[1]["url"], &lines[1]["title"]), (&"http://a.example/".into(), &"Bloom filters".into()));
+    assert_eq!((lines[1]["id"].as_str().unwrap().len(), &lines[1]["score"]), (40, &1.0.into()));
+    assert_eq!(lines[2], serde_json::json!({ "total": 1, "bytes": 30, "cursor": null }));
+    assert_eq!(lines.len(), 3);
+    let output = run(&["search", "--node", &node.url(), "--json", "nothing"], b"");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.stdout, b"{\"total\":0,\"bytes\":30,\"cursor\":null}\n");
+}
+
+#[test]
+fn explained_searches_say_what_was_sent() {
+    let text = search(&node(), &["--explain", "bloom"]);
+    assert!(text.starts_with("# looked up: 10 bytes sent, 20 received\nBloom"), "{text}");
+    assert!(text.ends_with("# 1 found, 30 bytes in all\n"), "{text}");
+}
+
+#[test]
+fn more_than_a_page_is_asked_for_page_by_page() {
+    let node = FakeNode::new();
+    let lines: String = (0..2300).map(|i| format!("{{\"url\":\"u:{i}\",\"text\":\"page\"}}\n")).collect();
+    stdout(&["publish", "--node", &node.url()], lines.as_bytes());
+    let found = |limit: &str| {
+        let text = search(&node, &["--json", "--limit", limit, "page"]);
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let last: serde_json::Value = serde_json::from_str(&lines.pop().unwrap()).unwrap();
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!(last["total"], lines.len());
+        (lines.len(), last["cursor"].is_null())
+    };
+    assert_eq!(found("10"), (10, false));
+    assert_eq!(found("2100"), (2100, false));
+    assert_eq!(found("5000"), (2300, true));
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let node = node();
+    let message = failure(&["search", "--node", &node.url(), "bloom", "(set"], b"");
+    assert_eq!(message, "furui: at character 7: this \"(\" is never closed; add a \")\", or leave it out\n");
+    let message = failure(&["search", "--node", "http://127.0.0.1:1", "x"], b"");
+    assert!(message.contains("furui node"), "{message}");
+    failure(&["search", "--node", &node.url()], b"");
+    failure(&["search", "--node", &node.url(), "--limit", "0", "x"], b"");
+}
+
+/// A server that answers one request with these bytes and closes.
+fn answers(bytes: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        while !request.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            request.push(byte[0]);
+        }
+        stream.write_all(bytes.as_bytes()).unwrap();
+    });
+    url
+}
+
+#[test]
+fn answers_that_no_node_gives_are_errors() {
+    for (answer, expected) in [
+        ("HTTP/1.0 200 OK\r\n\r\n{\"total\":1", "cut off"),
+        ("HTTP/1.0 200 OK\r\n\r\n", "cut off"),
+        ("HTTP/1.0 200 OK\r\n\r\n<html>\n", "is it one?"),
+        ("HTTP/1.0 404 Not Found\r\n\r\n<html>\n", "is this a node?"),
+        ("HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n", "is this a node?"),
+        ("HTTP/1.0 200 OK\r\n\r\n{\"error\":\"too slow; ask again\"}\n", "furui: too slow; ask again\n"),
+        ("SSH-2.0\r\n\r\n", "cannot reach a node"),
+    ] {
+        let message = failure(&["search", "--node", &answers(answer), "x"], b"");
+        assert!(message.contains(expected), "{answer}: {message}");
+    }
+}

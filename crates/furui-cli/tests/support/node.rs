@@ -1,0 +1,84 @@
+//! A node of its own: the real HTTP face, before an index in memory.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use furui::search::{ContentId, Record};
+use furui_net::http::{Call, Document, Event, Hit, Published, Refused, Status, Step, Summary, serve};
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::mpsc;
+
+/// A node that is asked over HTTP; it goes when the value does.
+pub struct FakeNode {
+    address: SocketAddr,
+    documents: Arc<Mutex<BTreeMap<ContentId, Document>>>,
+    _runtime: Runtime,
+}
+
+impl FakeNode {
+    pub fn new() -> Self {
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (node, calls) = mpsc::channel(8);
+        let documents = Arc::default();
+        runtime.spawn(serve(listener, node, std::future::pending()));
+        runtime.spawn(answer(calls, Arc::clone(&documents)));
+        Self { address, documents, _runtime: runtime }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The records that were published, by URL.
+    pub fn records(&self) -> Vec<Record> {
+        let documents = self.documents.lock().unwrap();
+        let mut records: Vec<_> =
+            documents.values().map(|document| Record::decode(&document.record).unwrap()).collect();
+        records.sort_by(|a, b| a.url.cmp(&b.url));
+        records
+    }
+}
+
+async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<ContentId, Document>>>) {
+    while let Some(call) = calls.recv().await {
+        match call {
+            Call::Publish { documents: published, answer } => {
+                let mut documents = documents.lock().unwrap();
+                let refused = published.iter().any(|document| document.words.iter().any(|word| word == "refuseme"));
+                let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count();
+                let refusal = Refused { error: "the disk is full; make room".into() };
+                let _ = answer.send(if refused { Err(refusal) } else { Ok(Published { new: new as u64 }) });
+            }
+            Call::Search { asked, events } => {
+                let fits = |document: &&Document| {
+                    asked.cursor.is_none_or(|cursor| document.id.head() > cursor)
+                        && asked.query.clauses().iter().any(|clause| {
+                            clause.must.iter().all(|word| document.words.contains(word))
+                                && !clause.without.iter().any(|word| document.words.contains(word))
+                        })
+                };
+                let found: Vec<Document> = documents.lock().unwrap().values().filter(fits).cloned().collect();
+                let shown = &found[..found.len().min(asked.limit as usize)];
+                if asked.explain {
+                    let _ = events.send(Event::Step(Step { step: "looked up".into(), sent: 10, received: 20 })).await;
+                }
+                for document in shown {
+                    let Record { url, title, .. } = Record::decode(&document.record).unwrap();
+                    let _ = events.send(Event::Hit(Hit { id: document.id, url, title, score: 1.0 })).await;
+                }
+                let cursor = (shown.len() < found.len()).then(|| shown[shown.len() - 1].id.head());
+                let end = Summary { total: shown.len() as u64, bytes: 30, cursor };
+                let _ = events.send(Event::End(end)).await;
+            }
+            Call::Status { answer } => {
+                let documents = documents.lock().unwrap().len() as u64;
+                let _ = answer.send(Status { documents, ..Status::default() });
+            }
+        }
+    }
+}

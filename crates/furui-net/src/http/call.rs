@@ -1,0 +1,130 @@
+use furui::search::{ContentId, Query};
+use serde::{Serialize, Serializer};
+use tokio::sync::{mpsc, oneshot};
+
+use super::Status;
+
+/// What the face asks of its node. Whoever asked has gone away when the other end of `answer` or `events` is closed:
+/// then there is no need to go on.
+#[derive(Debug)]
+pub enum Call {
+    /// Publish these documents.
+    Publish {
+        /// At most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS), all different.
+        documents: Vec<Document>,
+        /// To be sent when all of them are with the nodes that keep them.
+        answer: oneshot::Sender<Result<Published, Refused>>,
+    },
+    /// Search.
+    Search {
+        /// For what.
+        asked: Asked,
+        /// To be sent as they come; the last is [`Event::End`] or [`Event::Refused`].
+        events: mpsc::Sender<Event>,
+    },
+    /// How are you?
+    Status {
+        /// The figures of this moment.
+        answer: oneshot::Sender<Status>,
+    },
+}
+
+/// A document to publish, with all that can be told from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The hash of `record`.
+    pub id: ContentId,
+    /// The encoded [`Record`](furui::search::Record).
+    pub record: Vec<u8>,
+    /// The words it is found under, in order, each once.
+    pub words: Vec<String>,
+}
+
+/// What became of the documents of a [`Call::Publish`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// How many of them had not been published already.
+    pub new: u64,
+}
+
+/// What is to be searched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The query.
+    pub query: Query,
+    /// How many results; at most [`MAX_LIMIT`](super::MAX_LIMIT).
+    pub limit: u32,
+    /// [`Summary::cursor`] of the answer that is to be continued.
+    pub cursor: Option<u64>,
+    /// Whether [`Event::Step`]s are wanted.
+    pub explain: bool,
+}
+
+/// A part of a search's answer: a line of the HTTP answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Event {
+    /// A document was found.
+    Hit(Hit),
+    /// Something was done for it.
+    Step(Step),
+    /// That is all.
+    End(Summary),
+    /// It cannot be done, or not to its end.
+    Refused(Refused),
+}
+
+/// A document that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hit {
+    /// Its id, in hexadecimal.
+    #[serde(serialize_with = "displayed")]
+    pub id: ContentId,
+    /// Where it is.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// How well it fits: more is better.
+    pub score: f64,
+}
+
+/// Something done for a search: a line of its plan, or an exchange of messages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What was done, for people.
+    pub step: String,
+    /// Bytes sent for it.
+    pub sent: u64,
+    /// Bytes that came back.
+    pub received: u64,
+}
+
+/// The end of a search.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// How many documents were found in the part of all documents that was looked at: up to the cursor, or to the end.
+    pub total: u64,
+    /// Bytes of all messages that the search took.
+    pub bytes: u64,
+    /// Where to go on, if there may be more: 16 hexadecimal digits.
+    #[serde(serialize_with = "hexadecimal")]
+    pub cursor: Option<u64>,
+}
+
+/// Why a node does not do it: a sentence that says what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The sentence.
+    pub error: String,
+}
+
+fn displayed<S: Serializer>(id: &ContentId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
+}
+
+fn hexadecimal<S: Serializer>(cursor: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match cursor {
+        Some(cursor) => serializer.collect_str(&format_args!("{cursor:016x}")),
+        None => serializer.serialize_none(),
+    }
+}

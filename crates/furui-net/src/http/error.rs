@@ -1,0 +1,79 @@
+use std::fmt;
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use furui::search::QueryError;
+use serde_json::json;
+
+use super::{MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
+
+/// Why a request is not answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApiError {
+    /// There is no such path.
+    NotFound,
+    /// The path wants the other method.
+    Method,
+    /// It comes from another site's page, or was addressed to another host: what exactly.
+    Foreign(&'static str),
+    /// `q` is missing, or another parameter cannot be read: why.
+    Parameters(String),
+    /// `limit` is 0 or too large.
+    Limit,
+    /// `cursor` is none.
+    Cursor,
+    /// The query cannot be understood.
+    Query(QueryError),
+    /// As much is being searched, or published, as may be.
+    Busy(&'static str),
+    /// The node is being shut down.
+    Closing,
+    /// The node takes too long.
+    Slow,
+}
+
+impl ApiError {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Foreign(_) => StatusCode::FORBIDDEN,
+            Self::Parameters(_) | Self::Limit | Self::Cursor | Self::Query(_) => StatusCode::BAD_REQUEST,
+            Self::Busy(_) | Self::Closing => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Slow => StatusCode::GATEWAY_TIMEOUT,
+        }
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound => {
+                f.write_str("nothing here; ask for /search?q=WORDS, /status or /metrics, or post to /publish")
+            }
+            Self::Method => f.write_str("not with this method; POST to /publish, GET everything else"),
+            Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
+            Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
+            Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
+            Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 16 hexadecimal digits"),
+            Self::Query(error) => error.fmt(f),
+            Self::Busy(what) => write!(
+                f,
+                "already at as many {what} as a node does at once ({}); ask again later",
+                if *what == "searches" { MAX_SEARCHES } else { MAX_PUBLISHES }
+            ),
+            Self::Closing => f.write_str("the node is being shut down; start it again"),
+            Self::Slow => write!(f, "no answer within {} seconds; look at /status, and ask again", PATIENCE.as_secs()),
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut body = json!({ "error": self.to_string() });
+        if let Self::Query(error) = &self {
+            body["at"] = error.at.into();
+        }
+        (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response()
+    }
+}

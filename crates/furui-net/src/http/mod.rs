@@ -1,0 +1,89 @@
+//! The local HTTP face of a node, for the command line and for the curious: text lines of JSON, no state.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `POST /publish`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
+//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…}` |
+//! | `GET /status` | what the node is and holds |
+//! | `GET /metrics` | the same figures for Prometheus |
+//!
+//! Whatever fails is `{"error":"…"}`, a sentence that says what to do, with a status from 400 on; if lines were sent
+//! before, it is the last line. An answer of lines whose last line is missing was cut off.
+//!
+//! The face talks to its node by [`Call`]s through a channel. Work is bounded by [`MAX_SEARCHES`] and [`MAX_PUBLISHES`]
+//! at once; what a request takes in memory by [`MAX_LINE`] and [`BATCH_BYTES`]. Nothing is done for pages of other sites,
+//! see `guard`.
+
+mod call;
+mod error;
+mod guard;
+mod lines;
+mod publish;
+mod search;
+mod status;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc};
+
+pub use call::{Asked, Call, Document, Event, Hit, Published, Refused, Step, Summary};
+pub use error::ApiError;
+pub use status::Status;
+
+/// How many searches may run at once.
+pub const MAX_SEARCHES: usize = 64;
+/// How many requests may publish at once.
+pub const MAX_PUBLISHES: usize = 8;
+/// The most bytes of a line of a published body: a document whose every character is escaped.
+pub const MAX_LINE: usize = 8 << 20;
+/// The most documents in one [`Call::Publish`].
+pub const BATCH_DOCUMENTS: usize = 256;
+/// After how many bytes a [`Call::Publish`] takes no further document.
+pub const BATCH_BYTES: usize = 1 << 20;
+/// The most results of one search; the cursor in its last line leads on.
+pub const MAX_LIMIT: u32 = 1_000;
+/// How many results a search has if nothing else is asked for.
+pub const DEFAULT_LIMIT: u32 = 10;
+/// How long a node may say nothing about a search or a batch, and a client send nothing of its body.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Answers requests until the future `until` is ready, and then those that are under way.
+///
+/// # Errors
+/// If the listener fails.
+pub async fn serve(
+    listener: TcpListener,
+    node: mpsc::Sender<Call>,
+    until: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    axum::serve(listener, router(node)).with_graceful_shutdown(until).await
+}
+
+#[derive(Clone)]
+struct Face {
+    node: mpsc::Sender<Call>,
+    searches: Arc<Semaphore>,
+    publishes: Arc<Semaphore>,
+}
+
+fn router(node: mpsc::Sender<Call>) -> Router {
+    let face = Face {
+        node,
+        searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
+        publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
+    };
+    Router::new()
+        .route("/publish", post(publish::publish))
+        .route("/search", get(search::search))
+        .route("/status", get(status::status))
+        .route("/metrics", get(status::metrics))
+        .fallback(async || ApiError::NotFound)
+        .method_not_allowed_fallback(async || ApiError::Method)
+        .layer(middleware::from_fn(guard::guard))
+        .with_state(face)
+}

@@ -1,0 +1,241 @@
+use std::collections::HashSet;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use furui::search::{ContentId, Record};
+use futures::StreamExt;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use super::lines::{Gone, Lines};
+use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused};
+
+pub(super) async fn publish(State(face): State<Face>, body: Body) -> Result<Response, Response> {
+    let permit = face.publishes.clone().try_acquire_owned();
+    let permit = permit.map_err(|_| ApiError::Busy("publishing requests").into_response())?;
+    let (lines, response) = Lines::new();
+    tokio::spawn(async move {
+        let _permit = permit;
+        let mut publishing =
+            Publishing { node: face.node, lines, progress: Progress::default(), batch: Batch::default() };
+        if let Err(End::Refused(error)) = publishing.run(body).await {
+            // Whoever has gone does not hear it.
+            let _ = publishing.lines.send(&Refused { error }).await;
+        }
+    });
+    Ok(response)
+}
+
+/// A line of a body.
+#[derive(Deserialize)]
+struct Line {
+    url: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+/// How far it has come.
+#[derive(Clone, Default, Serialize)]
+struct Progress {
+    /// Documents that were published.
+    documents: u64,
+    /// Those of them that had not been before.
+    new: u64,
+    /// Lines that were none.
+    bad: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    done: bool,
+}
+
+/// A line that is no document.
+#[derive(Serialize)]
+struct Bad {
+    /// Counted from 1.
+    line: u64,
+    error: String,
+}
+
+struct Publishing {
+    node: mpsc::Sender<Call>,
+    lines: Lines,
+    progress: Progress,
+    batch: Batch,
+}
+
+#[derive(Default)]
+struct Batch {
+    documents: Vec<Document>,
+    ids: HashSet<ContentId>,
+    bytes: usize,
+    /// Documents that came twice.
+    repeats: u64,
+}
+
+/// Why it ends early.
+enum End {
+    Gone,
+    Refused(String),
+}
+
+impl From<Gone> for End {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
+}
+
+impl From<ApiError> for End {
+    fn from(error: ApiError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl Publishing {
+    async fn run(&mut self, body: Body) -> Result<(), End> {
+        let mut chunks = body.into_data_stream();
+        let mut splitter = Splitter::default();
+        loop {
+            let chunk = timeout(PATIENCE, chunks.next()).await;
+            let chunk = chunk.map_err(|_| End::Refused("the body does not go on; send it again".into()))?;
+            let Some(chunk) = chunk else { break };
+            let chunk = chunk.map_err(|error| End::Refused(format!("the body was cut off: {error}; send it again")))?;
+            let mut rest = &chunk[..];
+            self.lines(std::iter::from_fn(|| splitter.next(&mut rest)).collect()).await?;
+        }
+        self.lines(splitter.last().into_iter().collect()).await?;
+        self.flush().await?;
+        self.progress.done = true;
+        self.lines.send(&self.progress).await?;
+        Ok(())
+    }
+
+    /// Puts the documents among these lines into the batch.
+    async fn lines(&mut self, lines: Vec<NumberedLine>) -> Result<(), End> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        // Cutting a megabyte into words would hold up others.
+        let documents = tokio::task::spawn_blocking(|| lines.into_iter().filter_map(document).collect::<Vec<_>>());
+        for (line, document) in documents.await.map_err(|_| ApiError::Closing)? {
+            match document {
+                Ok(document) => {
+                    self.batch.push(document);
+                    if self.batch.is_full() {
+                        self.flush().await?;
+                        self.lines.send(&self.progress).await?;
+                    }
+                }
+                Err(error) => {
+                    self.progress.bad += 1;
+                    self.lines.send(&Bad { line, error }).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Publishes the batch.
+    async fn flush(&mut self) -> Result<(), End> {
+        let Batch { documents, repeats, .. } = std::mem::take(&mut self.batch);
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let count = documents.len() as u64 + repeats;
+        let (answer, published) = oneshot::channel();
+        let asking = async {
+            self.node.send(Call::Publish { documents, answer }).await.map_err(|_| ApiError::Closing)?;
+            published.await.map_err(|_| ApiError::Closing)
+        };
+        let published = tokio::select! {
+            published = timeout(PATIENCE, asking) => published.unwrap_or(Err(ApiError::Slow))?,
+            () = self.lines.gone() => return Err(End::Gone),
+        };
+        let Published { new } = published.map_err(|refused| End::Refused(refused.error))?;
+        self.progress.documents += count;
+        self.progress.new += new;
+        Ok(())
+    }
+}
+
+impl Batch {
+    fn push(&mut self, document: Document) {
+        if self.ids.insert(document.id) {
+            self.bytes += document.record.len();
+            self.documents.push(document);
+        } else {
+            self.repeats += 1;
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.documents.len() == BATCH_DOCUMENTS || self.bytes >= BATCH_BYTES
+    }
+}
+
+/// A line, counted from 1.
+type NumberedLine = (u64, Result<Vec<u8>, TooLong>);
+
+/// The document that a line is, or what is wrong with it; none if it is blank.
+fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
+    let read = match line {
+        Ok(line) if line.trim_ascii().is_empty() => return None,
+        Ok(line) => read(&line),
+        Err(TooLong) => Err(format!("a line of more than {MAX_LINE} bytes; publish the document in parts")),
+    };
+    Some((number, read))
+}
+
+fn read(line: &[u8]) -> Result<Document, String> {
+    let line: Line = serde_json::from_slice(line).map_err(|error| {
+        format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
+    })?;
+    let record = Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() };
+    let encoded = record.encode().map_err(|error| error.to_string())?;
+    let words = record.words().into_iter().collect::<Vec<_>>();
+    if words.is_empty() {
+        return Err("a document without words, which nobody could find; give it a title or a text".into());
+    }
+    Ok(Document { id: ContentId::of(&encoded), record: encoded, words })
+}
+
+/// A line is longer than [`MAX_LINE`].
+struct TooLong;
+
+/// Cuts chunks into lines.
+#[derive(Default)]
+struct Splitter {
+    line: Vec<u8>,
+    too_long: bool,
+    /// Lines before this one.
+    before: u64,
+}
+
+impl Splitter {
+    /// The next line that ends in `rest`, with its number; `rest` is then what comes after it, or empty if there is none.
+    fn next(&mut self, rest: &mut &[u8]) -> Option<NumberedLine> {
+        let end = rest.iter().position(|&byte| byte == b'\n');
+        let piece = &rest[..end.unwrap_or(rest.len())];
+        if self.line.len() + piece.len() > MAX_LINE {
+            self.too_long = true;
+            self.line = Vec::new();
+        } else if !self.too_long {
+            self.line.extend_from_slice(piece);
+        }
+        *rest = &rest[end.map_or(rest.len(), |end| end + 1)..];
+        end.map(|_| self.take())
+    }
+
+    /// A last line without an end.
+    fn last(mut self) -> Option<NumberedLine> {
+        (self.too_long || !self.line.is_empty()).then(|| self.take())
+    }
+
+    fn take(&mut self) -> NumberedLine {
+        self.before += 1;
+        let line = std::mem::take(&mut self.line);
+        (self.before, if std::mem::take(&mut self.too_long) { Err(TooLong) } else { Ok(line) })
+    }
+}

@@ -1,0 +1,90 @@
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::{ApiError, Call, Face, PATIENCE};
+
+/// What a node is, and what it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// Its identity in the network.
+    pub peer: String,
+    /// The addresses under which others reach it.
+    pub addresses: Vec<String>,
+    /// Whether it has been given everything that it should hold.
+    pub whole: bool,
+    /// Other nodes that it is connected to.
+    pub peers: u64,
+    /// Words whose lists it keeps.
+    pub words: u64,
+    /// Ids in these lists.
+    pub postings: u64,
+    /// Documents whose records it keeps.
+    pub documents: u64,
+    /// Bytes of its files.
+    pub disk: u64,
+    /// Searches that it has done for its users.
+    pub searches: u64,
+    /// Documents that it has published for its users.
+    pub published: u64,
+    /// Requests of other nodes that it has answered.
+    pub answered: u64,
+    /// Requests of other nodes that it has refused.
+    pub refused: u64,
+    /// Bytes sent to other nodes.
+    pub sent: u64,
+    /// Bytes received from other nodes.
+    pub received: u64,
+}
+
+impl Status {
+    /// Prometheus' text format, version 0.0.4.
+    fn metrics(&self) -> String {
+        let mut text = String::new();
+        for (name, kind, help, value) in [
+            (
+                "whole",
+                "gauge",
+                "Whether the node has been given everything that it should hold.",
+                u64::from(self.whole),
+            ),
+            ("peers", "gauge", "Other nodes that it is connected to.", self.peers),
+            ("words", "gauge", "Words whose lists it keeps.", self.words),
+            ("postings", "gauge", "Ids in these lists.", self.postings),
+            ("documents", "gauge", "Documents whose records it keeps.", self.documents),
+            ("disk_bytes", "gauge", "Bytes of its files.", self.disk),
+            ("searches_total", "counter", "Searches that it has done for its users.", self.searches),
+            ("published_total", "counter", "Documents that it has published for its users.", self.published),
+            ("answered_total", "counter", "Requests of other nodes that it has answered.", self.answered),
+            ("refused_total", "counter", "Requests of other nodes that it has refused.", self.refused),
+            ("sent_bytes_total", "counter", "Bytes sent to other nodes.", self.sent),
+            ("received_bytes_total", "counter", "Bytes received from other nodes.", self.received),
+        ] {
+            text += &format!("# HELP furui_{name} {help}\n# TYPE furui_{name} {kind}\nfurui_{name} {value}\n");
+        }
+        text
+    }
+}
+
+pub(super) async fn status(State(face): State<Face>) -> Result<Response, ApiError> {
+    let status = ask(&face).await?;
+    let json = serde_json::to_string(&status).expect("a status has only strings for names");
+    Ok(([(header::CONTENT_TYPE, "application/json")], json + "\n").into_response())
+}
+
+pub(super) async fn metrics(State(face): State<Face>) -> Result<Response, ApiError> {
+    let status = ask(&face).await?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], status.metrics()).into_response())
+}
+
+async fn ask(face: &Face) -> Result<Status, ApiError> {
+    let (answer, status) = oneshot::channel();
+    let asking = async {
+        face.node.send(Call::Status { answer }).await.map_err(|_| ApiError::Closing)?;
+        status.await.map_err(|_| ApiError::Closing)
+    };
+    timeout(PATIENCE, asking).await.unwrap_or(Err(ApiError::Slow))
+}

@@ -1,0 +1,237 @@
+//! The HTTP face, byte by byte, before a node that the test plays.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use furui::search::Record;
+use furui_net::http::{
+    BATCH_DOCUMENTS, Call, Event, Hit, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status, Summary,
+    serve,
+};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+/// A face, and what it asks of its node.
+async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (node, calls) = mpsc::channel(8);
+    tokio::spawn(serve(listener, node, std::future::pending()));
+    (address, calls)
+}
+
+/// A request that has been sent.
+struct Asked(BufReader<TcpStream>);
+
+impl Asked {
+    fn new(address: SocketAddr, request: &str, headers: &str, body: &[u8]) -> Self {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let length = body.len();
+        let head = format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n");
+        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    /// Status and body, when all of it is there.
+    fn answer(mut self) -> (u16, String) {
+        let mut bytes = Vec::new();
+        self.0.read_to_end(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("x-content-type-options: nosniff"), "{head}");
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, if head.contains("chunked") { unchunked(body) } else { body.to_owned() })
+    }
+
+    /// The next line of the answer that is JSON.
+    fn line(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the answer has ended");
+            if line.starts_with('{') {
+                return serde_json::from_str(&line).unwrap();
+            }
+        }
+    }
+}
+
+fn unchunked(mut body: &str) -> String {
+    let mut text = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        text += &rest[..length];
+        body = &rest[length + 2..];
+    }
+    text
+}
+
+const HOST: &str = "Host: 127.0.0.1:80\r\n";
+
+fn get(address: SocketAddr, path: &str) -> Asked {
+    Asked::new(address, &format!("GET {path}"), HOST, b"")
+}
+
+fn post(address: SocketAddr, body: &[u8]) -> Asked {
+    Asked::new(address, "POST /publish", HOST, body)
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn results_are_sent_as_they_are_found() {
+    let (address, mut calls) = face().await;
+    let mut asked = get(address, "/search?q=Two+W%C3%B6rds&limit=7&cursor=00000000000000ff&explain=true");
+    let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
+    assert_eq!(search.query.clauses()[0].must, ["two", "wörds"]);
+    assert_eq!((search.limit, search.cursor, search.explain), (7, Some(255), true));
+    let record = Record { url: "u:1".into(), title: "t".into(), text: String::new() };
+    let id = furui::search::ContentId::of(&record.encode().unwrap());
+    events.send(Event::Hit(Hit { id, url: record.url, title: record.title, score: 0.5 })).await.unwrap();
+    // Before the search has ended.
+    assert_eq!(asked.line(), json!({ "id": id.to_string(), "url": "u:1", "title": "t", "score": 0.5 }));
+    events.send(Event::End(Summary { total: 1, bytes: 9, cursor: Some(10) })).await.unwrap();
+    assert_eq!(asked.line(), json!({ "total": 1, "bytes": 9, "cursor": "000000000000000a" }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_node_hears_when_the_client_has_gone() {
+    let (address, mut calls) = face().await;
+    let asked = get(address, "/search?q=a");
+    let Some(Call::Search { events, .. }) = calls.recv().await else { panic!() };
+    drop(asked);
+    events.closed().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_search_that_the_node_does_not_end_is_an_error() {
+    let (address, mut calls) = face().await;
+    let asked = get(address, "/search?q=a");
+    drop(calls.recv().await);
+    let (_, body) = asked.answer();
+    assert!(lines(&body)[0]["error"].as_str().unwrap().contains("shut down"), "{body}");
+    drop(calls);
+    let (status, body) = get(address, "/search?q=a").answer();
+    assert!(status == 503 && body.contains("shut down"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn requests_that_cannot_be_answered_say_what_to_do() {
+    let (address, _calls) = face().await;
+    for (request, status, expected) in [
+        ("GET /", 404, "/search?q=WORDS"),
+        ("GET /publish", 405, "POST to /publish"),
+        ("POST /search", 405, "POST to /publish"),
+        ("GET /search", 400, "/search?q=two+words"),
+        ("GET /search?q=a&limit=0", 400, "1 to 1000"),
+        ("GET /search?q=a&limit=1001", 400, "1 to 1000"),
+        ("GET /search?q=a&limit=x", 400, "/search?q=two+words"),
+        ("GET /search?q=a&cursor=12", 400, "16 hexadecimal"),
+        ("GET /search?q=a&cursor=%2B0000000000000ff", 400, "16 hexadecimal"),
+        ("GET /search?q=%28a", 400, "never closed"),
+    ] {
+        let (got, body) = Asked::new(address, request, HOST, b"").answer();
+        let error: Value = serde_json::from_str(&body).unwrap();
+        assert!(got == status && error["error"].as_str().unwrap().contains(expected), "{request}: {got} {body}");
+    }
+    let (_, body) = get(address, "/search?q=a+%28b").answer();
+    assert_eq!(lines(&body)[0]["at"], 2);
+    for headers in ["Host: evil.example\r\n", "Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n"] {
+        let (status, body) = Asked::new(address, "GET /status", headers, b"").answer();
+        assert!(status == 403 && body.contains("by number"), "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn documents_are_published_in_batches() {
+    let (address, mut calls) = face().await;
+    let count = BATCH_DOCUMENTS + 2;
+    let mut body: String = (0..count).map(|i| format!("{{\"url\":\"u:{i}\",\"text\":\"Word {i}\"}}\r\n")).collect();
+    // The last line has no end, and comes a second time.
+    body +=
+        "\nnonsense\n{\"url\":\"u:0\",\"title\":null,\"text\":\"Word 257\"}\n{\"url\":\"u:257\",\"text\":\"Word 257\"}";
+    let asked = post(address, body.as_bytes());
+    let mut sizes = Vec::new();
+    for _ in 0..2 {
+        let Some(Call::Publish { documents, answer }) = calls.recv().await else { panic!() };
+        sizes.push(documents.len());
+        let record = Record::decode(&documents[0].record).unwrap();
+        assert_eq!(documents[0].words, record.words().into_iter().collect::<Vec<_>>());
+        answer.send(Ok(Published { new: 1 })).unwrap();
+    }
+    assert_eq!(sizes, [BATCH_DOCUMENTS, 3]);
+    let (status, body) = asked.answer();
+    assert_eq!(status, 200);
+    let lines = lines(&body);
+    assert_eq!(lines[0], json!({ "documents": BATCH_DOCUMENTS, "new": 1, "bad": 0 }));
+    assert_eq!(lines[1]["line"], count + 2);
+    assert_eq!(lines[2], json!({ "documents": count + 2, "new": 2, "bad": 1, "done": true }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn lines_and_documents_too_long_are_left_out() {
+    let (address, mut calls) = face().await;
+    let node = tokio::spawn(async move {
+        let Some(Call::Publish { documents, answer }) = calls.recv().await else { panic!() };
+        answer.send(Ok(Published { new: 1 })).unwrap();
+        documents.len()
+    });
+    let long = " ".repeat(MAX_LINE + 1);
+    let text = "x".repeat(furui::search::MAX_TEXT + 1);
+    let body = format!("{long}\n{{\"url\":\"u:1\",\"text\":\"{text}\"}}\n{{\"url\":\"u:2\",\"text\":\"x\"}}\n");
+    let (_, body) = post(address, body.as_bytes()).answer();
+    let lines = lines(&body);
+    assert!(lines[0]["line"] == 1 && lines[0]["error"].as_str().unwrap().contains("a line of more than"), "{body}");
+    assert!(lines[1]["line"] == 2 && lines[1]["error"].as_str().unwrap().contains("in parts"), "{body}");
+    assert_eq!(lines[2], json!({ "documents": 1, "new": 1, "bad": 2, "done": true }));
+    assert_eq!(node.await.unwrap(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_a_node_refuses_ends_the_answer() {
+    let (address, mut calls) = face().await;
+    let asked = post(address, b"{\"url\":\"u:\",\"text\":\"x\"}");
+    let Some(Call::Publish { answer, .. }) = calls.recv().await else { panic!() };
+    answer.send(Err(Refused { error: "full; make room".into() })).unwrap();
+    assert_eq!(lines(&asked.answer().1), [json!({ "error": "full; make room" })]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn no_more_is_done_at_once_than_a_node_can() {
+    let (address, mut calls) = face().await;
+    let mut under_way = Vec::new();
+    for _ in 0..MAX_SEARCHES {
+        let asked = get(address, "/search?q=a");
+        under_way.push((asked, calls.recv().await.unwrap()));
+    }
+    let (status, body) = get(address, "/search?q=a").answer();
+    assert!(status == 503 && body.contains("ask again later"), "{body}");
+    for _ in 0..MAX_PUBLISHES {
+        let asked = post(address, b"{\"url\":\"u:\",\"text\":\"x\"}");
+        under_way.push((asked, calls.recv().await.unwrap()));
+    }
+    let (status, body) = post(address, b"").answer();
+    assert!(status == 503 && body.contains("ask again later"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn figures_are_there_for_people_and_for_prometheus() {
+    let (address, mut calls) = face().await;
+    let node = tokio::spawn(async move {
+        for _ in 0..2 {
+            let Some(Call::Status { answer }) = calls.recv().await else { panic!() };
+            let status = Status { words: 7, whole: true, addresses: vec!["/ip4/…".into()], ..Status::default() };
+            answer.send(status).unwrap();
+        }
+    });
+    let (_, body) = get(address, "/status").answer();
+    let status: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((&status["words"], &status["addresses"][0]), (&json!(7), &json!("/ip4/…")));
+    let (_, body) = get(address, "/metrics").answer();
+    assert!(body.contains("# TYPE furui_words gauge\nfurui_words 7\n") && body.contains("furui_whole 1\n"), "{body}");
+    node.await.unwrap();
+}
