@@ -10,7 +10,7 @@ pub const MAX_URL: usize = 4 << 10;
 /// The most bytes of a title.
 pub const MAX_TITLE: usize = 4 << 10;
 /// The most bytes of a text.
-pub const MAX_TEXT: usize = 1 << 20;
+pub const MAX_TEXT: usize = 1_000_000;
 
 const VERSION: u8 = 1;
 /// Version and three lengths.
