@@ -304,6 +304,7 @@ fn what_an_exchange_took_is_what_was_predicted() {
                 coding = plan::or_ids(coding, sizes.0, sizes.1, IdRange::ALL);
             }
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
+            assert_eq!(cost.coding, coding.into());
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
             // Around the set: version, kind, word, range, length; around the answer: version, kind, two flags, length.
             let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);

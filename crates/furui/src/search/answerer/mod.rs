@@ -9,7 +9,7 @@ mod shunned;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
+use super::message::{CodingKind, Meet, Met, Refusal, Request, Response, Search, Settle};
 use super::{CodedSet, Index, Matcher, Peer, limits};
 use meeting::{Meeting, Next};
 use sessions::Sessions;
@@ -200,7 +200,7 @@ impl Answerer {
 
     fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
         let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
-        if exchange::has_third_message(set.coding()) && !self.sessions.has_room(from, 0) {
+        if CodingKind::from(set.coding()) == CodingKind::GolombInThree && !self.sessions.has_room(from, 0) {
             return Err(Refusal::Busy);
         }
         let mut matcher = Matcher::new(set);
