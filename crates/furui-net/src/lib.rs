@@ -1,8 +1,7 @@
 //! Drives [`furui::search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
 //! and documents in an embedded database, and an HTTP face on loopback.
 
-pub mod net;
-pub mod node;
 pub mod http;
 pub mod net;
+pub mod node;
 pub mod shelf;

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use furui::search::{
-    ContentId, Cost, Fetched, Found, IdRange, Meet, MessageError, Met, Peer, Refusal, Request, Response, Search,
-    Settle, Term, Wants, WordSize, limits,
+    CodingKind, ContentId, Cost, Fetched, Found, IdRange, Meet, MessageError, Met, Peer, Refusal, Request, Response,
+    Search, Settle, Term, Wants, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -68,9 +68,18 @@ fn request() -> impl Strategy<Value = Request> {
 fn response() -> impl Strategy<Value = Response> {
     let size =
         (any::<u64>(), any::<bool>(), peers()).prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
-    let cost = (any::<u32>(), any::<[u64; 4]>()).prop_map(|(term, [sent_bits, back_bits, sent_bytes, back_bytes])| {
-        Cost { term, sent_bits, back_bits, sent_bytes, back_bytes }
-    });
+    use CodingKind::{Fixed, Golomb, GolombInThree, Ids, Ringed};
+    let coding = proptest::sample::select(vec![Ids, Fixed, Ringed, Golomb, GolombInThree]);
+    let cost = (any::<u32>(), coding, any::<[u64; 4]>()).prop_map(
+        |(term, coding, [sent_bits, back_bits, sent_bytes, back_bytes])| Cost {
+            term,
+            coding,
+            sent_bits,
+            back_bits,
+            sent_bytes,
+            back_bytes,
+        },
+    );
     let found = (ids(50), any::<u64>(), any::<u64>(), any::<bool>(), vec(cost, 0..6));
     let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
     let refusals = [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed];
@@ -178,9 +187,17 @@ fn the_example_of_the_format_is_what_is_written() {
         through: u64::MAX,
         seen: 300,
         whole: true,
-        costs: vec![Cost { term: 0, sent_bits: 2100, back_bits: 45, sent_bytes: 290, back_bytes: 11 }],
+        costs: vec![Cost {
+            term: 0,
+            coding: CodingKind::Ringed,
+            sent_bits: 2100,
+            back_bits: 45,
+            sent_bytes: 290,
+            back_bytes: 11,
+        }],
     };
-    let bytes = [&[1, 0x82, 1][..], &[0xab; 20], &[0xff; 8], &[0xac, 2, 1, 1, 0, 0xb4, 0x10, 45, 0xa2, 2, 11]].concat();
+    let bytes =
+        [&[1, 0x82, 1][..], &[0xab; 20], &[0xff; 8], &[0xac, 2, 1, 1, 0, 2, 0xb4, 0x10, 45, 0xa2, 2, 11]].concat();
     assert_eq!(Response::Found(found).encode().unwrap(), bytes);
 }
 

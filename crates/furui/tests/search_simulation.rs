@@ -7,8 +7,11 @@ mod simulation;
 
 use std::time::Duration;
 
-use furui::search::{Clause, ContentId, Querier, QueryEvent, QueryOptions, Term, Wants, limits};
-use simulation::{BAD, Links, Manner, Random, World};
+use furui::search::{
+    AnswerEvent, Answerer, Clause, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request, Response,
+    Search, Term, Wants, limits, plan, predict,
+};
+use simulation::{BAD, Links, Lists, Manner, Node, Random, World, peer};
 
 /// Words and the part of the documents that they are in.
 const WORDS: [(&str, f64); 12] = [
@@ -277,4 +280,77 @@ fn ids_are_ascending_and_none_comes_twice_in_a_union() {
     assert!(outcome.ids.is_sorted_by(|a: &ContentId, b| a < b));
     assert_eq!(outcome.ids, world.truth(&clauses));
     assert!(outcome.most_ids_held <= (clauses.len() + 1) * limits::IDS);
+}
+
+#[test]
+fn what_an_exchange_took_is_what_was_predicted() {
+    let mut world = World::new(10, 30, 5000, &WORDS);
+    let list = |world: &World, word: &str| world.lists[word].iter().copied().collect::<Vec<ContentId>>();
+    for wants in CODINGS {
+        let clauses = [clause(&["search", "filter"], &["table"])];
+        let options = QueryOptions { wants, explain: true, ..whole_answer(77) };
+        let report = world.run(query(&clauses, options)).report;
+        let [own, second, third] = ["filter", "search", "table"].map(|word| list(&world, word));
+        let both: Vec<ContentId> = own.iter().copied().filter(|id| second.contains(id)).collect();
+
+        let [round] = &report.rounds[..] else { panic!("{:?}", report.rounds) };
+        assert_eq!(round.words, ["filter", "search", "table"]);
+        for (cost, own, other, narrowed) in
+            [(&round.costs[0], &own, &second, false), (&round.costs[1], &both, &third, true)]
+        {
+            let sizes = (own.len() as u64, other.len() as u64);
+            let mut coding = plan::choose(wants, sizes.0, sizes.1, IdRange::ALL, 77);
+            if narrowed {
+                coding = plan::or_ids(coding, sizes.0, sizes.1, IdRange::ALL);
+            }
+            let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
+            assert_eq!(cost.coding, coding.into());
+            assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
+            // Around the set: version, kind, word, range, length; around the answer: version, kind, two flags, length.
+            let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);
+            let word = if narrowed { "table" } else { "search" }.len() as u64;
+            let around = 2 + 1 + word + 16 + number(predicted.sent.bytes);
+            assert_eq!(cost.sent_bytes, predicted.sent.bytes + around, "{wants:?}");
+            assert_eq!(cost.back_bytes, predicted.back.bytes + 4 + number(predicted.back.bytes), "{wants:?}");
+        }
+    }
+}
+
+#[test]
+fn a_peer_that_floods_is_refused_and_others_are_not() {
+    let mut world = World::new(11, 10, 60_000, &WORDS);
+    let node = world.replicas("the")[0];
+    let Node { answerer, lists, .. } = &mut world.nodes[node];
+    let term = |word: &str| Term { word: word.into(), size: 40_000, holders: vec![peer(1000)] };
+    let search = |most: usize| {
+        let (must, without, range) = (vec![term("the"), term("elsewhere")], vec![], IdRange::ALL);
+        Request::Search(Search { must, without, range, most: most as u32, wants: Wants::Best, salt: 1 })
+    };
+    let mut now = Duration::ZERO;
+    let refused = |answerer: &mut Answerer, lists: &mut Lists, from: usize, most: usize, now| {
+        assert!(answerer.on_request(&peer(from), 0, search(most), now, lists).is_none());
+        let refused = Response::Refused(Refusal::Busy);
+        match answerer.poll() {
+            Some(AnswerEvent::Respond { response, .. }) if response == refused => true,
+            Some(AnswerEvent::Send { .. }) => false,
+            other => panic!("{other:?}"),
+        }
+    };
+    // One peer, with large searches and with many.
+    let large = (0..100).filter(|_| !refused(answerer, lists, 1, limits::IDS, now)).count();
+    assert_eq!(large, limits::MEETING_IDS_A_PEER / limits::IDS);
+    let many = (0..100).filter(|_| !refused(answerer, lists, 2, 100, now)).count();
+    assert_eq!(many, limits::MEETINGS_A_PEER);
+    // Many peers, together.
+    let together = (3..300).filter(|&from| !refused(answerer, lists, from, limits::IDS, now)).count();
+    assert!((20..32).contains(&together), "{together}");
+    assert!(answerer.ids_held().0 <= limits::MEETING_IDS);
+    assert!(refused(answerer, lists, 300, limits::IDS, now));
+    // Nobody answers, so all ends.
+    while let Some(deadline) = answerer.deadline() {
+        now = now.max(deadline);
+        answerer.on_time(now, lists);
+    }
+    assert!(now < Duration::from_secs(10));
+    assert_eq!(answerer.ids_held(), (0, 0));
 }

@@ -21,7 +21,7 @@ pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Words of a shelf that are looked through for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
 /// Bytes of records in one answer.
-const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
+const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 

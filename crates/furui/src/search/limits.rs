@@ -3,11 +3,11 @@
 /// Bytes of a message.
 pub const MESSAGE_BYTES: usize = 1 << 20;
 /// Bytes of a word.
-pub const WORD_BYTES: usize = 128;
+pub const WORD_BYTES: usize = super::MAX_WORD;
 /// Words of a conjunction, and of a question for sizes.
-pub const WORDS: usize = 64;
+pub const WORDS: usize = super::MAX_WORDS;
 /// Conjunctions of a query.
-pub const CLAUSES: usize = 16;
+pub const CLAUSES: usize = super::MAX_CLAUSES;
 /// Peers named as keepers of one word.
 pub const HOLDERS: usize = 8;
 /// Ids in a message, and in the slice of a list that one search looks at.
@@ -37,11 +37,15 @@ pub const MEETINGS: usize = 256;
 pub const MEETINGS_A_PEER: usize = 2 * CLAUSES;
 /// Ids that those searches may hold together: 20 MiB.
 pub const MEETING_IDS: usize = 1 << 20;
+/// Of these, for one peer.
+pub const MEETING_IDS_A_PEER: usize = 4 * IDS;
 /// Exchanges of three messages that a node waits for the third of.
 pub const SESSIONS: usize = 256;
 /// Of these, with one peer.
 pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
 /// Ids that those exchanges may hold together: 20 MiB.
 pub const SESSION_IDS: usize = 1 << 20;
+/// Of these, with one peer: as many as one answer may have.
+pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
 /// Failed peers that a node remembers.
 pub const SHUNNED: usize = 1 << 10;

@@ -1,5 +1,5 @@
 use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
-use super::super::{CodecError, CodedSet, Coding, ContentId, Golomb, IdRange, Peer, plan, settle};
+use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
 
 /// What is sent, and how it is to be coded.
 #[derive(Clone, Copy, Debug)]
@@ -56,14 +56,14 @@ pub(super) enum Then {
     Lied,
 }
 
-/// Whether an exchange so coded has a third message.
-pub(super) fn has_third_message(coding: Coding) -> bool {
-    matches!(coding, Coding::Golomb(Golomb { three_messages: true, .. }))
-}
-
 impl Exchange {
     pub(super) fn new(with: Peer) -> Self {
         Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
+    }
+
+    /// How the set was coded.
+    pub(super) fn coding(&self) -> Coding {
+        self.coding
     }
 
     /// The next message of it, and its bits.

@@ -178,6 +178,7 @@ impl Meeting {
             self.costs.push(Cost { term, ..Cost::default() });
         }
         let cost = self.costs.last_mut()?;
+        cost.coding = exchange.coding().into();
         cost.sent_bits += bits;
         cost.sent_bytes += bytes;
         let to = exchange.with.clone();

@@ -9,7 +9,7 @@ mod shunned;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
+use super::message::{CodingKind, Meet, Met, Refusal, Request, Response, Search, Settle};
 use super::{CodedSet, Index, Matcher, Peer, limits};
 use meeting::{Meeting, Next};
 use sessions::Sessions;
@@ -153,7 +153,7 @@ impl Answerer {
 
     /// How many ids it holds, in meetings and in sessions.
     pub fn ids_held(&self) -> (usize, usize) {
-        (self.meetings.values().map(Meeting::ids_held).sum(), self.sessions.ids_held())
+        (held(self.meetings.values()).1, self.sessions.ids_held())
     }
 
     /// Begins a meeting, if there is room for it.
@@ -169,9 +169,14 @@ impl Answerer {
         if search.must.is_empty() || words > limits::WORDS || search.most == 0 || search.most as usize > limits::IDS {
             return Err(Refusal::Invalid);
         }
-        let of_peer = self.meetings.values().filter(|meeting| meeting.from == *from).count();
-        let full = self.meetings.len() >= limits::MEETINGS || of_peer >= limits::MEETINGS_A_PEER;
-        if full || self.ids_held().0 + search.most as usize > limits::MEETING_IDS {
+        let (all, all_ids) = held(self.meetings.values());
+        let (of_peer, ids_of_peer) = held(self.meetings.values().filter(|meeting| meeting.from == *from));
+        let most = search.most as usize;
+        let has_room = all < limits::MEETINGS
+            && of_peer < limits::MEETINGS_A_PEER
+            && all_ids + most <= limits::MEETING_IDS
+            && ids_of_peer + most <= limits::MEETING_IDS_A_PEER;
+        if !has_room {
             return Err(Refusal::Busy);
         }
         Meeting::new(from.clone(), call, search, now + MEETING_TIMEOUT, index).map_err(|_| Refusal::Failed)
@@ -195,7 +200,7 @@ impl Answerer {
 
     fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
         let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
-        if exchange::has_third_message(set.coding()) && !self.sessions.has_room(from) {
+        if CodingKind::from(set.coding()) == CodingKind::GolombInThree && !self.sessions.has_room(from, 0) {
             return Err(Refusal::Busy);
         }
         let mut matcher = Matcher::new(set);
@@ -223,4 +228,9 @@ impl Answerer {
             Err(_) => Response::Refused(Refusal::Invalid),
         }
     }
+}
+
+/// How many meetings these are, and how many ids they hold.
+fn held<'a>(meetings: impl Iterator<Item = &'a Meeting>) -> (usize, usize) {
+    meetings.fold((0, 0), |(count, ids), meeting| (count + 1, ids + meeting.ids_held()))
 }

@@ -21,15 +21,18 @@ struct Kept {
 }
 
 impl Sessions {
-    /// Whether another one of a peer's is allowed.
-    pub(super) fn has_room(&self, from: &Peer) -> bool {
-        let of_peer = self.kept.values().filter(|kept| kept.from == *from).count();
-        self.kept.len() < limits::SESSIONS && of_peer < limits::SESSIONS_A_PEER
+    /// Whether there is room for another one of a peer's, with so many ids.
+    pub(super) fn has_room(&self, from: &Peer, ids: usize) -> bool {
+        let of_peer = || self.kept.values().filter(|kept| kept.from == *from);
+        self.kept.len() < limits::SESSIONS
+            && of_peer().count() < limits::SESSIONS_A_PEER
+            && self.ids_held() + ids <= limits::SESSION_IDS
+            && of_peer().map(|kept| kept.session.len()).sum::<usize>() + ids <= limits::SESSION_IDS_A_PEER
     }
 
-    /// Keeps a session, under the name that is returned; none if all of them together would be too large.
+    /// Keeps a session, under the name that is returned; none if there is no room for it.
     pub(super) fn keep(&mut self, from: &Peer, session: Session, now: Duration) -> Option<u64> {
-        if self.ids_held() + session.len() > limits::SESSION_IDS {
+        if !self.has_room(from, session.len()) {
             return None;
         }
         let name = self.next;

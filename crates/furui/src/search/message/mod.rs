@@ -6,7 +6,7 @@ mod request;
 mod response;
 mod writer;
 
-use super::{ContentId, IdRange, Peer};
+use super::{Coding, ContentId, IdRange, Peer};
 
 pub use error::MessageError;
 
@@ -177,6 +177,8 @@ pub struct Found {
 pub struct Cost {
     /// Which of the words after the first (those of `must`, then those of `without`).
     pub term: u32,
+    /// How the set was coded, the last time if it was sent again.
+    pub coding: CodingKind,
     /// T₁: the bits of the filter, as the paper counts them.
     pub sent_bits: u64,
     /// T₂: the bits of the answer.
@@ -185,6 +187,34 @@ pub struct Cost {
     pub sent_bytes: u64,
     /// Bytes of the answers.
     pub back_bytes: u64,
+}
+
+/// Which [`Coding`] a set had, without its parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CodingKind {
+    /// [`Coding::Ids`].
+    #[default]
+    Ids,
+    /// [`Coding::Fixed`].
+    Fixed,
+    /// [`Coding::Ringed`].
+    Ringed,
+    /// [`Coding::Golomb`], in two messages.
+    Golomb,
+    /// [`Coding::Golomb`], in three.
+    GolombInThree,
+}
+
+impl From<Coding> for CodingKind {
+    fn from(coding: Coding) -> Self {
+        match coding {
+            Coding::Ids => Self::Ids,
+            Coding::Fixed { .. } => Self::Fixed,
+            Coding::Ringed(_) => Self::Ringed,
+            Coding::Golomb(golomb) if golomb.three_messages => Self::GolombInThree,
+            Coding::Golomb(_) => Self::Golomb,
+        }
+    }
 }
 
 /// Asks the holder of `word` which of a coded set's ids are in its list.

@@ -1,7 +1,7 @@
 use super::super::limits;
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Cost, Fetched, Found, MessageError, Met, Refusal, Response, WordSize};
+use super::{CodingKind, Cost, Fetched, Found, MessageError, Met, Refusal, Response, WordSize};
 
 const SIZES: u8 = 0x81;
 const FOUND: u8 = 0x82;
@@ -12,6 +12,10 @@ const STORED: u8 = 0x86;
 const COMPARED: u8 = 0x87;
 const LISTED: u8 = 0x88;
 const REFUSED: u8 = 0x89;
+
+/// Each at its number, which is that of its sets' tag.
+const CODINGS: [CodingKind; 5] =
+    [CodingKind::Ids, CodingKind::Fixed, CodingKind::Ringed, CodingKind::Golomb, CodingKind::GolombInThree];
 
 /// Each at its number.
 const REFUSALS: [Refusal; 5] =
@@ -143,6 +147,7 @@ impl Found {
         to.count("costs", self.costs.len(), limits::COSTS);
         for cost in &self.costs {
             to.varint(u64::from(cost.term));
+            to.byte(cost.coding as u8);
             for number in [cost.sent_bits, cost.back_bits, cost.sent_bytes, cost.back_bytes] {
                 to.varint(number);
             }
@@ -155,9 +160,10 @@ impl Found {
             through: from.fixed("the last head looked at")?,
             seen: from.varint("how many ids were looked at")?,
             whole: from.flag("whether the lists are whole")?,
-            costs: from.all("costs", limits::COSTS, 5, |from| {
+            costs: from.all("costs", limits::COSTS, 6, |from| {
                 Ok(Cost {
                     term: from.varint32("the word of a cost")?,
+                    coding: CODINGS[usize::from(from.tag("the coding of a cost", CODINGS.len() as u8)?)],
                     sent_bits: from.varint("a cost")?,
                     back_bits: from.varint("a cost")?,
                     sent_bytes: from.varint("a cost")?,

@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 
-use super::super::{Clause, ContentId, Found, limits};
+use super::super::{Clause, ContentId, Found};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
@@ -134,13 +134,13 @@ impl Branch {
     }
 
     /// How many ids to look at now; if only some more are wanted, no more than will probably hold them.
-    pub(super) fn slice(&self, first: usize, wanted: Option<usize>) -> u32 {
+    pub(super) fn slice(&self, first: usize, wanted: Option<usize>, most_allowed: usize) -> u32 {
         let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
         if let (Some(wanted), 1..) = (wanted, self.hits) {
             let likely = (wanted as u64 * self.seen).div_ceil(self.hits);
             most = most.min((likely + likely / 4).max(first as u64) as usize);
         }
-        most.clamp(1, limits::IDS) as u32
+        most.clamp(1, most_allowed) as u32
     }
 
     pub(super) fn asked(&mut self, call: u64, most: u32) {

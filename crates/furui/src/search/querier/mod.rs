@@ -83,8 +83,8 @@ pub enum QueryEvent {
 /// A node that fails, refuses, is too slow or breaks the protocol is asked no more while there is another replica; after
 /// some of these, the words are looked up anew; then the query fails. So it always ends.
 ///
-/// Memory: at most [`limits::IDS`] ids for each of at most [`limits::CLAUSES`] conjunctions, and as many again in pages
-/// not yet taken: what has not been asked for by [`poll`](Self::poll) is not asked of others.
+/// Memory: at most [`limits::IDS`] ids that wait for their turn, whatever the number of conjunctions, and as many and a page
+/// more that can be taken: until [`poll`](Self::poll) has handed them out, no others are asked for.
 ///
 /// **Source.** The paper's section 2.1 (TFA) and 6.2 (chaining); there, the order is that of the words, the answer comes
 /// in one piece, and every list is sent whole.
@@ -348,7 +348,7 @@ impl Querier {
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
         let limited = self.options.limit.is_some();
-        let most = branch.slice(first, if limited { Some(page) } else { None });
+        let most = branch.slice(first, limited.then_some(page), limits::IDS / self.branches.len());
         let range = IdRange { first: branch.next(), last: u64::MAX };
         let search = Search {
             must: plan.must,

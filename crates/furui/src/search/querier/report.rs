@@ -17,7 +17,7 @@ pub struct Report {
     pub sent_bytes: u64,
     /// Bytes of the answers.
     pub back_bytes: u64,
-    /// What the nodes say that their exchanges took, in all; the term means nothing here.
+    /// What the nodes say that their exchanges took, in all; its term and coding mean nothing.
     pub exchanged: Cost,
     /// The rounds, if they were to be told: at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
     pub rounds: Vec<Round>,

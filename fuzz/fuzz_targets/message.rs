@@ -1,0 +1,113 @@
+//! Any bytes are a message, whose only spelling they are, or an error; and what a peer may send, whatever it says, neither
+//! side of a search takes ill.
+#![no_main]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use furui::Result;
+use furui::search::{
+    AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, Listing, Peer, Querier, QueryEvent, QueryOptions,
+    Request, Response, limits,
+};
+use libfuzzer_sys::fuzz_target;
+
+/// A list of a thousand ids for every word.
+struct Lists;
+
+impl Index for Lists {
+    fn size(&mut self, _: &str) -> Result<Listing> {
+        Ok(Listing { ids: 1000, whole: true })
+    }
+
+    fn slice(&mut self, _: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+        let ids = (0..1000u64).map(|i| {
+            let mut id = [0; 20];
+            id[..8].copy_from_slice(&(i * (u64::MAX / 1000)).to_le_bytes());
+            id[..8].reverse();
+            ContentId::new(id)
+        });
+        Ok(ids.filter(|&id| range.contains(id)).take(most).collect())
+    }
+
+    fn document(&mut self, _: ContentId) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+}
+
+fuzz_target!(|input: (Vec<u8>, Vec<Vec<u8>>)| {
+    let (first, others) = input;
+    let request = Request::decode(&first);
+    if let Ok(request) = &request {
+        assert_eq!(request.encode().expect("it was read"), first);
+    }
+    let responses: Vec<Response> = others
+        .iter()
+        .filter_map(|bytes| {
+            let response = Response::decode(bytes).ok()?;
+            assert_eq!(response.encode().expect("it was read"), *bytes);
+            Some(response)
+        })
+        .collect();
+    if let Ok(request) = request {
+        answer(request, responses.clone());
+    }
+    ask(responses);
+});
+
+/// Asks a node, and gives these answers to what it asks others.
+fn answer(request: Request, responses: Vec<Response>) {
+    let (mut answerer, me) = (Answerer::new(Peer::new(b"me", b"")), Peer::new(b"you", b""));
+    let (mut responses, mut now) = (responses.into_iter(), Duration::ZERO);
+    let _ = answerer.on_request(&me, 0, request, now, &mut Lists);
+    loop {
+        while let Some(event) = answerer.poll() {
+            match event {
+                AnswerEvent::Send { call, request, .. } => {
+                    request.encode().expect("it fits");
+                    match responses.next() {
+                        Some(response) => answerer.on_response(call, response, now, &mut Lists),
+                        None => answerer.on_failure(call, now, &mut Lists),
+                    }
+                }
+                AnswerEvent::Respond { response, .. } => drop(response.encode().expect("it fits")),
+            }
+        }
+        let (meetings, sessions) = answerer.ids_held();
+        assert!(meetings <= limits::MEETING_IDS && sessions <= limits::SESSION_IDS);
+        let Some(deadline) = answerer.deadline() else { return };
+        now = now.max(deadline);
+        answerer.on_time(now, &mut Lists);
+    }
+}
+
+/// Asks a query, with these answers to it.
+fn ask(responses: Vec<Response>) {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let clauses = [Clause { must: words(&["a", "b"]), without: words(&["c"]) }, Clause { must: words(&["a"]), without: vec![] }];
+    let options = QueryOptions { limit: None, explain: true, ..QueryOptions::new(1) };
+    let mut querier = Querier::new(&clauses, vec![], options).expect("it is a query");
+    let (mut responses, mut now) = (responses.into_iter(), Duration::ZERO);
+    let mut last = None;
+    loop {
+        match querier.poll(now) {
+            Some(QueryEvent::Lookup { word }) => querier.on_holders(&word, vec![Peer::new(b"you", b"")], now),
+            Some(QueryEvent::Send { call, request, .. }) => {
+                request.encode().expect("it fits");
+                match responses.next() {
+                    Some(response) => querier.on_response(call, response, now),
+                    None => querier.on_failure(call, now),
+                }
+            }
+            Some(QueryEvent::Page { ids, .. }) => {
+                for id in ids {
+                    assert!(last.is_none_or(|last| last < id), "an id out of order, or twice");
+                    last = Some(id);
+                }
+            }
+            Some(QueryEvent::Done { .. } | QueryEvent::Failed { .. }) => return,
+            None => now = now.max(querier.deadline().expect("a querier that waits has a deadline")),
+        }
+        assert!(querier.ids_held() <= 3 * limits::IDS);
+    }
+}
