@@ -1,5 +1,5 @@
 //! Drives [`furui::search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
 //! and documents in an embedded database, and an HTTP face on loopback.
 
-pub mod shelf;
 pub mod net;
+pub mod shelf;
