@@ -37,6 +37,24 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     println!("all nodes: {bytes} bytes, {:.3} x the text; {:.0} documents/s", bytes as f64 / text as f64, {
         lines.len() as f64 / cpu.as_secs_f64()
     });
+    long_list(60_000)?;
+    long_list(1_000_000)
+}
+
+/// How long a single list takes to be read, sorted and asked again.
+fn long_list(ids: u64) -> Result<(), Box<dyn error::Error>> {
+    let mut shelf = Shelf::in_memory(ShelfOptions::default())?;
+    let all: Vec<ContentId> =
+        (0..ids).map(|n| ContentId::new(*Sha256::digest(n.to_le_bytes()).first_chunk().expect("32 bytes"))).collect();
+    for some in all.chunks(10_000) {
+        shelf.store(&[("all".to_owned(), some.to_vec())], &[], 1000)?;
+    }
+    let at = Instant::now();
+    shelf.slice("all", IdRange::ALL, 1000)?;
+    let cold = at.elapsed();
+    let at = Instant::now();
+    shelf.slice("all", IdRange { first: u64::MAX / 2, last: u64::MAX }, 1000)?;
+    println!("a list of {ids} ids: {cold:.2?}, another 1,000 of it {:.2?}", at.elapsed());
     Ok(())
 }
 

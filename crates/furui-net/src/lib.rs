@@ -4,4 +4,5 @@
 pub mod http;
 pub mod net;
 pub mod node;
+pub mod net;
 pub mod shelf;

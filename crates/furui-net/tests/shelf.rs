@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
-use furui::search::{ContentId, IdRange, Index};
-use furui_net::shelf::{MAX_RECORD, MAX_WORD, Shelf, ShelfOptions, Statistics, WordList};
+use furui::search::{ContentId, IdRange, Index, MAX_WORD};
+use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
 use proptest::prelude::*;
 
 /// A directory that is gone when the test is over.

@@ -4,6 +4,9 @@ use furui::search::ContentId;
 use super::records::Records;
 use super::{MAX_CHANGE, deflate, varint};
 
+/// The most bytes of a row, uncompressed: numbers and lengths make it longer than what [`MAX_CHANGE`] counts, not twice.
+const MAX_ROW: usize = 2 * MAX_CHANGE;
+
 /// What one call of [`Shelf::store`](super::Shelf::store) adds, with everything numbered: a row of the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
@@ -60,7 +63,7 @@ impl Change {
     }
 
     pub(super) fn decode(row: &[u8]) -> Option<Self> {
-        let raw = deflate::unpack(row, MAX_CHANGE)?;
+        let raw = deflate::unpack(row, MAX_ROW)?;
         let mut bytes = raw.as_slice();
         let [expires, first] = [varint::take_u32(&mut bytes)?, varint::take_u32(&mut bytes)?];
         let mut lengths = [0; 4];

@@ -1,24 +1,27 @@
 //! What a node holds itself, in a directory or in memory: [`Shelf`].
 
+mod answers;
 mod change;
 mod deflate;
 mod documents;
 mod expire;
 mod fault;
 mod flush;
+mod holdings;
 mod lists;
+mod options;
 mod place;
 mod recent;
 mod records;
 mod resolver;
 mod runs;
-#[expect(clippy::module_inception, reason = "the one public type of its module")]
-mod shelf;
 mod tables;
 mod varint;
 
+pub use answers::{Statistics, WordList};
+pub use holdings::{MAX_CHANGE, MAX_RECORD, Shelf, Stored};
+pub use options::ShelfOptions;
 use runs::Runs;
-pub use shelf::{MAX_CHANGE, MAX_RECORD, MAX_WORD, Shelf, ShelfOptions, Statistics, Stored, WordList};
 
 /// The number of the word that all records stand under: none that the dictionary gives.
 const RECORDS: u32 = u32::MAX;

@@ -1,0 +1,230 @@
+//! What a shelf answers.
+
+use std::fs;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::Arc;
+
+use furui::search::{ContentId, IdRange, Index, Listing};
+use furui::{Error, Result};
+use redb::ReadableTableMetadata;
+
+use super::documents::Documents;
+use super::fault::{Fault, Outcome};
+use super::holdings::{DATABASE, WORDS};
+use super::lists::{self, Extent};
+use super::recent::Fresh;
+use super::runs::Gather;
+use super::{RECORDS, Shelf, records};
+
+/// A word of a shelf, and its list in two numbers: equal lists have equal ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordList {
+    /// The word.
+    pub word: String,
+    /// How many ids.
+    pub ids: u64,
+    /// The sum, modulo 2⁶⁴, of the ids' [hashes](ContentId::hash).
+    pub fingerprint: u64,
+}
+
+/// How much a shelf holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Words that have postings.
+    pub words: u64,
+    /// Postings.
+    pub postings: u64,
+    /// Documents that have a posting or a record.
+    pub documents: u64,
+    /// Documents whose record is kept.
+    pub records: u64,
+    /// Bytes that its files take on disk; none in memory.
+    pub disk_bytes: u64,
+    /// Bytes of sorted lists that are kept to be asked again.
+    pub cached_bytes: u64,
+}
+
+impl Shelf {
+    /// The first `most` words after `word` in the order of their bytes, with their lists in short; from the first on after
+    /// the empty word.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the database cannot be read, or is damaged.
+    pub fn words_after(&mut self, word: &str, most: usize) -> Result<Vec<WordList>> {
+        self.asking(|shelf| {
+            let mut found = vec![];
+            let view = shelf.tables.view()?;
+            let mut entries = shelf.words.range((Bound::Excluded(word.as_bytes()), Bound::Unbounded));
+            while found.len() < most
+                && let Some((word, number)) = entries.next_entry()
+            {
+                let extent = match shelf.recent.lists.get(&number) {
+                    Some(fresh) => fresh.extent(),
+                    None => lists::extent(&view.words, number)?,
+                };
+                if extent.ids > 0 {
+                    let word = String::from_utf8(word.to_vec());
+                    let word = word.map_err(|_| Fault::Damaged(format!("damaged: word {number} is not UTF-8")))?;
+                    found.push(WordList { word, ids: extent.ids, fingerprint: extent.sum });
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// How many ids the word's list has, and their fingerprint, as in [`WordList`].
+    ///
+    /// # Errors
+    /// As [`words_after`](Self::words_after).
+    pub fn fingerprint(&mut self, word: &str) -> Result<(u64, u64)> {
+        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+            Some(number) => shelf.extent(number).map(|extent| (extent.ids, extent.sum)),
+            None => Ok((0, 0)),
+        })
+    }
+
+    /// The ids of the documents whose records are kept, in `range`, ascending: all of them, or the first `most`.
+    ///
+    /// # Errors
+    /// As [`slice`](Index::slice).
+    pub fn records(&mut self, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+        self.asking(|shelf| shelf.run(RECORDS, range, most))
+    }
+
+    /// How much it holds.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the database cannot be read, or is damaged.
+    pub fn statistics(&mut self) -> Result<Statistics> {
+        let disk_bytes = self.directory.as_deref().map_or(Ok(0), disk_bytes)?;
+        self.asking(|shelf| {
+            let records = shelf.extent(RECORDS)?.ids;
+            let is_new = |(word, fresh): &(&u32, &Fresh)| **word != RECORDS && fresh.table.ids == 0;
+            let new = shelf.recent.lists.iter().filter(is_new).count() as u64;
+            let view = shelf.tables.view()?;
+            let of_records = u64::from(lists::extent(&view.words, RECORDS)?.ids > 0);
+            Ok(Statistics {
+                words: view.words.len()? - of_records + new,
+                postings: shelf.totals.postings,
+                documents: shelf.totals.documents,
+                records,
+                disk_bytes,
+                cached_bytes: shelf.runs.bytes() as u64,
+            })
+        })
+    }
+
+    fn extent(&mut self, word: u32) -> Outcome<Extent> {
+        match self.recent.lists.get(&word) {
+            Some(fresh) => Ok(fresh.extent()),
+            None => lists::extent(&self.tables.view()?.words, word),
+        }
+    }
+
+    fn run(&mut self, word: u32, range: IdRange, most: usize) -> Outcome<Arc<[ContentId]>> {
+        let most = most.min(self.options.run_ids);
+        let ids = self.extent(word)?.ids;
+        if ids == 0 || most == 0 || range.last < range.first {
+            return Ok(Arc::default());
+        }
+        let whole = ids <= self.options.run_ids as u64;
+        let Self { tables, recent, runs, .. } = self;
+        let view = tables.view()?;
+        let known = runs.get(word, range, most, |numbers, ids| {
+            let mut older = Documents::new(view);
+            for &number in numbers {
+                ids.push(recent.id(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?);
+            }
+            Ok(())
+        })?;
+        if let Some(ids) = known {
+            return Ok(ids);
+        }
+        let mut gather = Gather::new(if whole { 0 } else { range.first }, self.options.run_ids);
+        let mut older = Documents::new(view);
+        let mut show = |numbers: &[u32]| {
+            for &number in numbers {
+                gather.push(recent.id(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?);
+            }
+            Ok(())
+        };
+        lists::read(view, word, &mut show)?;
+        if let Some(fresh) = recent.lists.get(&word) {
+            show(&fresh.numbers)?;
+        }
+        let run = gather.finish();
+        let ids = run.get(range, most).expect("a run from its beginning on, of as many ids as may be asked for");
+        runs.insert(word, run);
+        Ok(ids)
+    }
+
+    fn record(&mut self, id: ContentId) -> Outcome<Option<Vec<u8>>> {
+        let Self { tables, recent, totals, .. } = self;
+        let view = tables.view()?;
+        let mut older = Documents::new(view);
+        let number = match recent.ids.get(&id) {
+            Some(&number) => Some(number),
+            None => older.find(totals.id_hash(), id)?,
+        };
+        let Some(number) = number else { return Ok(None) };
+        if let Some(record) = recent.records.get(&number) {
+            return Ok(Some(record.clone()));
+        }
+        if number >= recent.first {
+            return Ok(None);
+        }
+        let Some(block) = older.get(number)?.and_then(|document| document.block) else { return Ok(None) };
+        let row = view.records.get(block)?.ok_or_else(|| Fault::damaged("records", block))?;
+        let found = records::unpack(block, row.value())?.into_iter().find(|(other, _)| *other == number);
+        found.map(|(_, record)| Some(record)).ok_or_else(|| Fault::damaged("records", block))
+    }
+}
+
+impl Index for Shelf {
+    fn size(&mut self, word: &str) -> Result<Listing> {
+        let whole = self.whole;
+        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+            Some(number) => Ok(Listing { ids: shelf.extent(number)?.ids, whole }),
+            None => Ok(Listing { ids: 0, whole }),
+        })
+    }
+
+    /// As said there; no more than [`run_ids`](super::ShelfOptions::run_ids) at once.
+    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+            Some(number) => shelf.run(number, range, most),
+            None => Ok(Arc::default()),
+        })
+    }
+
+    fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {
+        self.asking(|shelf| shelf.record(id))
+    }
+}
+
+/// What the files take.
+fn disk_bytes(directory: &Path) -> Result<u64> {
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |error| Error::io("cannot list", path, error)
+    };
+    let mut files = vec![directory.join(DATABASE)];
+    let words = directory.join(WORDS);
+    for entry in fs::read_dir(&words).map_err(failed(&words))? {
+        files.push(entry.map_err(failed(&words))?.path());
+    }
+    let sizes = files.iter().map(|file| Ok(size_on_disk(&fs::metadata(file).map_err(failed(file))?)));
+    sizes.sum()
+}
+
+#[cfg(unix)]
+fn size_on_disk(file: &fs::Metadata) -> u64 {
+    // The database's file has holes.
+    std::os::unix::fs::MetadataExt::blocks(file) * 512
+}
+
+#[cfg(not(unix))]
+fn size_on_disk(file: &fs::Metadata) -> u64 {
+    file.len()
+}
