@@ -13,15 +13,21 @@
 //! (`furui-net`), a simulator does in the tests.
 //!
 //! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
-//! Distributed Hash Table", sections 2.1, 5 and 6. What differs is said where it differs: the smaller list is sent
-//!, the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
+//! Distributed Hash Table", sections 2.1, 5 and 6. What differs is said where it differs: the smaller list is sent,
+//! the rate is chosen for each pair of lists, and the default coding is a Golomb-Rice coded set with
 //! ranks and short checks back.
 
+mod codec;
 mod id;
 mod index;
 mod message;
 mod peer;
+pub mod plan;
 
+pub use codec::{
+    Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
+    Matches, Prediction, Session, Settlement, Size, predict, settle,
+};
 pub use id::{ContentId, IdRange};
 pub use index::{Index, Listing};
 pub use message::{Cost, Fetched, Found, Meet, Met, Refusal, Request, Response, Search, Settle, Term, Wants, WordSize};

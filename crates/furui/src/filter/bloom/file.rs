@@ -33,7 +33,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
     /// The bits as they lie in a file.
-    pub(in crate::filter) fn table(&self) -> &[u8] {
+    pub(crate) fn table(&self) -> &[u8] {
         &self.words
     }
 

@@ -189,6 +189,14 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
     }
 }
 
+#[cfg(feature = "search")]
+impl<M: DerefMut<Target = [u8]>> Bloom<M> {
+    /// The bits, to be filled from elsewhere; those beyond the last stay 0.
+    pub(crate) fn table_mut(&mut self) -> &mut [u8] {
+        &mut self.words
+    }
+}
+
 impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
     /// Never full.
     #[inline]

@@ -231,6 +231,19 @@ impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
     }
 }
 
+#[cfg(feature = "search")]
+impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
+    /// The bits as they lie in a file.
+    pub(crate) fn table(&self) -> &[u8] {
+        &self.words
+    }
+
+    /// The same, to be filled from elsewhere; those beyond the last stay 0.
+    pub(crate) fn table_mut(&mut self) -> &mut [u8] {
+        &mut self.words
+    }
+}
+
 impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
     #[inline]
     fn contains(&self, key: KeyHash) -> bool {

@@ -1,0 +1,208 @@
+use super::coding::Cells;
+use super::field::{Fields, push_number};
+use super::rice::{self, Ascending};
+use super::{CodecError, Coded, Coding, Golomb, IdRange, MAX_FILTER_BYTES, MAX_SET};
+use crate::bits::BitWriter;
+use crate::filter::{Bloom, FilterMut, RingedBloom};
+use crate::hash::KeyHash;
+use crate::search::ContentId;
+
+/// A set of ids as it came over the network: what a [`Matcher`](super::Matcher) holds another list against.
+///
+/// Reading one checks all of its bytes, in one pass; it takes the memory of the bytes. Bytes: docs/format.md, "Coded sets".
+#[derive(Clone, Debug)]
+pub struct CodedSet {
+    coding: Coding,
+    pub(super) range: IdRange,
+    pub(super) body: Body,
+}
+
+/// What comes after tag and parameters.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    Ids(Vec<ContentId>),
+    Fixed(Bloom),
+    /// `None` for no ids.
+    Ringed(Option<RingedBloom>),
+    Golomb {
+        golomb: Golomb,
+        /// How many cells have an id of the set in them.
+        cells: u64,
+        bits: Vec<u8>,
+    },
+}
+
+impl CodedSet {
+    /// Codes the ids of a set, ascending and all in `range`. Cost: one pass (filters: k cache lines an id), two for Golomb.
+    ///
+    /// # Errors
+    /// If there are more ids than [`MAX_SET`], if the bytes would be more than [`MAX_FILTER_BYTES`], if no set is coded
+    /// with such parameters, or if ids are out of order or range.
+    pub fn encode(own: &[ContentId], range: IdRange, coding: Coding) -> Result<Coded, CodecError> {
+        let coding = coding.validated()?;
+        check_set(own, range)?;
+        let mut bytes = Vec::new();
+        coding.write(&mut bytes);
+        let n = own.len() as u64;
+        let bits = match coding {
+            Coding::Ids => {
+                push_number(&mut bytes, n);
+                own.iter().for_each(|id| bytes.extend(id.as_bytes()));
+                ContentId::BITS * n
+            }
+            Coding::Fixed { bits, probes } => {
+                check_size(bits.into())?;
+                let mut filter = Bloom::from_parts(bits.into(), probes.into())?;
+                insert_all(&mut filter, own);
+                push_table(&mut bytes, filter.table(), bits.into());
+                bits.into()
+            }
+            Coding::Ringed(params) => {
+                push_number(&mut bytes, n);
+                if own.is_empty() {
+                    return Ok(Coded { bytes, bits: 0 });
+                }
+                let bits = params.bits(n)?;
+                check_size(bits)?;
+                let mut filter = RingedBloom::with_size(params, n)?;
+                insert_all(&mut filter, own);
+                push_table(&mut bytes, filter.table(), bits);
+                bits
+            }
+            Coding::Golomb(golomb) => {
+                let cells = Cells::of(range, &golomb);
+                let occupied = || own.chunk_by(|a, b| cells.same(a, b)).map(|ids| cells.cell(ids[0]));
+                let rice = golomb.rice.into();
+                let bits = rice::gaps(occupied()).fold(0, |sum: u64, gap| sum.saturating_add(rice::len(gap, rice)));
+                check_size(bits)?;
+                push_number(&mut bytes, occupied().count() as u64);
+                let mut writer = BitWriter::default();
+                rice::gaps(occupied()).for_each(|gap| rice::push(&mut writer, gap, rice));
+                push_table(&mut bytes, &writer.finish(), bits);
+                bits
+            }
+        };
+        Ok(Coded { bytes, bits })
+    }
+
+    /// Reads the set whose ids are said to be all in `range`.
+    ///
+    /// # Errors
+    /// If the bytes are not those of one coded set of at most [`MAX_SET`] ids and [`MAX_FILTER_BYTES`], down to the last
+    /// bit.
+    pub fn decode(bytes: &[u8], range: IdRange) -> Result<Self, CodecError> {
+        let mut fields = Fields(bytes);
+        let malformed = CodecError::Malformed;
+        if range.first > range.last {
+            return Err(malformed("a range that ends before it begins"));
+        }
+        let coding = Coding::read(&mut fields).ok_or(malformed("a set's tag or parameters"))?;
+        let mut count = || {
+            let count = fields.number().ok_or(malformed("a set's number of ids"))?;
+            if count > MAX_SET as u64 { Err(too_many_ids()) } else { Ok(count) }
+        };
+        let body = match coding {
+            Coding::Ids => {
+                let count = count()?;
+                let (ids, rest) = fields.0.as_chunks();
+                if ids.len() as u64 != count || !rest.is_empty() {
+                    return Err(malformed("not as many ids as it says"));
+                }
+                let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
+                check_set(&ids, range).map_err(|_| malformed("ids out of order or range"))?;
+                Body::Ids(ids)
+            }
+            Coding::Fixed { bits, probes } => {
+                check_table(fields.0, bits.into())?;
+                let mut filter = Bloom::from_parts(bits.into(), probes.into())?;
+                filter.table_mut()[..fields.0.len()].copy_from_slice(fields.0);
+                Body::Fixed(filter)
+            }
+            Coding::Ringed(params) => {
+                let count = count()?;
+                let bits = if count == 0 { 0 } else { params.bits(count)? };
+                check_table(fields.0, bits)?;
+                let filter = (count > 0).then(|| RingedBloom::with_size(params, count)).transpose()?;
+                Body::Ringed(filter.map(|mut filter| {
+                    filter.table_mut()[..fields.0.len()].copy_from_slice(fields.0);
+                    filter
+                }))
+            }
+            Coding::Golomb(golomb) => {
+                let count = count()?;
+                let bits = fields.0;
+                if bits.len() > MAX_FILTER_BYTES {
+                    return Err(too_many_bytes());
+                }
+                let last = Cells::of(range, &golomb).last;
+                let mut cells = Ascending::new(count, golomb.rice.into());
+                while let Some(cell) = cells.next(bits) {
+                    if cell > last {
+                        return Err(malformed("a cell beyond the range"));
+                    }
+                }
+                if !cells.is_done(bits) {
+                    return Err(malformed("not the bits of as many cells as it says"));
+                }
+                Body::Golomb { golomb, cells: count, bits: bits.into() }
+            }
+        };
+        Ok(Self { coding, range, body })
+    }
+
+    /// How it is coded.
+    pub fn coding(&self) -> Coding {
+        self.coding
+    }
+
+    /// Which ids it is about.
+    pub fn range(&self) -> IdRange {
+        self.range
+    }
+}
+
+/// Refuses a set that is too large, out of order or out of range.
+pub(super) fn check_set(own: &[ContentId], range: IdRange) -> Result<(), CodecError> {
+    if own.len() > MAX_SET {
+        return Err(too_many_ids());
+    }
+    if range.first > range.last {
+        return Err(CodecError::Parameters("a range that ends before it begins".into()));
+    }
+    let within = own.first().is_none_or(|id| range.contains(*id)) && own.last().is_none_or(|id| range.contains(*id));
+    if within && own.is_sorted_by(|a, b| a < b) {
+        return Ok(());
+    }
+    Err(CodecError::Parameters("ids out of order or range: sort them, and take those in the range".into()))
+}
+
+fn check_size(bits: u64) -> Result<(), CodecError> {
+    if bits > 8 * MAX_FILTER_BYTES as u64 { Err(too_many_bytes()) } else { Ok(()) }
+}
+
+/// Refuses bytes that are not those of a filter of so many bits, with zeros behind the last.
+fn check_table(bytes: &[u8], bits: u64) -> Result<(), CodecError> {
+    check_size(bits)?;
+    let beyond = bytes.last().is_some_and(|&last| !bits.is_multiple_of(8) && last >> (bits % 8) != 0);
+    if bytes.len() as u64 != bits.div_ceil(8) || beyond {
+        return Err(CodecError::Malformed("a filter of another size than it says"));
+    }
+    Ok(())
+}
+
+fn push_table(bytes: &mut Vec<u8>, table: &[u8], bits: u64) {
+    bytes.extend(&table[..bits.div_ceil(8) as usize]);
+}
+
+fn insert_all(filter: &mut impl FilterMut, ids: &[ContentId]) {
+    let hashes: Vec<KeyHash> = ids.iter().map(|id| id.hash()).collect();
+    filter.insert_all(&hashes).expect("Bloom filters are never full");
+}
+
+fn too_many_ids() -> CodecError {
+    CodecError::TooMany { what: "ids in a set", most: MAX_SET as u64 }
+}
+
+fn too_many_bytes() -> CodecError {
+    CodecError::TooMany { what: "bytes of a filter", most: MAX_FILTER_BYTES as u64 }
+}

@@ -1,0 +1,187 @@
+use super::answer::{self, Matches};
+use super::coded_set::Body;
+use super::coding::Cells;
+use super::rice::Ascending;
+use super::{CodecError, CodedSet, Coding, MAX_MATCHES, MAX_PER_CELL, Session};
+use crate::filter::{Filter, RingedKeys};
+use crate::hash::KeyHash;
+use crate::search::ContentId;
+
+/// How many ids are held against a filter at a time.
+const CHUNK: usize = 1024;
+
+/// Holds a list, slice by slice, against a coded set: "which of these may be in it?"
+///
+/// The list may be larger than memory: what is kept are the matches, at most [`MAX_MATCHES`]. Cost: for ids and Golomb one
+/// merge of the two; for filters k probes an id, 2 of one that is not in the set, on average.
+///
+/// ```
+/// use furui::search::{CodedSet, Coding, ContentId, IdRange, Matcher, settle};
+///
+/// let ids: Vec<_> = (0..100).map(|i| ContentId::new([i; 20])).collect();
+/// let (own, other) = (&ids[..60], &ids[50..]);
+/// let coding = Coding::Fixed { bits: 500, probes: 4 };
+///
+/// let sent = CodedSet::encode(own, IdRange::ALL, coding)?;
+/// let mut matcher = Matcher::new(CodedSet::decode(&sent.bytes, IdRange::ALL)?);
+/// other.chunks(7).try_for_each(|slice| matcher.feed(slice))?;
+/// let back = matcher.finish().coded;
+///
+/// let both = settle(own, IdRange::ALL, coding, &back.bytes)?.both;
+/// assert_eq!(both, (50..60).collect::<Vec<_>>());
+/// assert_eq!((sent.bits, back.bits >= 10 * 160), (500, true));
+/// # Ok::<(), furui::search::CodecError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    set: CodedSet,
+    join: Join,
+    /// The ids that match, and for ids and Golomb the ranks of what they match.
+    ids: Vec<ContentId>,
+    ranks: Vec<u32>,
+}
+
+/// How far a set in order has been compared.
+#[derive(Clone, Debug)]
+enum Join {
+    Ids { next: usize },
+    Golomb { ahead: Ascending, cell: Option<u64>, in_cell: usize },
+    Filter,
+}
+
+impl Matcher {
+    /// Nothing is compared yet.
+    pub fn new(set: CodedSet) -> Self {
+        let join = match &set.body {
+            Body::Ids(_) => Join::Ids { next: 0 },
+            Body::Fixed(_) | Body::Ringed(_) => Join::Filter,
+            Body::Golomb { golomb, cells, bits } => {
+                let mut ahead = Ascending::new(*cells, golomb.rice.into());
+                Join::Golomb { cell: ahead.next(bits), ahead, in_cell: 0 }
+            }
+        };
+        Self { set, join, ids: Vec::new(), ranks: Vec::new() }
+    }
+
+    /// How the set is coded: whether [`feed_keys`](Self::feed_keys) can be of use.
+    pub fn coding(&self) -> Coding {
+        self.set.coding()
+    }
+
+    /// Compares the next slice of the list: ids above all that were fed before, ascending. Those outside of the set's range
+    /// are passed over.
+    ///
+    /// # Errors
+    /// If there are more than [`MAX_MATCHES`] matches in all, or than [`MAX_PER_CELL`] in one cell.
+    pub fn feed(&mut self, list: &[ContentId]) -> Result<(), CodecError> {
+        debug_assert!(list.is_sorted_by(|a, b| a < b), "a list out of order");
+        let range = self.set.range;
+        let from = list.partition_point(|id| id.head() < range.first);
+        let to = list.partition_point(|id| id.head() <= range.last);
+        let list = &list[from..to.max(from)];
+        match (&self.set.body, &mut self.join) {
+            (Body::Ids(set), Join::Ids { next }) => {
+                for id in list {
+                    *next += set[*next..].iter().take_while(|own| *own < id).count();
+                    match set.get(*next) {
+                        None => break,
+                        Some(own) if own == id => self.ranks.push(*next as u32),
+                        Some(_) => {}
+                    }
+                }
+            }
+            (Body::Golomb { golomb, cells, bits }, Join::Golomb { ahead, cell: at, in_cell }) => {
+                let cut = Cells::of(range, golomb);
+                for &id in list {
+                    let cell = cut.cell(id);
+                    while at.is_some_and(|at| at < cell) {
+                        *at = ahead.next(bits);
+                        *in_cell = 0;
+                    }
+                    match *at {
+                        None => break,
+                        Some(at) if at == cell => {
+                            *in_cell += 1;
+                            if *in_cell > MAX_PER_CELL {
+                                return Err(too_many("matches in one cell", MAX_PER_CELL));
+                            }
+                            self.ranks.push((cells - ahead.left() - 1) as u32);
+                            push_match(&mut self.ids, id)?;
+                        }
+                        Some(_) => {}
+                    }
+                }
+            }
+            (Body::Fixed(filter), _) => probe(filter, list, &mut self.ids)?,
+            (Body::Ringed(Some(filter)), _) => probe(filter, list, &mut self.ids)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// [`feed`](Self::feed) with `keys` computed before, one for each id of `list`: a node keeps those of its lists, and
+    /// has nothing to hash when a ringed filter comes. For other codings they are not looked at.
+    ///
+    /// # Errors
+    /// As [`feed`](Self::feed), and if the keys are not as many, or made with other parameters than the filter.
+    pub fn feed_keys(&mut self, list: &[ContentId], keys: &RingedKeys) -> Result<(), CodecError> {
+        if !matches!(self.set.coding(), Coding::Ringed(_)) {
+            return self.feed(list);
+        }
+        let Body::Ringed(Some(filter)) = &self.set.body else { return Ok(()) };
+        if keys.len() != list.len() {
+            return Err(CodecError::Parameters(format!(
+                "{} keys for {} ids: make one for each",
+                keys.len(),
+                list.len()
+            )));
+        }
+        let mut answers = Vec::new();
+        filter.contains_all_keys(keys, &mut answers).map_err(|mismatch| CodecError::Parameters(mismatch.0))?;
+        push_matches(&mut self.ids, list.iter().zip(answers).filter(|(id, _)| self.set.range.contains(**id)))
+    }
+
+    /// All was fed.
+    pub fn finish(self) -> Matches {
+        let Self { set, ids, ranks, .. } = self;
+        match set.body {
+            Body::Ids(own) => Matches { coded: answer::encode_ranks(&ranks, own.len() as u64), session: None },
+            Body::Golomb { golomb, cells, .. } => {
+                let coded = answer::encode_checked(&ranks, &ids, cells, &golomb);
+                Matches { coded, session: golomb.three_messages.then(|| Session::new(golomb, ids)) }
+            }
+            Body::Fixed(_) | Body::Ringed(_) => Matches { coded: answer::encode_ids(&ids), session: None },
+        }
+    }
+}
+
+fn probe(filter: &impl Filter, list: &[ContentId], found: &mut Vec<ContentId>) -> Result<(), CodecError> {
+    let (mut hashes, mut answers): (Vec<KeyHash>, _) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
+    for ids in list.chunks(CHUNK) {
+        hashes.clear();
+        hashes.extend(ids.iter().map(|id| id.hash()));
+        filter.contains_all(&hashes, &mut answers);
+        push_matches(found, ids.iter().zip(answers.iter().copied()))?;
+    }
+    Ok(())
+}
+
+fn push_matches<'a>(
+    found: &mut Vec<ContentId>,
+    mut answers: impl Iterator<Item = (&'a ContentId, bool)>,
+) -> Result<(), CodecError> {
+    answers.try_for_each(|(&id, matches)| if matches { push_match(found, id) } else { Ok(()) })
+}
+
+#[inline]
+fn push_match(found: &mut Vec<ContentId>, id: ContentId) -> Result<(), CodecError> {
+    if found.len() == MAX_MATCHES {
+        return Err(too_many("matches", MAX_MATCHES));
+    }
+    found.push(id);
+    Ok(())
+}
+
+fn too_many(what: &'static str, most: usize) -> CodecError {
+    CodecError::TooMany { what, most: most as u64 }
+}

@@ -1,0 +1,65 @@
+use super::coding::Cells;
+use super::{Claim, CodecError, Coding, Golomb, IdRange, answer};
+use crate::search::ContentId;
+
+/// What an answer says of one's own set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// Which of one's own ids are in both lists: their places, ascending.
+    pub both: Vec<u32>,
+    /// What to say in the third message, if there is to be one. Until it is confirmed, `both` may hold false positives.
+    pub claim: Option<Claim>,
+}
+
+/// Reads the answer to the set that was coded as `coding` of the ids `own` in `range`: which of them are truly in both.
+///
+/// False positives are gone after it: of ids in full, because one's own are known; of ranks by the checks, but for a chance
+/// of 2⁻ᵛ each.
+///
+/// # Errors
+/// If the bytes are no answer to this set: the peer does not keep to the protocol.
+pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8]) -> Result<Settlement, CodecError> {
+    match coding {
+        Coding::Ids => {
+            let both = answer::decode_ranks(matches, own.len() as u64)?;
+            Ok(Settlement { both, claim: None })
+        }
+        Coding::Fixed { .. } | Coding::Ringed(_) => {
+            let ids = answer::decode_ids(matches, range)?;
+            let (mut both, mut next) = (Vec::new(), 0);
+            for id in ids {
+                next += own[next..].partition_point(|own| *own < id);
+                if own.get(next) == Some(&id) {
+                    both.push(next as u32);
+                }
+            }
+            Ok(Settlement { both, claim: None })
+        }
+        Coding::Golomb(golomb) => settle_checked(own, range, golomb, matches),
+    }
+}
+
+fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8]) -> Result<Settlement, CodecError> {
+    let cells = Cells::of(range, &golomb);
+    let occupied = || own.chunk_by(|a, b| cells.same(a, b));
+    let matches = answer::decode_checked(bytes, occupied().count() as u64, &golomb)?;
+
+    let (mut both, mut rejected, mut place, mut position) = (Vec::new(), Vec::new(), 0, 0);
+    let mut of_cells = matches.chunk_by(|a, b| a.0 == b.0).peekable();
+    for (rank, ids) in occupied().enumerate() {
+        if let Some(of_cell) = of_cells.next_if(|of_cell| of_cell[0].0 as usize == rank) {
+            let checks: Vec<u64> = ids.iter().map(|&id| golomb.check(id)).collect();
+            let kept = |check: &u64| of_cell.iter().any(|(_, other)| other == check);
+            both.extend((place..).zip(&checks).filter(|(_, check)| kept(check)).map(|(place, _)| place));
+            let lost = |(_, check): &(u32, u64)| !checks.contains(check);
+            rejected.extend((position..).zip(of_cell).filter(|(_, of)| lost(of)).map(|(position, _)| position));
+            position += of_cell.len() as u32;
+        }
+        place += ids.len() as u32;
+    }
+    let claim = golomb.three_messages.then(|| Claim {
+        rejected: answer::encode_ranks(&rejected, matches.len() as u64),
+        checksum: golomb.checksum(both.iter().map(|&place| own[place as usize])),
+    });
+    Ok(Settlement { both, claim })
+}
