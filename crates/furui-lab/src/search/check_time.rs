@@ -26,7 +26,8 @@ pub(super) fn fig6(quick: bool) -> Result<Table> {
         "variable by SHA-1 / fixed",
     ];
     let mut table = Table::new("fig6", format!("Fig. 6: time to check {asked} keys, {MEMBERS} in the filter"), columns);
-    let hashes = |set: u64, count: u64| -> Vec<KeyHash> { (0..count).map(|i| KeyHash::new(mix(set << 40 | i))).collect() };
+    let hashes =
+        |set: u64, count: u64| -> Vec<KeyHash> { (0..count).map(|i| KeyHash::new(mix(set << 40 | i))).collect() };
     let (members, keys) = (hashes(0, MEMBERS), hashes(1, asked));
     for probes in RATES {
         let rate = sizing::rate_half_full(probes);

@@ -1,5 +1,6 @@
 //! Documents and their words, as an index sees them: for each word the ids of the documents that hold it.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::path::Path;
 
@@ -19,6 +20,8 @@ pub(crate) struct Corpus {
     lists: Lists,
     /// For each word, the first document that holds it.
     first: Vec<u32>,
+    /// For each document, how many words it has.
+    words_of: Vec<u32>,
 }
 
 enum Lists {
@@ -32,15 +35,22 @@ impl Corpus {
     /// The package descriptions in `data`, indexed by WordNet's nouns, verbs and adjectives.
     pub(crate) fn debian(data: &Path, seed: u64) -> Result<Self, Box<dyn Error>> {
         let (documents, lists) = debian::read(data, seed)?;
-        let first = lists.iter().map(|list| list[0]).collect();
-        Ok(Self { name: "Debian".to_owned(), ids: ids(documents, seed), lists: Lists::Kept(lists), first })
+        Ok(Self::new("Debian", documents, lists.len() as u32, Lists::Kept(lists), seed))
     }
 
     /// Words that are independent of each other, as many and as frequent as the paper's Table 1 says.
     pub(crate) fn zipf(shape: zipf::Shape, seed: u64) -> Self {
-        let zipf = Zipf::fit(shape, seed);
-        let first = (0..shape.words).map(|word| zipf.list(word)[0]).collect();
-        Self { name: "Zipf".to_owned(), ids: ids(shape.documents, seed), lists: Lists::Drawn(zipf), first }
+        Self::new("Zipf", shape.documents, shape.words, Lists::Drawn(Zipf::fit(shape, seed)), seed)
+    }
+
+    fn new(name: &str, documents: u32, words: u32, lists: Lists, seed: u64) -> Self {
+        let (mut first, mut words_of) = (Vec::with_capacity(words as usize), vec![0; documents as usize]);
+        for word in 0..words {
+            let list = lists.get(word);
+            first.push(list[0]);
+            list.iter().for_each(|&number| words_of[number as usize] += 1);
+        }
+        Self { name: name.to_owned(), ids: ids(documents, seed), lists, first, words_of }
     }
 
     /// How many documents there are.
@@ -55,20 +65,21 @@ impl Corpus {
 
     /// The numbers of those of the first `documents` that hold `word`, ascending.
     pub(crate) fn list(&self, word: u32, documents: u32) -> Vec<u32> {
-        let mut list = match &self.lists {
-            Lists::Kept(lists) => lists[word as usize].clone(),
-            Lists::Drawn(zipf) => zipf.list(word),
-        };
+        let mut list = self.lists.get(word).into_owned();
         list.truncate(list.partition_point(|&number| number < documents));
         list
+    }
+
+    /// How many words each of the first `documents` has.
+    pub(crate) fn words_of(&self, documents: u32) -> impl Iterator<Item = u32> {
+        self.words_of[..documents as usize].iter().copied()
     }
 
     /// How many of the first `documents` hold `word`.
     pub(crate) fn size(&self, word: u32, documents: u32) -> u64 {
         match &self.lists {
             Lists::Drawn(zipf) if documents == self.documents() => u64::from(zipf.size(word)),
-            Lists::Kept(lists) => lists[word as usize].partition_point(|&number| number < documents) as u64,
-            Lists::Drawn(_) => self.list(word, documents).len() as u64,
+            lists => lists.get(word).partition_point(|&number| number < documents) as u64,
         }
     }
 
@@ -77,6 +88,15 @@ impl Corpus {
         let mut ids: Vec<_> = list.iter().map(|&number| self.ids[number as usize]).collect();
         ids.sort_unstable();
         ids
+    }
+}
+
+impl Lists {
+    fn get(&self, word: u32) -> Cow<'_, [u32]> {
+        match self {
+            Self::Kept(lists) => lists[word as usize].as_slice().into(),
+            Self::Drawn(zipf) => zipf.list(word).into(),
+        }
     }
 }
 

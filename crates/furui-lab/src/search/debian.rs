@@ -89,7 +89,8 @@ fn lemma(form: &str, lemmas: &HashSet<&str>, exceptions: &HashMap<String, String
     if let Some(lemma) = exceptions.get(form).filter(|lemma| lemmas.contains(lemma.as_str())) {
         return Some(lemma.clone());
     }
-    let taken_off = ENDINGS.iter().filter_map(|(ending, instead)| Some(form.strip_suffix(ending)?.to_owned() + instead));
+    let taken_off =
+        ENDINGS.iter().filter_map(|(ending, instead)| Some(form.strip_suffix(ending)?.to_owned() + instead));
     taken_off.into_iter().find(|lemma| lemmas.contains(lemma.as_str()))
 }
 

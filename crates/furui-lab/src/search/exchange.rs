@@ -1,21 +1,25 @@
-//! What two holders of lists send each other, in bits: T₁ for the filter, T₂ for the answer.
+//! What two holders of lists send each other: the real bytes are coded, read, matched and settled, and counted.
 
-use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedParams};
-use furui::search::ContentId;
+use furui::filter::{Gamma, RingedParams};
+use furui::search::{
+    CodecError, CodedSet, Coding, ContentId, IdRange, Matcher, Prediction, Size, Wants, plan, predict, settle,
+};
 
-use super::workload::{List, Workload};
+use super::workload::Workload;
 
-/// How the first list is sent.
+/// How the set is coded.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Coding {
-    /// The paper's Naive algorithm: T₁ is all ids, and T₂ is not counted.
-    Ids,
-    /// A Bloom filter of the same size whatever the list.
-    Fixed { bits: u64, probes: u32 },
-    /// A ringed Bloom filter of γ bits a key.
-    Ringed { probes: u32, gamma: Gamma, delta: u32 },
-    /// The same with the rate of eq. 19.
-    RingedBest { gamma: Gamma, delta: u32 },
+pub(super) enum Choice {
+    /// So, whatever the sizes.
+    Always(Coding),
+    /// As a ringed filter of the rate that is best for the sizes (eq. 18).
+    BestRinged { gamma: Gamma, delta: u32 },
+    /// As a Golomb-Rice coded set, in two messages.
+    Two,
+    /// The same in three.
+    Three,
+    /// As a node does it.
+    Default,
 }
 
 /// Which list is sent.
@@ -27,76 +31,146 @@ pub(super) enum Order {
     SmallerFirst,
 }
 
-/// The bits of many exchanges.
+/// A way to meet.
+pub(super) type Way = (Order, Choice);
+
+impl Choice {
+    /// The paper's ringed filter, or one with another γ.
+    pub(super) fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Self {
+        Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("parameters that can be")))
+    }
+
+    /// A filter of one size for all lists.
+    pub(super) fn fixed(probes: u32, bits: u64) -> Self {
+        Self::Always(Coding::Fixed { bits: bits as u32, probes: probes as u8 })
+    }
+
+    fn coding(self, own: u64, other: u64, salt: u64) -> Coding {
+        let range = IdRange::ALL;
+        match self {
+            Self::Always(coding) => coding,
+            Self::BestRinged { gamma, delta } => {
+                match Self::ringed(plan::ringed_probes(own, other).into(), gamma, delta) {
+                    Self::Always(coding) => coding,
+                    _ => unreachable!("a ringed filter is a coding"),
+                }
+            }
+            Self::Two => plan::golomb(own, other, range, salt),
+            Self::Three => plan::golomb_in_three(own, other, range, salt),
+            Self::Default => plan::choose(Wants::Best, own, other, range, salt),
+        }
+    }
+}
+
+/// What an exchange took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Exchange {
+    /// T₁ + T₂, and a third message's bits. Of ids in full T₂ is left out, as the paper does.
+    pub(super) bits: u64,
+    /// Of sets, answers and third messages.
+    pub(super) bytes: u64,
+    /// Whether a third message was sent.
+    pub(super) in_three: bool,
+    /// Whether it had to be repeated, which is counted.
+    pub(super) repeated: bool,
+}
+
+/// The holder of `own` asks the holder of `other`. With `check`, every message is held against its prediction.
+pub(super) fn exchange(
+    own: &[ContentId],
+    other: &[ContentId],
+    choice: Choice,
+    salt: u64,
+    check: bool,
+) -> Result<Exchange, CodecError> {
+    let coding = choice.coding(own.len() as u64, other.len() as u64, salt);
+    let set = CodedSet::encode(own, IdRange::ALL, coding)?;
+    let mut matcher = Matcher::new(CodedSet::decode(&set.bytes, IdRange::ALL)?);
+    matcher.feed(other)?;
+    let matches = matcher.finish();
+    let settlement = settle(own, IdRange::ALL, coding, &matches.coded.bytes)?;
+
+    let size = |bits, bytes: &[u8]| Size { bits, bytes: bytes.len() as u64 };
+    let claim = settlement.claim.as_ref();
+    let (sent, back) = (size(set.bits, &set.bytes), size(matches.coded.bits, &matches.coded.bytes));
+    let claimed = claim.map(|claim| size(claim.bits(), &claim.rejected.bytes));
+    let agreed = match (claim, matches.session) {
+        (Some(claim), Some(session)) => session.confirm(&claim.rejected.bytes, claim.checksum)?,
+        _ => true,
+    };
+    if check {
+        let predicted = predict(own, other, IdRange::ALL, coding)?;
+        let made = Prediction { sent, back, claim: claimed, both: predicted.both };
+        assert_eq!(made, predicted, "{coding:?}, salt {salt}");
+        assert!(!agreed || settlement.both.len() as u64 == predicted.both, "exact: {coding:?}, salt {salt}");
+    }
+
+    let back_bits = if coding == Coding::Ids { 0 } else { back.bits };
+    let third = claimed.unwrap_or_default();
+    let mut exchange = Exchange {
+        bits: sent.bits + back_bits + third.bits,
+        bytes: sent.bytes + back.bytes + third.bytes + if claim.is_some() { 8 } else { 0 },
+        in_three: claim.is_some(),
+        repeated: false,
+    };
+    if !agreed {
+        let again = self::exchange(own, other, Choice::Two, !salt, check)?;
+        exchange = Exchange {
+            bits: exchange.bits + again.bits,
+            bytes: exchange.bytes + again.bytes,
+            repeated: true,
+            ..exchange
+        };
+    }
+    Ok(exchange)
+}
+
+/// The bits and bytes of many exchanges.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Traffic {
-    exchanges: u64,
-    total: u64,
-    /// Of the largest.
+    pub(super) exchanges: u64,
+    bits: u64,
+    bytes: u64,
+    pub(super) in_three: u64,
+    pub(super) repeated: u64,
+    /// The bits of the largest.
     pub(super) max: u64,
 }
 
 impl Traffic {
-    pub(super) fn add(&mut self, bits: u64) {
+    pub(super) fn add(&mut self, exchange: Exchange) {
         self.exchanges += 1;
-        self.total += bits;
-        self.max = self.max.max(bits);
+        self.bits += exchange.bits;
+        self.bytes += exchange.bytes;
+        self.in_three += u64::from(exchange.in_three);
+        self.repeated += u64::from(exchange.repeated);
+        self.max = self.max.max(exchange.bits);
     }
 
+    /// The mean bits.
     pub(super) fn mean(&self) -> f64 {
-        self.total as f64 / self.exchanges as f64
+        self.bits as f64 / self.exchanges as f64
+    }
+
+    /// The mean bytes.
+    pub(super) fn mean_bytes(&self) -> f64 {
+        self.bytes as f64 / self.exchanges as f64
     }
 }
 
-impl Coding {
-    /// T₁ + T₂ when the holder of `first` asks the holder of `second`. Filters are built, and every id of `second` is
-    /// looked up.
-    pub(super) fn exchange(self, first: &List, second: &List, answers: &mut Vec<bool>) -> u64 {
-        let sent = match self {
-            Self::Ids => return ContentId::BITS * first.len(),
-            Self::Fixed { bits, probes } => {
-                let mut filter = Bloom::from_parts(bits, probes).expect("a size that can be");
-                filter.insert_all(&first.hashes).expect("it is never full");
-                filter.contains_all(&second.hashes, answers);
-                bits
-            }
-            Self::Ringed { probes, gamma, delta } => {
-                let params = RingedParams::new(probes, gamma, delta).expect("parameters that can be");
-                let mut filter = RingedBloom::with_size(params, first.len()).expect("a size that can be");
-                filter.insert_all(&first.hashes).expect("it is never full");
-                filter.contains_all(&second.hashes, answers);
-                filter.bits()
-            }
-            Self::RingedBest { gamma, delta } => {
-                let probes = best_probes(first.len(), second.len());
-                return Self::Ringed { probes, gamma, delta }.exchange(first, second, answers);
-            }
-        };
-        sent + ContentId::BITS * answers.iter().filter(|&&answer| answer).count() as u64
-    }
-}
-
-/// The whole k next to log₂ 1/α for the α of eq. 19.
-pub(super) fn best_probes(first: u64, second: u64) -> u32 {
-    let alpha = first as f64 / (ContentId::BITS as f64 * std::f64::consts::LN_2.powi(2) * second as f64);
-    (-alpha.log2()).round().clamp(1.0, 64.0) as u32
-}
-
-/// The traffic of a workload of two words, for each way to exchange them.
-pub(super) fn measure(workload: &Workload<'_>, ways: &[(Order, Coding)]) -> Vec<Traffic> {
+/// The traffic of a workload of two words, for each way to meet.
+pub(super) fn measure(workload: &Workload<'_>, ways: &[Way], check: bool) -> Result<Vec<Traffic>, CodecError> {
     let mut traffic = vec![Traffic::default(); ways.len()];
-    let mut answers = vec![];
-    for mut lists in workload.lists() {
-        let (second, first) = (lists.pop().expect("two lists"), lists.pop().expect("two lists"));
-        let drawn = (&first, &second);
-        let sorted = if first.len() <= second.len() { drawn } else { (&second, &first) };
-        for (&(order, coding), traffic) in ways.iter().zip(&mut traffic) {
-            let (first, second) = match order {
+    for (lists, salt) in workload.lists().zip(0..) {
+        let drawn = [&lists[0], &lists[1]];
+        let sorted = if lists[0].len() <= lists[1].len() { drawn } else { [&lists[1], &lists[0]] };
+        for (&(order, choice), traffic) in ways.iter().zip(&mut traffic) {
+            let [own, other] = match order {
                 Order::Drawn => drawn,
                 Order::SmallerFirst => sorted,
             };
-            traffic.add(coding.exchange(first, second, &mut answers));
+            traffic.add(exchange(own, other, choice, salt, check)?);
         }
     }
-    traffic
+    Ok(traffic)
 }

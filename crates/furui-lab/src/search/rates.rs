@@ -1,6 +1,8 @@
 //! False-positive rates by size of the set: Figs. 4 and 5.
 
-use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedParams, ringed_rate, ringed_rate_refined, sizing};
+use furui::filter::{
+    Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedParams, ringed_rate, ringed_rate_refined, sizing,
+};
 use furui::{KeyHash, Result};
 
 use super::table::Table;
@@ -20,7 +22,8 @@ pub(super) fn fig4(quick: bool) -> Result<Table> {
         "Fig. 4: the rate of a ringed filter, alpha = 2^-10".to_owned(),
         ["keys", "delta", "eq. 13", "refined", "measured", "of the Bloom filter's of the same bits"],
     );
-    let sizes: &[u64] = if quick { &[100, 1000] } else { &[100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000] };
+    let sizes: &[u64] =
+        if quick { &[100, 1000] } else { &[100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000] };
     for delta in [1, 10, 100, 1000, 100_000] {
         let params = RingedParams::new(PROBES, Gamma::Whole, delta)?;
         let gamma = params.gamma();
@@ -34,8 +37,16 @@ pub(super) fn fig4(quick: bool) -> Result<Table> {
                 measured += filter.false_positive_rate() / filters as f64;
             }
             let bloom = sizing::rate(PROBES, keys, params.bits(keys)?);
-            let [paper, refined] = [ringed_rate, ringed_rate_refined].map(|rate| rate(PROBES, keys, delta.into(), gamma));
-            table.push([keys.into(), u64::from(delta).into(), paper.into(), refined.into(), measured.into(), (measured / bloom).into()]);
+            let [paper, refined] =
+                [ringed_rate, ringed_rate_refined].map(|rate| rate(PROBES, keys, delta.into(), gamma));
+            table.push([
+                keys.into(),
+                u64::from(delta).into(),
+                paper.into(),
+                refined.into(),
+                measured.into(),
+                (measured / bloom).into(),
+            ]);
         }
     }
     Ok(table)
@@ -47,7 +58,16 @@ pub(super) fn fig5(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig5",
         "Fig. 5: the rates of the filters, alpha = 2^-10, and their means from 1 to 1000 keys".to_owned(),
-        ["keys", "fixed", "variable", "ringed", "fixed, measured", "ringed, measured", "fixed / variable", "ringed / Bloom of its bits"],
+        [
+            "keys",
+            "fixed",
+            "variable",
+            "ringed",
+            "fixed, measured",
+            "ringed, measured",
+            "fixed / variable",
+            "ringed / Bloom of its bits",
+        ],
     );
     let params = RingedParams::new(PROBES, Gamma::Whole, 100_000)?;
     let gamma = params.gamma();
@@ -61,7 +81,16 @@ pub(super) fn fig5(quick: bool) -> Result<Table> {
     let mut push = |keys: &str, [fixed, variable, ringed, bloom]: [f64; 4], measured: [f64; 2]| {
         let measured = measured.map(|rate| if rate.is_nan() { "".into() } else { rate.into() });
         let [of_fixed, of_ringed] = measured;
-        table.push([keys.into(), fixed.into(), variable.into(), ringed.into(), of_fixed, of_ringed, (fixed / variable).into(), (ringed / bloom).into()]);
+        table.push([
+            keys.into(),
+            fixed.into(),
+            variable.into(),
+            ringed.into(),
+            of_fixed,
+            of_ringed,
+            (fixed / variable).into(),
+            (ringed / bloom).into(),
+        ]);
     };
     for keys in (100..=1000).step_by(100) {
         let filters = if quick { 10 } else { KEYS / keys };

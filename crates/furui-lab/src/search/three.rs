@@ -1,48 +1,59 @@
 //! Section 6.2: queries of three words by chaining.
 
+use std::error::Error;
+
 use furui::filter::Gamma;
+use furui::search::{CodecError, Coding, ContentId};
 
 use super::Options;
 use super::corpus::Corpus;
-use super::exchange::{Coding, Traffic};
+use super::exchange::{Choice, Exchange, Traffic, exchange};
 use super::table::Table;
 use super::traffic::{kbit, tuned_for};
-use super::workload::{List, Workload};
 
 /// How a chain goes on.
 #[derive(Clone, Copy)]
 struct Chain {
-    coding: Coding,
+    choice: Choice,
     smaller_first: bool,
     /// Whether a set is sent as ids where that is less than its filter alone.
     falls_back: bool,
 }
 
 /// The traffic of chains, and of their first link, which is a query of two words.
-pub(super) fn three(corpora: &[Corpus], options: &Options) -> Table {
-    let columns = ["corpus", "chain", "mean kbit", "max kbit", "of its first two words, mean", "the third adds %", "mean, to ringed 2^-7"];
+pub(super) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+    let columns = [
+        "corpus",
+        "chain",
+        "mean kbit",
+        "max kbit",
+        "of its first two words, mean",
+        "the third adds %",
+        "mean, to ringed 2^-7",
+    ];
     let mut table = Table::new("three", "Three words by chaining".to_owned(), columns);
-    let chain = |coding| Chain { coding, smaller_first: false, falls_back: false };
+    let chain = |choice| Chain { choice, smaller_first: false, falls_back: false };
     for corpus in corpora {
-        let fixed = Coding::Fixed { bits: tuned_for(corpus)[4], probes: 5 };
-        let ringed = Coding::Ringed { probes: 7, gamma: Gamma::Whole, delta: 100_000 };
-        let best = Coding::RingedBest { gamma: Gamma::Exact, delta: 1000 };
+        let fixed = Choice::fixed(5, tuned_for(corpus)[4]);
+        let ringed = Choice::ringed(7, Gamma::Whole, 100_000);
+        let best = Choice::BestRinged { gamma: Gamma::Exact, delta: 1000 };
         let chains = [
             ("ringed 2^-7", chain(ringed)),
-            ("naive", chain(Coding::Ids)),
+            ("naive", chain(Choice::Always(Coding::Ids))),
             ("fixed 2^-5", chain(fixed)),
             ("fixed 2^-5, ids where fewer", Chain { falls_back: true, ..chain(fixed) }),
             ("eq. 18", chain(best)),
-            ("naive, smaller first", Chain { smaller_first: true, ..chain(Coding::Ids) }),
+            ("naive, smaller first", Chain { smaller_first: true, ..chain(Choice::Always(Coding::Ids)) }),
+            ("default", Chain { smaller_first: true, ..chain(Choice::Default) }),
             ("eq. 18, smaller first", Chain { smaller_first: true, ..chain(best) }),
         ];
-        let workload = Workload::new(corpus, corpus.documents(), 3, options.queries, options.seed);
+        let workload = options.workload(corpus, corpus.documents(), 3);
         let mut traffic = vec![[Traffic::default(); 2]; chains.len()];
-        for lists in workload.lists() {
+        for (lists, salt) in workload.lists().zip(0..) {
             for ((_, chain), [two, three]) in chains.iter().zip(&mut traffic) {
-                let [first, second] = chain.run(&lists);
+                let [first, second] = chain.run(&lists, salt)?;
                 two.add(first);
-                three.add(first + second);
+                three.add(Exchange { bits: first.bits + second.bits, bytes: first.bytes + second.bytes, ..first });
             }
         }
         let base = traffic[0][1].mean();
@@ -58,23 +69,28 @@ pub(super) fn three(corpora: &[Corpus], options: &Options) -> Table {
             ]);
         }
     }
-    table
+    Ok(table)
 }
 
 impl Chain {
-    /// The bits of both links.
-    fn run(self, lists: &[List]) -> [u64; 2] {
-        let mut order: Vec<&List> = lists.iter().collect();
+    /// What both links take.
+    fn run(self, lists: &[Vec<ContentId>], salt: u64) -> Result<[Exchange; 2], CodecError> {
+        let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
         if self.smaller_first {
             order.sort_by_key(|list| list.len());
         }
-        let mut answers = vec![];
-        let mut link = |set: &List, next: &List| {
-            let bits = if set.ids.is_empty() { 0 } else { self.coding.exchange(set, next, &mut answers) };
-            if self.falls_back { bits.min(Coding::Ids.exchange(set, next, &mut answers)) } else { bits }
+        let link = |set: &[ContentId], next: &[ContentId]| -> Result<Exchange, CodecError> {
+            if set.is_empty() {
+                return Ok(Exchange::default());
+            }
+            let coded = exchange(set, next, self.choice, salt, false)?;
+            if !self.falls_back {
+                return Ok(coded);
+            }
+            let ids = exchange(set, next, Choice::Always(Coding::Ids), salt, false)?;
+            Ok(if ids.bits < coded.bits { ids } else { coded })
         };
-        let first = link(order[0], order[1]);
-        let met = order[0].intersect(order[1]);
-        [first, link(&met, order[2])]
+        let met: Vec<_> = order[0].iter().filter(|id| order[1].binary_search(id).is_ok()).copied().collect();
+        Ok([link(order[0], order[1])?, link(&met, order[2])?])
     }
 }

@@ -1,6 +1,5 @@
 //! The queries: uniform choices of words, each with the lists that meet.
 
-use furui::KeyHash;
 use furui::search::ContentId;
 
 use super::corpus::Corpus;
@@ -15,35 +14,6 @@ pub(crate) struct Workload<'a> {
     pub(crate) documents: u32,
     /// The words of each query, in the order in which they were drawn.
     queries: Vec<Vec<u32>>,
-}
-
-/// The list of a word, as both sides of an exchange have it.
-#[derive(Clone)]
-pub(crate) struct List {
-    /// Ascending.
-    pub(crate) ids: Vec<ContentId>,
-    /// Of the same ids.
-    pub(crate) hashes: Vec<KeyHash>,
-}
-
-impl List {
-    pub(crate) fn new(ids: Vec<ContentId>) -> Self {
-        Self { hashes: ids.iter().map(|id| id.hash()).collect(), ids }
-    }
-
-    pub(crate) fn len(&self) -> u64 {
-        self.ids.len() as u64
-    }
-
-    /// What is in both.
-    pub(crate) fn intersect(&self, other: &Self) -> Self {
-        let mut rest = other.ids.as_slice();
-        let in_other = |id: &&ContentId| {
-            rest = &rest[rest.partition_point(|other| other < id)..];
-            rest.first() == Some(id)
-        };
-        Self::new(self.ids.iter().filter(in_other).copied().collect())
-    }
 }
 
 impl<'a> Workload<'a> {
@@ -65,10 +35,10 @@ impl<'a> Workload<'a> {
         Self { corpus, documents, queries: (0..queries).map(|_| draw()).collect() }
     }
 
-    /// The lists of each query.
-    pub(crate) fn lists(&self) -> impl ExactSizeIterator<Item = Vec<List>> {
+    /// The lists of each query, ascending.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = Vec<Vec<ContentId>>> {
         self.queries.iter().map(|query| {
-            let list = |&word: &u32| List::new(self.corpus.ids(&self.corpus.list(word, self.documents)));
+            let list = |&word: &u32| self.corpus.ids(&self.corpus.list(word, self.documents));
             query.iter().map(list).collect()
         })
     }
