@@ -45,7 +45,8 @@ impl Choice {
         Self::Always(Coding::Fixed { bits: bits as u32, probes: probes as u8 })
     }
 
-    fn coding(self, own: u64, other: u64, salt: u64) -> Coding {
+    /// The coding of a set of `own` ids for a list of `other`.
+    pub(super) fn coding(self, own: u64, other: u64, salt: u64) -> Coding {
         let range = IdRange::ALL;
         match self {
             Self::Always(coding) => coding,

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use furui::filter::Gamma;
-use furui::search::{CodecError, Coding, ContentId};
+use furui::search::{CodecError, Coding, ContentId, IdRange, plan};
 
 use super::Options;
 use super::corpus::Corpus;
@@ -16,7 +16,7 @@ use super::traffic::{kbit, tuned_for};
 struct Chain {
     choice: Choice,
     smaller_first: bool,
-    /// Whether a set is sent as ids where that is less than its filter alone.
+    /// Whether a set is sent as ids where these are expected to take fewer bits.
     falls_back: bool,
 }
 
@@ -83,12 +83,10 @@ impl Chain {
             if set.is_empty() {
                 return Ok(Exchange::default());
             }
-            let coded = exchange(set, next, self.choice, salt, false)?;
-            if !self.falls_back {
-                return Ok(coded);
-            }
-            let ids = exchange(set, next, Choice::Always(Coding::Ids), salt, false)?;
-            Ok(if ids.bits < coded.bits { ids } else { coded })
+            let (own, other) = (set.len() as u64, next.len() as u64);
+            let coding = self.choice.coding(own, other, salt);
+            let coding = if self.falls_back { plan::or_ids(coding, own, other, IdRange::ALL) } else { coding };
+            exchange(set, next, Choice::Always(coding), salt, false)
         };
         let met: Vec<_> = order[0].iter().filter(|id| order[1].binary_search(id).is_ok()).copied().collect();
         Ok([link(order[0], order[1])?, link(&met, order[2])?])
