@@ -9,6 +9,9 @@ use super::random::Random;
 /// What seeded choices are for.
 const SHUFFLE: u64 = 2;
 
+/// For each word the numbers of its documents, ascending.
+type Lists = Vec<Vec<u32>>;
+
 /// The ends that WordNet's morphological processor takes off, and what it puts in their place.
 const ENDINGS: [(&str, &str); 16] = [
     ("s", ""),
@@ -33,7 +36,7 @@ const ENDINGS: [(&str, &str); 16] = [
 /// there are, in shuffled order, and for each word the numbers of those that hold it.
 ///
 /// Descriptions that are equal are one document, as they have one content id.
-pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Vec<Vec<u32>>), Box<dyn Error>> {
+pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Lists), Box<dyn Error>> {
     let open = |path: &str| {
         let path = data.join(path);
         std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
@@ -57,7 +60,7 @@ pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Vec<Vec<u32>>), Box<d
         documents.swap(i, random.below(i as u64 + 1) as usize);
     }
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut lists: Vec<Vec<u32>> = vec![];
+    let mut lists: Lists = vec![];
     for (document, text) in (0..).zip(&documents) {
         let text = text.to_ascii_lowercase();
         for form in text.split(|c: char| !c.is_ascii_lowercase()).filter(|form| !form.is_empty()) {

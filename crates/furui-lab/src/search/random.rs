@@ -8,7 +8,7 @@ pub(super) struct Random {
 }
 
 impl Random {
-    /// The sequence for `use_` of `seed`.
+    /// The sequence of `seed` for one purpose.
     pub(super) fn new(seed: u64, purpose: u64) -> Self {
         Self { state: mix(mix(seed) ^ purpose) }
     }

@@ -22,6 +22,10 @@ const PAPER_BITS: u64 = 2164;
 /// How often the queries over all documents are drawn again to see the spread of what they say; over fewer, a quarter.
 const CUT_ROUNDS: u64 = 20;
 
+/// What is read of the traffic of a round, and what joins those of all rounds.
+type Figure = fn(&Traffic) -> f64;
+type Join = fn(f64, f64) -> f64;
+
 /// Table 1: documents and words.
 pub(super) fn table1(corpora: &[Corpus]) -> Table {
     let columns =
@@ -143,7 +147,7 @@ pub(super) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
                 let bits = fixed[fixed_way - 2];
                 let cut = |ringed: f64, fixed: f64| 100.0 * (1.0 - ringed / fixed);
                 let mut row = vec![cut(all_pairs.ringed(7, gammas[ringed].gamma()), all_pairs.fixed(5, bits))];
-                let figures: [(fn(&Traffic) -> f64, fn(f64, f64) -> f64); 2] =
+                let figures: [(Figure, Join); 2] =
                     [(Traffic::mean, |a, b| a + b), (|traffic| traffic.max as f64, f64::max)];
                 for (figure, join) in figures {
                     let of = |way: usize| traffic.iter().map(move |round| figure(&round[way]));
