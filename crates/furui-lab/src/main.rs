@@ -8,6 +8,7 @@ mod levels;
 mod pages;
 mod quotient;
 mod recent;
+mod search;
 mod stable;
 mod store;
 mod tiers;
@@ -21,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("pages") => pages::run(args.next().as_deref())?,
         Some("quotient") => quotient::run(args.next().as_deref())?,
         Some("recent") => recent::run(args.next().as_deref()),
+        Some("search") => search::run(args)?,
         Some("stable") => stable::run(args.next().as_deref()),
         Some("store") => store::run(args.next().as_deref(), args.next())?,
         Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
@@ -28,7 +30,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "usage: furui-lab dict (bits | paper WORDS | application WORDS | buffer [FILE] | list FILE [KEYS] \
              | merge FILE [KEYS] | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | kinds | threads] | huge) \
-             | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE | stable [insert] \
+             | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \
+             | search (table1 | fig4 | fig5 | fig6 | fig7 | fig8 | cuts | best | codings | three) [--data DIR] [--csv DIR] [--quick] \
+             | stable [insert] \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),
     }

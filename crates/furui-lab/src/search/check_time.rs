@@ -1,0 +1,64 @@
+//! Fig. 6: the time to check a million keys against one filter, with their hashes computed before or not.
+
+use std::hint::black_box;
+
+use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, sizing};
+use furui::{HashAlgorithm, HashSpec, KeyHash, Result};
+
+use super::RATES;
+use super::table::Table;
+use crate::clock::{median, ns_each};
+use crate::keys::mix;
+
+/// Keys in the filter.
+const MEMBERS: u64 = 10_000;
+const ROUNDS: usize = 5;
+
+pub(super) fn fig6(quick: bool) -> Result<Table> {
+    let asked: u64 = if quick { 10_000 } else { 1_000_000 };
+    let columns = [
+        "alpha",
+        "fixed, ms",
+        "ringed, hashes computed before, ms",
+        "ringed, from the id, ms",
+        "variable, hashing by k SHA-1, ms",
+        "ringed before / fixed",
+        "variable by SHA-1 / fixed",
+    ];
+    let mut table = Table::new("fig6", format!("Fig. 6: time to check {asked} keys, {MEMBERS} in the filter"), columns);
+    let hashes =
+        |set: u64, count: u64| -> Vec<KeyHash> { (0..count).map(|i| KeyHash::new(mix(set << 40 | i))).collect() };
+    let (members, keys) = (hashes(0, MEMBERS), hashes(1, asked));
+    for probes in RATES {
+        let rate = sizing::rate_half_full(probes);
+        let params = RingedParams::new(probes, Gamma::Whole, 100_000)?;
+        let mut ringed = RingedBloom::with_size(params, MEMBERS)?;
+        ringed.insert_all(&members)?;
+        let mut computed = RingedKeys::new(params);
+        computed.extend(keys.iter().copied());
+        let mut fixed = Bloom::from_parts(sizing::bits(rate, MEMBERS), probes)?;
+        fixed.insert_all(&members)?;
+        let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, ..HashSpec::default() };
+        let mut variable = Bloom::variable_size(MEMBERS, rate)?.hashed_by(sha1);
+        variable.insert_all(&members)?;
+        let mut times = [const { Vec::new() }; 4];
+        for _ in 0..if quick { 1 } else { ROUNDS } {
+            let count = |test: &dyn Fn() -> usize| ns_each(1, || _ = black_box(test())) / 1e6;
+            times[0].push(count(&|| keys.iter().filter(|&&key| fixed.contains(key)).count()));
+            times[1].push(count(&|| computed.iter().filter(|&key| ringed.contains_key(key)).count()));
+            times[2].push(count(&|| keys.iter().filter(|&&key| ringed.contains(key)).count()));
+            times[3].push(count(&|| keys.iter().filter(|&&key| variable.contains(key)).count()));
+        }
+        let [fixed, before, from_id, variable] = times.map(|mut times| median(&mut times));
+        table.push([
+            format!("2^-{probes}").into(),
+            fixed.into(),
+            before.into(),
+            from_id.into(),
+            variable.into(),
+            (before / fixed).into(),
+            (variable / fixed).into(),
+        ]);
+    }
+    Ok(table)
+}

@@ -1,0 +1,111 @@
+//! Documents and their words, as an index sees them: for each word the ids of the documents that hold it.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::path::Path;
+
+use furui::search::ContentId;
+
+use super::debian;
+use super::random::Random;
+use super::zipf::{self, Zipf};
+
+/// What seeded choices are for, so that no two share their random numbers.
+const IDS: u64 = 1;
+
+/// Documents in the order in which they are published, and the lists of their words.
+pub(crate) struct Corpus {
+    pub(crate) name: String,
+    ids: Vec<ContentId>,
+    lists: Lists,
+    /// For each word, the first document that holds it.
+    first: Vec<u32>,
+    /// For each document, how many words it has.
+    words_of: Vec<u32>,
+}
+
+enum Lists {
+    /// For each word the numbers of its documents, ascending.
+    Kept(Vec<Vec<u32>>),
+    /// Drawn again whenever they are asked for: they would take a quarter of a gigabyte.
+    Drawn(Zipf),
+}
+
+impl Corpus {
+    /// The package descriptions in `data`, indexed by WordNet's nouns, verbs and adjectives.
+    pub(crate) fn debian(data: &Path, seed: u64) -> Result<Self, Box<dyn Error>> {
+        let (documents, lists) = debian::read(data, seed)?;
+        Ok(Self::new("Debian", documents, lists.len() as u32, Lists::Kept(lists), seed))
+    }
+
+    /// Words that are independent of each other, as many and as frequent as the paper's Table 1 says.
+    pub(crate) fn zipf(shape: zipf::Shape, seed: u64) -> Self {
+        Self::new("Zipf", shape.documents, shape.words, Lists::Drawn(Zipf::fit(shape, seed)), seed)
+    }
+
+    fn new(name: &str, documents: u32, words: u32, lists: Lists, seed: u64) -> Self {
+        let (mut first, mut words_of) = (Vec::with_capacity(words as usize), vec![0; documents as usize]);
+        for word in 0..words {
+            let list = lists.get(word);
+            first.push(list[0]);
+            list.iter().for_each(|&number| words_of[number as usize] += 1);
+        }
+        Self { name: name.to_owned(), ids: ids(documents, seed), lists, first, words_of }
+    }
+
+    /// How many documents there are.
+    pub(crate) fn documents(&self) -> u32 {
+        self.ids.len() as u32
+    }
+
+    /// The words that occur in the first `documents`.
+    pub(crate) fn words(&self, documents: u32) -> Vec<u32> {
+        (0..self.first.len() as u32).filter(|&word| self.first[word as usize] < documents).collect()
+    }
+
+    /// The numbers of those of the first `documents` that hold `word`, ascending.
+    pub(crate) fn list(&self, word: u32, documents: u32) -> Vec<u32> {
+        let mut list = self.lists.get(word).into_owned();
+        list.truncate(list.partition_point(|&number| number < documents));
+        list
+    }
+
+    /// How many words each of the first `documents` has.
+    pub(crate) fn words_of(&self, documents: u32) -> impl Iterator<Item = u32> {
+        self.words_of[..documents as usize].iter().copied()
+    }
+
+    /// How many of the first `documents` hold `word`.
+    pub(crate) fn size(&self, word: u32, documents: u32) -> u64 {
+        match &self.lists {
+            Lists::Drawn(zipf) if documents == self.documents() => u64::from(zipf.size(word)),
+            lists => lists.get(word).partition_point(|&number| number < documents) as u64,
+        }
+    }
+
+    /// The ids of documents of these numbers, ascending.
+    pub(crate) fn ids(&self, list: &[u32]) -> Vec<ContentId> {
+        let mut ids: Vec<_> = list.iter().map(|&number| self.ids[number as usize]).collect();
+        ids.sort_unstable();
+        ids
+    }
+}
+
+impl Lists {
+    fn get(&self, word: u32) -> Cow<'_, [u32]> {
+        match self {
+            Self::Kept(lists) => lists[word as usize].as_slice().into(),
+            Self::Drawn(zipf) => zipf.list(word).into(),
+        }
+    }
+}
+
+fn ids(documents: u32, seed: u64) -> Vec<ContentId> {
+    let mut random = Random::new(seed, IDS);
+    let mut id = || {
+        let mut bytes = [0; ContentId::BYTES];
+        bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&random.next().to_le_bytes()[..chunk.len()]));
+        ContentId::new(bytes)
+    };
+    (0..documents).map(|_| id()).collect()
+}

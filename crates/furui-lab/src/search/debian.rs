@@ -1,0 +1,116 @@
+//! Package descriptions as documents, with WordNet's nouns, verbs and adjectives as the words that are indexed.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::error::Error;
+use std::path::Path;
+
+use super::random::Random;
+
+/// What seeded choices are for.
+const SHUFFLE: u64 = 2;
+
+/// For each word the numbers of its documents, ascending.
+type Lists = Vec<Vec<u32>>;
+
+/// The ends that WordNet's morphological processor takes off, and what it puts in their place.
+const ENDINGS: [(&str, &str); 16] = [
+    ("s", ""),
+    ("ses", "s"),
+    ("xes", "x"),
+    ("zes", "z"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("men", "man"),
+    ("ies", "y"),
+    ("es", "e"),
+    ("es", ""),
+    ("ed", "e"),
+    ("ed", ""),
+    ("ing", "e"),
+    ("ing", ""),
+    ("er", ""),
+    ("est", ""),
+];
+
+/// Reads `descriptions.txt`, `lemmas.txt` and the exceptions of `wordnet-base` in `data`. Returns how many documents
+/// there are, in shuffled order, and for each word the numbers of those that hold it.
+///
+/// Descriptions that are equal are one document, as they have one content id.
+pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Lists), Box<dyn Error>> {
+    let open = |path: &str| {
+        let path = data.join(path);
+        std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    };
+    let (descriptions, lemmas) = (open("descriptions.txt")?, open("lemmas.txt")?);
+    let mut exceptions = HashMap::new();
+    for part in ["noun", "verb", "adj"] {
+        for line in open(&format!("wordnet-base/usr/share/wordnet/{part}.exc"))?.lines() {
+            let mut words = line.split(' ').map(str::to_owned);
+            if let (Some(form), Some(lemma)) = (words.next(), words.next()) {
+                exceptions.entry(form).or_insert(lemma);
+            }
+        }
+    }
+    let lemmas: HashSet<&str> = lemmas.lines().collect();
+    let mut known: HashMap<String, Option<String>> = HashMap::new();
+
+    let mut documents: Vec<&str> = descriptions.lines().collect::<BTreeSet<_>>().into_iter().collect();
+    let mut random = Random::new(seed, SHUFFLE);
+    for i in (1..documents.len()).rev() {
+        documents.swap(i, random.below(i as u64 + 1) as usize);
+    }
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut lists: Lists = vec![];
+    for (document, text) in (0..).zip(&documents) {
+        let text = text.to_ascii_lowercase();
+        for form in text.split(|c: char| !c.is_ascii_lowercase()).filter(|form| !form.is_empty()) {
+            if !known.contains_key(form) {
+                known.insert(form.to_owned(), lemma(form, &lemmas, &exceptions));
+            }
+            let Some(Some(lemma)) = known.get(form) else { continue };
+            let number = match numbers.get(lemma) {
+                Some(&number) => number,
+                None => {
+                    numbers.insert(lemma.clone(), lists.len());
+                    lists.push(vec![]);
+                    lists.len() - 1
+                }
+            };
+            if lists[number].last() != Some(&document) {
+                lists[number].push(document);
+            }
+        }
+    }
+    Ok((documents.len() as u32, lists))
+}
+
+/// The lemma of a form, if it has one: itself, an exception, or what is left when an ending is taken off.
+fn lemma(form: &str, lemmas: &HashSet<&str>, exceptions: &HashMap<String, String>) -> Option<String> {
+    if lemmas.contains(form) {
+        return Some(form.to_owned());
+    }
+    if let Some(lemma) = exceptions.get(form).filter(|lemma| lemmas.contains(lemma.as_str())) {
+        return Some(lemma.clone());
+    }
+    let taken_off =
+        ENDINGS.iter().filter_map(|(ending, instead)| Some(form.strip_suffix(ending)?.to_owned() + instead));
+    taken_off.into_iter().find(|lemma| lemmas.contains(lemma.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_have_their_lemmas() {
+        let lemmas = HashSet::from(["library", "box", "make", "foot", "be"]);
+        let exceptions = HashMap::from([("feet".to_owned(), "foot".to_owned()), ("was".to_owned(), "be".to_owned())]);
+        let lemma = |form| lemma(form, &lemmas, &exceptions);
+        for (form, expected) in
+            [("library", "library"), ("libraries", "library"), ("boxes", "box"), ("making", "make"), ("feet", "foot")]
+        {
+            assert_eq!(lemma(form).as_deref(), Some(expected), "{form}");
+        }
+        assert_eq!((lemma("the"), lemma("s")), (None, None));
+    }
+}

@@ -1,0 +1,177 @@
+//! What two holders of lists send each other: the real bytes are coded, read, matched and settled, and counted.
+
+use furui::filter::{Gamma, RingedParams};
+use furui::search::{
+    CodecError, CodedSet, Coding, ContentId, IdRange, Matcher, Prediction, Size, Wants, plan, predict, settle,
+};
+
+use super::workload::Workload;
+
+/// How the set is coded.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Choice {
+    /// So, whatever the sizes.
+    Always(Coding),
+    /// As a ringed filter of the rate that is best for the sizes (eq. 18).
+    BestRinged { gamma: Gamma, delta: u32 },
+    /// As a Golomb-Rice coded set, in two messages.
+    Two,
+    /// The same in three.
+    Three,
+    /// As a node does it.
+    Default,
+}
+
+/// Which list is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Order {
+    /// That of the word drawn first.
+    Drawn,
+    /// The smaller one.
+    SmallerFirst,
+}
+
+/// A way to meet.
+pub(super) type Way = (Order, Choice);
+
+impl Choice {
+    /// The paper's ringed filter, or one with another γ.
+    pub(super) fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Self {
+        Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("parameters that can be")))
+    }
+
+    /// A filter of one size for all lists.
+    pub(super) fn fixed(probes: u32, bits: u64) -> Self {
+        Self::Always(Coding::Fixed { bits: bits as u32, probes: probes as u8 })
+    }
+
+    /// The coding of a set of `own` ids for a list of `other`.
+    pub(super) fn coding(self, own: u64, other: u64, salt: u64) -> Coding {
+        let range = IdRange::ALL;
+        match self {
+            Self::Always(coding) => coding,
+            Self::BestRinged { gamma, delta } => {
+                match Self::ringed(plan::ringed_probes(own, other).into(), gamma, delta) {
+                    Self::Always(coding) => coding,
+                    _ => unreachable!("a ringed filter is a coding"),
+                }
+            }
+            Self::Two => plan::golomb(own, other, range, salt),
+            Self::Three => plan::golomb_in_three(own, other, range, salt),
+            Self::Default => plan::choose(Wants::Best, own, other, range, salt),
+        }
+    }
+}
+
+/// What an exchange took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Exchange {
+    /// T₁ + T₂, and a third message's bits. Of ids in full T₂ is left out, as the paper does.
+    pub(super) bits: u64,
+    /// Of sets, answers and third messages.
+    pub(super) bytes: u64,
+    /// Whether a third message was sent.
+    pub(super) in_three: bool,
+    /// Whether it had to be repeated, which is counted.
+    pub(super) repeated: bool,
+}
+
+/// The holder of `own` asks the holder of `other`. With `check`, every message is held against its prediction.
+pub(super) fn exchange(
+    own: &[ContentId],
+    other: &[ContentId],
+    choice: Choice,
+    salt: u64,
+    check: bool,
+) -> Result<Exchange, CodecError> {
+    let coding = choice.coding(own.len() as u64, other.len() as u64, salt);
+    let set = CodedSet::encode(own, IdRange::ALL, coding)?;
+    let mut matcher = Matcher::new(CodedSet::decode(&set.bytes, IdRange::ALL)?);
+    matcher.feed(other)?;
+    let matches = matcher.finish();
+    let settlement = settle(own, IdRange::ALL, coding, &matches.coded.bytes)?;
+
+    let size = |bits, bytes: &[u8]| Size { bits, bytes: bytes.len() as u64 };
+    let claim = settlement.claim.as_ref();
+    let (sent, back) = (size(set.bits, &set.bytes), size(matches.coded.bits, &matches.coded.bytes));
+    let claimed = claim.map(|claim| size(claim.bits(), &claim.rejected.bytes));
+    let agreed = match (claim, matches.session) {
+        (Some(claim), Some(session)) => session.confirm(&claim.rejected.bytes, claim.checksum)?,
+        _ => true,
+    };
+    if check {
+        let predicted = predict(own, other, IdRange::ALL, coding)?;
+        let made = Prediction { sent, back, claim: claimed, both: predicted.both };
+        assert_eq!(made, predicted, "{coding:?}, salt {salt}");
+        assert!(!agreed || settlement.both.len() as u64 == predicted.both, "exact: {coding:?}, salt {salt}");
+    }
+
+    let back_bits = if coding == Coding::Ids { 0 } else { back.bits };
+    let third = claimed.unwrap_or_default();
+    let mut exchange = Exchange {
+        bits: sent.bits + back_bits + third.bits,
+        bytes: sent.bytes + back.bytes + third.bytes + if claim.is_some() { 8 } else { 0 },
+        in_three: claim.is_some(),
+        repeated: false,
+    };
+    if !agreed {
+        let again = self::exchange(own, other, Choice::Two, !salt, check)?;
+        exchange = Exchange {
+            bits: exchange.bits + again.bits,
+            bytes: exchange.bytes + again.bytes,
+            repeated: true,
+            ..exchange
+        };
+    }
+    Ok(exchange)
+}
+
+/// The bits and bytes of many exchanges.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Traffic {
+    pub(super) exchanges: u64,
+    bits: u64,
+    bytes: u64,
+    pub(super) in_three: u64,
+    pub(super) repeated: u64,
+    /// The bits of the largest.
+    pub(super) max: u64,
+}
+
+impl Traffic {
+    pub(super) fn add(&mut self, exchange: Exchange) {
+        self.exchanges += 1;
+        self.bits += exchange.bits;
+        self.bytes += exchange.bytes;
+        self.in_three += u64::from(exchange.in_three);
+        self.repeated += u64::from(exchange.repeated);
+        self.max = self.max.max(exchange.bits);
+    }
+
+    /// The mean bits.
+    pub(super) fn mean(&self) -> f64 {
+        self.bits as f64 / self.exchanges as f64
+    }
+
+    /// The mean bytes.
+    pub(super) fn mean_bytes(&self) -> f64 {
+        self.bytes as f64 / self.exchanges as f64
+    }
+}
+
+/// The traffic of a workload of two words, for each way to meet.
+pub(super) fn measure(workload: &Workload<'_>, ways: &[Way], check: bool) -> Result<Vec<Traffic>, CodecError> {
+    let mut traffic = vec![Traffic::default(); ways.len()];
+    for (lists, salt) in workload.lists().zip(0..) {
+        let drawn = [&lists[0], &lists[1]];
+        let sorted = if lists[0].len() <= lists[1].len() { drawn } else { [&lists[1], &lists[0]] };
+        for (&(order, choice), traffic) in ways.iter().zip(&mut traffic) {
+            let [own, other] = match order {
+                Order::Drawn => drawn,
+                Order::SmallerFirst => sorted,
+            };
+            traffic.add(exchange(own, other, choice, salt, check)?);
+        }
+    }
+    Ok(traffic)
+}

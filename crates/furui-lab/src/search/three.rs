@@ -1,0 +1,94 @@
+//! Section 6.2: queries of three words by chaining.
+
+use std::error::Error;
+
+use furui::filter::Gamma;
+use furui::search::{CodecError, Coding, ContentId, IdRange, plan};
+
+use super::Options;
+use super::corpus::Corpus;
+use super::exchange::{Choice, Exchange, Traffic, exchange};
+use super::table::Table;
+use super::traffic::{kbit, tuned_for};
+
+/// How a chain goes on.
+#[derive(Clone, Copy)]
+struct Chain {
+    choice: Choice,
+    smaller_first: bool,
+    /// Whether a set is sent as ids where these are expected to take fewer bits.
+    falls_back: bool,
+}
+
+/// The traffic of chains, and of their first link, which is a query of two words.
+pub(super) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+    let columns = [
+        "corpus",
+        "chain",
+        "mean kbit",
+        "max kbit",
+        "of its first two words, mean",
+        "the third adds %",
+        "mean, to ringed 2^-7",
+    ];
+    let mut table = Table::new("three", "Three words by chaining".to_owned(), columns);
+    let chain = |choice| Chain { choice, smaller_first: false, falls_back: false };
+    for corpus in corpora {
+        let fixed = Choice::fixed(5, tuned_for(corpus)[4]);
+        let ringed = Choice::ringed(7, Gamma::Whole, 100_000);
+        let best = Choice::BestRinged { gamma: Gamma::Exact, delta: 1000 };
+        let chains = [
+            ("ringed 2^-7", chain(ringed)),
+            ("naive", chain(Choice::Always(Coding::Ids))),
+            ("fixed 2^-5", chain(fixed)),
+            ("fixed 2^-5, ids where fewer", Chain { falls_back: true, ..chain(fixed) }),
+            ("eq. 18", chain(best)),
+            ("naive, smaller first", Chain { smaller_first: true, ..chain(Choice::Always(Coding::Ids)) }),
+            ("default", Chain { smaller_first: true, ..chain(Choice::Default) }),
+            ("eq. 18, smaller first", Chain { smaller_first: true, ..chain(best) }),
+        ];
+        let workload = options.workload(corpus, corpus.documents(), 3);
+        let mut traffic = vec![[Traffic::default(); 2]; chains.len()];
+        for (lists, salt) in workload.lists().zip(0..) {
+            for ((_, chain), [two, three]) in chains.iter().zip(&mut traffic) {
+                let [first, second] = chain.run(&lists, salt)?;
+                two.add(first);
+                three.add(Exchange { bits: first.bits + second.bits, bytes: first.bytes + second.bytes, ..first });
+            }
+        }
+        let base = traffic[0][1].mean();
+        for ((name, _), [two, three]) in chains.iter().zip(&traffic) {
+            table.push([
+                corpus.name.as_str().into(),
+                (*name).into(),
+                kbit(three.mean()),
+                kbit(three.max as f64),
+                kbit(two.mean()),
+                (100.0 * (three.mean() / two.mean() - 1.0)).into(),
+                (three.mean() / base).into(),
+            ]);
+        }
+    }
+    Ok(table)
+}
+
+impl Chain {
+    /// What both links take.
+    fn run(self, lists: &[Vec<ContentId>], salt: u64) -> Result<[Exchange; 2], CodecError> {
+        let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
+        if self.smaller_first {
+            order.sort_by_key(|list| list.len());
+        }
+        let link = |set: &[ContentId], next: &[ContentId]| -> Result<Exchange, CodecError> {
+            if set.is_empty() {
+                return Ok(Exchange::default());
+            }
+            let (own, other) = (set.len() as u64, next.len() as u64);
+            let coding = self.choice.coding(own, other, salt);
+            let coding = if self.falls_back { plan::or_ids(coding, own, other, IdRange::ALL) } else { coding };
+            exchange(set, next, Choice::Always(coding), salt, false)
+        };
+        let met: Vec<_> = order[0].iter().filter(|id| order[1].binary_search(id).is_ok()).copied().collect();
+        Ok([link(order[0], order[1])?, link(&met, order[2])?])
+    }
+}

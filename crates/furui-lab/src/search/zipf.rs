@@ -1,0 +1,99 @@
+//! A corpus of Zipf's and Mandelbrot's law.
+
+use super::random::Random;
+
+/// The law's figures; [`Shape::PAPER`] are those of the paper.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) documents: u32,
+    /// Words that occur.
+    pub(crate) words: u32,
+    /// Words a document has, on average.
+    pub(crate) words_each: f64,
+    /// Documents of the most frequent word: the one figure that the paper does not print.
+    pub(crate) top: u32,
+}
+
+impl Shape {
+    /// Table 1; with `top` at 68,000 the largest list among 5000 pairs is near what the paper's Fig. 7 shows.
+    pub(crate) const PAPER: Self = Self { documents: 100_000, words: 47_086, words_each: 632.7, top: 68_000 };
+    /// A small one of about the same proportions, for tests.
+    pub(crate) const QUICK: Self = Self { documents: 2000, words: 1000, words_each: 16.0, top: 1300 };
+}
+
+/// The r-th most frequent word is in C / (r + q)ˢ documents, the last in one; which ones, is drawn word by word.
+pub(crate) struct Zipf {
+    documents: u32,
+    sizes: Vec<u32>,
+    seed: u64,
+}
+
+impl Zipf {
+    /// The law through the first and the last word whose sum is that of the shape.
+    pub(crate) fn fit(shape: Shape, seed: u64) -> Self {
+        let total = shape.words_each * f64::from(shape.documents);
+        let (mut low, mut high) = (1.0, 20.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            let sum: u64 = sizes(shape, middle).map(u64::from).sum();
+            *(if sum as f64 > total { &mut high } else { &mut low }) = middle;
+        }
+        Self { documents: shape.documents, sizes: sizes(shape, low).collect(), seed }
+    }
+
+    pub(crate) fn size(&self, word: u32) -> u32 {
+        self.sizes[word as usize]
+    }
+
+    /// The documents of a word, ascending, by Floyd's sampling: every set of its size is equally likely.
+    pub(crate) fn list(&self, word: u32) -> Vec<u32> {
+        let mut random = Random::new(self.seed, 1 << 32 | u64::from(word));
+        let mut chosen = vec![0u64; self.documents.div_ceil(64) as usize];
+        let size = self.size(word);
+        for last in self.documents - size..self.documents {
+            let drawn = random.below(u64::from(last) + 1) as u32;
+            let taken = chosen[drawn as usize / 64] >> (drawn % 64) & 1 == 1;
+            let number = if taken { last } else { drawn };
+            chosen[number as usize / 64] |= 1 << (number % 64);
+        }
+        let mut list = Vec::with_capacity(size as usize);
+        for (i, mut bits) in chosen.into_iter().enumerate() {
+            while bits != 0 {
+                list.push(64 * i as u32 + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
+        list
+    }
+}
+
+/// The sizes for the exponent s: q follows from the first and the last.
+fn sizes(shape: Shape, exponent: f64) -> impl Iterator<Item = u32> {
+    let (words, top) = (f64::from(shape.words), f64::from(shape.top));
+    let ratio = top.powf(1.0 / exponent);
+    let offset = (words - ratio) / (ratio - 1.0);
+    (1..=shape.words).map(move |rank| {
+        let size = top * ((1.0 + offset) / (f64::from(rank) + offset)).powf(exponent);
+        (size.round() as u32).max(1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_law_has_the_figures_of_its_shape() {
+        let shape = Shape::QUICK;
+        let zipf = Zipf::fit(shape, 1);
+        let total: u64 = (0..shape.words).map(|word| zipf.list(word).len() as u64).sum();
+        let each = total as f64 / f64::from(shape.documents);
+        assert!((each / shape.words_each - 1.0).abs() < 0.02, "{each} words a document");
+        assert_eq!((zipf.size(0), zipf.size(shape.words - 1)), (shape.top, 1));
+        for word in [0, 10, 999] {
+            let list = zipf.list(word);
+            assert!(list.is_sorted_by(|a, b| a < b) && list.iter().all(|&number| number < shape.documents));
+            assert_eq!(list.len() as u32, zipf.size(word));
+        }
+    }
+}
