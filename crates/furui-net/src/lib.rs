@@ -4,5 +4,4 @@
 pub mod http;
 pub mod net;
 pub mod node;
-pub mod net;
 pub mod shelf;
