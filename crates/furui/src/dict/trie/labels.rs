@@ -96,9 +96,7 @@ impl<'a> Names<'a> {
 
     #[inline(always)]
     fn token(&self, records: &[u8], nibble: usize) -> Option<&'a Token> {
-        let pair = records.get(nibble / 2..)?.first_chunk()?;
-        let token = u16::from_le_bytes(*pair) >> (4 * (nibble % 2)) & 0xFFF;
-        self.tokens.get(usize::from(token))
+        self.tokens.get(usize::from(token_number(records, nibble)?))
     }
 
     /// How long the label's rest is, if `text` begins with it.
@@ -137,6 +135,13 @@ impl<'a> Names<'a> {
             }
         }
     }
+}
+
+/// The number of the token that begins at a half byte.
+#[inline(always)]
+pub(super) fn token_number(records: &[u8], nibble: usize) -> Option<u16> {
+    let pair = records.get(nibble / 2..)?.first_chunk()?;
+    Some(u16::from_le_bytes(*pair) >> (4 * (nibble % 2)) & 0xFFF)
 }
 
 #[inline(always)]

@@ -15,6 +15,7 @@ mod check;
 mod codes;
 mod cursor;
 mod encode;
+mod ends;
 mod error;
 mod file;
 mod intern;
@@ -29,6 +30,7 @@ mod skeleton;
 mod tokens;
 mod up;
 mod values;
+mod writer;
 
 use block::Position;
 pub use cursor::TrieNode;
@@ -127,7 +129,10 @@ impl Trie {
     /// # Errors
     /// [`TrieError`] if there is no memory, or a limit of the format is met.
     pub fn encode(skeleton: &Skeleton) -> Result<Self, TrieError> {
-        let encoded = encode::encode(skeleton)?;
+        Self::assemble(encode::encode(skeleton)?)
+    }
+
+    fn assemble(encoded: writer::Encoded) -> Result<Self, TrieError> {
         let shape = encoded.shape;
         let mut body = Buffer::zeroed(shape.parts.len()).map_err(|_| TrieError::NoMemory(shape.parts.len()))?;
         for (part, bytes) in Part::ALL.into_iter().zip(encoded.parts) {
