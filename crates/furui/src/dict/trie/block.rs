@@ -159,6 +159,8 @@ pub(super) struct Draft {
     pub(super) two: u64,
     pub(super) inners: u32,
     pub(super) leaves: u32,
+    /// How many labels there are.
+    pub(super) labels: u32,
     pub(super) edges: Vec<u8>,
     pub(super) codes: Vec<u8>,
     pub(super) lengths: Vec<u8>,
@@ -184,7 +186,7 @@ impl Draft {
     /// Begins the next block, before which there are so many inner nodes and leaves.
     pub(super) fn begin(&mut self, inners: u32, leaves: u32) {
         (self.first, self.inner, self.one, self.two, self.nibbles) = (0, 0, 0, 0, 0);
-        (self.inners, self.leaves) = (inners, leaves);
+        (self.inners, self.leaves, self.labels) = (inners, leaves, 0);
         for part in [&mut self.edges, &mut self.codes, &mut self.lengths, &mut self.records] {
             part.clear();
         }

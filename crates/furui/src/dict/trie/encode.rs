@@ -24,7 +24,7 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
         let label = skeleton.rests[node];
         match codes.of[label as usize] {
             Code::Record => records.write(&mut writer, label)?,
-            code => writer.code(code),
+            code => writer.code(code)?,
         }
         let found = skeleton.terminals.get(node).then(|| skeleton.found(terminal));
         terminal += usize::from(found.is_some());
@@ -82,33 +82,30 @@ impl Records<'_> {
         let text = self.skeleton.distinct.get(label);
         let written = self.written[label as usize];
         if written & LONG_TEXT != 0 {
-            writer.long(written & !LONG_TEXT);
-            return Ok(());
+            return writer.long(written & !LONG_TEXT);
         }
         let before = written.checked_sub(1).map(Position);
         if let Some(position) = before
             && text.len() > 2 * link_nibbles(position)
         {
-            writer.link(position);
-            return Ok(());
+            return writer.link(position);
         }
+        self.cut.clear();
         let is_cut = text.len() <= MAX_RARE && self.tokens.cut(text, &mut self.cut);
         let nibbles = self.cut.len() * TOKEN_NIBBLES;
         if !is_cut || nibbles > MAX_RECORD {
             let place = writer.add_long(text)?;
-            writer.long(place);
             self.written[label as usize] = place | LONG_TEXT;
-            return Ok(());
+            return writer.long(place);
         }
         match before {
             Some(position) if nibbles > link_nibbles(position) => writer.link(position),
             Some(_) => writer.tokens(&self.cut),
             None => {
                 self.written[label as usize] = writer.position().0 + 1;
-                writer.tokens(&self.cut);
+                writer.tokens(&self.cut)
             }
         }
-        Ok(())
     }
 }
 

@@ -82,7 +82,7 @@ impl Matcher {
         place > 0xFF && self.places.get(place).is_none_or(|place| place.parent == FREE.parent)
     }
 
-    /// The fewest tokens that `text` is made of, into `out`, by dynamic programming from its end. False if there are none:
+    /// Appends the fewest tokens that `text` is made of to `out`, by dynamic programming from its end. False if there are none:
     /// some byte is in no token. `text` is shorter than 64 KiB.
     pub(super) fn cut(&mut self, text: &[u8], out: &mut Vec<u16>) -> bool {
         self.best.clear();
@@ -105,7 +105,6 @@ impl Matcher {
             }
             self.best[start] = least;
         }
-        out.clear();
         let mut at = 0;
         while at < text.len() {
             out.push(self.best[at].first);

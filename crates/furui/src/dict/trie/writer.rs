@@ -18,7 +18,8 @@ pub(super) struct Encoded {
     pub(super) parts: [Vec<u8>; PARTS],
 }
 
-/// Writes the blocks of a trie as its nodes come, breadth-first: of each node first its label, then [`push`](Self::push).
+/// Writes the blocks of a trie as its nodes come, breadth-first: [`push`](Self::push) for each, and for each its label,
+/// before or after that: a block is written when it has all of both.
 pub(super) struct Writer {
     nodes: Vec<u8>,
     directory: Vec<u8>,
@@ -53,10 +54,16 @@ impl Writer {
         }
     }
 
-    /// Where the next node will be.
+    /// The node whose label comes next.
     #[inline(always)]
     pub(super) fn position(&self) -> Position {
-        Position::new(self.nodes.len(), self.draft.edges.len() as u32)
+        Position::new(self.nodes.len(), self.draft.labels)
+    }
+
+    /// Whether the block waits for labels.
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.draft.edges.len() == NODES
     }
 
     /// The blocks so far.
@@ -67,8 +74,15 @@ impl Writer {
 
     /// The next node's label has a code.
     #[inline(always)]
-    pub(super) fn code(&mut self, code: Code) {
-        let bit = 1u64 << self.draft.edges.len();
+    pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
+        self.class(code);
+        self.block_if_full()
+    }
+
+    #[inline(always)]
+    fn class(&mut self, code: Code) {
+        let bit = 1u64 << self.draft.labels;
+        self.draft.labels += 1;
         match code {
             Code::Empty => {}
             Code::One(code) => {
@@ -88,28 +102,31 @@ impl Writer {
 
     /// The next node's label is made of tokens.
     #[inline]
-    pub(super) fn tokens(&mut self, tokens: &[u16]) {
-        self.code(Code::Record);
+    pub(super) fn tokens(&mut self, tokens: &[u16]) -> Result<(), TrieError> {
+        self.class(Code::Record);
         self.uses_tokens = true;
         self.draft.lengths.push((tokens.len() * TOKEN_NIBBLES) as u8);
         for &token in tokens {
             self.draft.push_nibbles(u64::from(token), TOKEN_NIBBLES);
         }
+        self.block_if_full()
     }
 
     /// The next node's label is that of the node at `position`.
-    pub(super) fn link(&mut self, position: Position) {
-        self.code(Code::Record);
+    pub(super) fn link(&mut self, position: Position) -> Result<(), TrieError> {
+        self.class(Code::Record);
         let nibbles = link_nibbles(position);
         self.draft.lengths.push(LINK | nibbles as u8);
         self.draft.push_nibbles(position.0, nibbles);
+        self.block_if_full()
     }
 
     /// The next node's label is the text at a place of its own.
-    pub(super) fn long(&mut self, place: u64) {
-        self.code(Code::Record);
+    pub(super) fn long(&mut self, place: u64) -> Result<(), TrieError> {
+        self.class(Code::Record);
         self.draft.lengths.push(LINK | LONG_NIBBLES as u8);
         self.draft.push_nibbles(place, LONG_NIBBLES);
+        self.block_if_full()
     }
 
     /// A place for a text of its own.
@@ -122,7 +139,7 @@ impl Writer {
         Ok(place)
     }
 
-    /// The next node, whose label is written: its first byte, whether it is the `first` child of its parent, whether it has
+    /// The next node: its first byte, whether it is the `first` child of its parent, whether it has
     /// children, and what the key holds that ends there.
     #[inline(always)]
     pub(super) fn push(
@@ -137,7 +154,12 @@ impl Writer {
         self.draft.first |= u64::from(first) << slot;
         self.draft.inner |= u64::from(inner) << slot;
         self.ends.push(inner, terminal);
-        if slot == NODES - 1 { self.block() } else { Ok(()) }
+        self.block_if_full()
+    }
+
+    #[inline(always)]
+    fn block_if_full(&mut self) -> Result<(), TrieError> {
+        if self.draft.edges.len() == NODES && self.draft.labels as usize == NODES { self.block() } else { Ok(()) }
     }
 
     /// Writes the block, and in the blocks of their parents where the children are that are in it.

@@ -1,4 +1,4 @@
-use crate::bits::Vectors;
+use crate::bits::{Vectors, prefetch};
 use crate::dict::trie::codes::Code;
 use crate::dict::trie::labels::{GROUP, Label, ONES, Rest};
 use crate::dict::trie::parts::Names;
@@ -9,17 +9,16 @@ use crate::hash::{Rolling, RollingRun};
 /// A hash table of which a search looks at a few places: a code that is not found there only makes the trie larger.
 pub(super) struct Codebook<'t> {
     names: Names<'t>,
-    /// The upper half of a hash, and the number of the code + 1; 0 is free.
+    /// The upper half of a text's hash, and its code + 1; 0 is free.
     slots: Vec<u64>,
+    /// What the text of each code does to a hash.
+    runs: Vec<RollingRun>,
     vectors: Vectors,
 }
 
-/// A label that has a code in a source: what it does to a hash, and its code in the merged trie.
-#[derive(Clone, Copy)]
-pub(super) struct Known {
-    pub(super) run: RollingRun,
-    pub(super) code: Code,
-}
+/// A code of the merged trie, those of one byte before those of two; the last is that of the empty text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number(u32);
 
 /// How many places are looked at.
 const PLACES: usize = 8;
@@ -27,10 +26,13 @@ const PLACES: usize = 8;
 impl<'t> Codebook<'t> {
     pub(super) fn new(names: Names<'t>, vectors: Vectors) -> Self {
         let count = count(&names);
-        let mut book = Self { names, slots: vec![0; (count * 2).next_power_of_two() + PLACES], vectors };
+        let slots = vec![0; (count * 2).next_power_of_two() + PLACES];
+        let mut book = Self { names, slots, runs: vec![RollingRun::default(); count + 1], vectors };
         for number in 0..count {
             let Some(text) = book.text(number).filter(|text| !text.is_empty()) else { continue };
-            let Some(hash) = RollingRun::of(text).map(hash_of) else { continue };
+            let Some(run) = RollingRun::of(text) else { continue };
+            let hash = hash_of(run);
+            book.runs[number] = run;
             if book.find(text, hash).is_none()
                 && let Some(slot) = book.places(hash).find(|&at| book.slots[at] == 0)
             {
@@ -40,33 +42,44 @@ impl<'t> Codebook<'t> {
         book
     }
 
-    /// The code of a text that does this to a hash.
-    #[inline]
-    pub(super) fn get(&self, text: &[u8], run: RollingRun) -> Code {
-        if text.is_empty() { Code::Empty } else { self.find(text, hash_of(run)).unwrap_or(Code::Record) }
+    /// The number of the empty text.
+    pub(super) fn empty(&self) -> Number {
+        Number(self.runs.len() as u32 - 1)
     }
 
-    /// What is known of the codes of a source.
-    pub(super) fn known(&self, source: &Names<'t>) -> Vec<Option<Known>> {
-        let known = |number| {
+    pub(super) fn run(&self, number: Number) -> RollingRun {
+        self.runs[number.0 as usize]
+    }
+
+    pub(super) fn code(&self, number: Number) -> Code {
+        if number == self.empty() { Code::Empty } else { code(number.0 as usize) }
+    }
+
+    /// Asks for the memory that a search for a text begins with.
+    #[inline(always)]
+    pub(super) fn fetch(&self, hash: u64) {
+        prefetch(&self.slots[self.places(hash).start]);
+    }
+
+    /// The codes of a source's labels as they are called here.
+    pub(super) fn translate(&self, source: &Names<'t>) -> Vec<Option<Number>> {
+        let translated = |number| {
             let text = text(source, number, self.vectors)?;
-            let run = RollingRun::of(text)?;
-            let code = self.get(text, run);
-            (code != Code::Record).then_some(Known { run, code })
+            if text.is_empty() { Some(self.empty()) } else { self.find(text, hash_of(RollingRun::of(text)?)) }
         };
-        (0..count(source)).map(known).collect()
+        (0..count(source)).map(translated).collect()
     }
 
     #[inline]
-    fn find(&self, text: &[u8], hash: u64) -> Option<Code> {
+    pub(super) fn find(&self, text: &[u8], hash: u64) -> Option<Number> {
         for at in self.places(hash) {
             let slot = self.slots[at];
             if slot == 0 {
                 return None;
             }
-            let number = slot as u32 as usize - 1;
-            if slot >> 32 == hash >> 32 && self.text(number) == Some(text) {
-                return Some(code(number));
+            let number = slot as u32 - 1;
+            if slot >> 32 == hash >> 32 && self.text(number as usize) == Some(text) {
+                return Some(Number(number));
             }
         }
         None
@@ -84,7 +97,9 @@ impl<'t> Codebook<'t> {
     }
 }
 
-fn hash_of(run: RollingRun) -> u64 {
+/// The hash of a text, if so it does to others.
+#[inline(always)]
+pub(super) fn hash_of(run: RollingRun) -> u64 {
     Rolling::start(0).push_run(run).finish().get()
 }
 
@@ -94,7 +109,6 @@ fn count(names: &Names<'_>) -> usize {
     names.places.len().min(ONES) + groups * GROUP
 }
 
-/// Codes of one byte come before those of two.
 fn code(number: usize) -> Code {
     match number.checked_sub(ONES) {
         None => Code::One(number as u8),

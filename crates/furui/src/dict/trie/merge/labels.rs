@@ -1,39 +1,53 @@
 use std::collections::HashMap;
+use std::ops::Range;
 
-use super::codebook::{Codebook, Known, number};
+use super::codebook::{Codebook, Number, hash_of, number};
 use super::path::Path;
-use crate::bits::{Vectors, scale};
+use super::records::Records;
+use crate::bits::Vectors;
 use crate::dict::trie::TrieError;
-use crate::dict::trie::block::{Block, Position};
 use crate::dict::trie::codes::{Code, Dictionary};
 use crate::dict::trie::encode::MAX_RARE;
-use crate::dict::trie::labels::{Label, MAX_RECORD, MAX_TOKEN, NEAR_NIBBLES, Rest, TOKEN_NIBBLES, Token, token_number};
+use crate::dict::trie::labels::{Label, MAX_RECORD, MAX_TOKEN, Rest, TOKEN_NIBBLES, Token, token_number};
 use crate::dict::trie::matcher::Matcher;
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::tokens::MAX_TOKENS;
-use crate::dict::trie::writer::{Writer, link_nibbles};
+use crate::dict::trie::writer::Writer;
 use crate::hash::{Rolling, RollingRun};
 
 /// Writes the labels of a merged trie, which has the codes and tokens of one of its sources, the heir's.
 ///
 /// A label that is whole in a source is not read if it has a code, and its tokens are copied if they are the heir's; any
-/// other text is looked up among the codes, or cut into tokens anew.
+/// other text is looked up among the codes, or cut into tokens anew. The labels of a block wait until it has all of them:
+/// then the memory of one is on its way while others are written.
 pub(super) struct Labels<'t> {
     names: Names<'t>,
     heir: u8,
     book: Codebook<'t>,
     /// By source and code.
-    known: Vec<Vec<Option<Known>>>,
+    known: Vec<Vec<Option<Number>>>,
     tokens: Vec<Token>,
     /// What the heir's tokens that are kept do to a hash.
     runs: Vec<RollingRun>,
     matcher: Matcher,
+    waiting: Vec<Waiting>,
+    /// The texts that wait, and the tokens.
+    text: Vec<u8>,
     cut: Vec<u16>,
-    /// Where a record is: by the hash of its tokens, 24 bits of it and the position. The last of each place counts.
-    records: Vec<u64>,
+    records: Records,
     /// The places of texts of their own, by hash: the first of each counts.
     long: HashMap<u64, (Vec<u8>, u64)>,
-    vectors: Vectors,
+}
+
+/// A label that is not written yet.
+#[derive(Clone, Copy)]
+enum Waiting {
+    Code(Code),
+    /// A text that may have a code.
+    Text { start: u32, end: u32, hash: u64 },
+    /// One that has none.
+    Rare { start: u32, end: u32 },
+    Tokens { start: u32, end: u32, hash: u64 },
 }
 
 impl<'t> Labels<'t> {
@@ -46,63 +60,132 @@ impl<'t> Labels<'t> {
         Ok(Self {
             names,
             heir,
-            known: sources.iter().map(|source| book.known(source)).collect(),
+            known: sources.iter().map(|source| book.translate(source)).collect(),
             book,
             runs: tokens[..kept].iter().map_while(run).collect(),
             matcher: Matcher::new(&tokens),
             tokens,
+            waiting: vec![],
+            text: vec![],
             cut: vec![],
-            records: vec![0; (keys as usize / RECORDS_PER).next_power_of_two()],
+            records: Records::new(keys, vectors),
             long: HashMap::new(),
-            vectors,
         })
     }
 
-    /// What is known of a label that is whole in a source.
+    /// What a label is called that is whole in a source, if it has a code there and here.
     #[inline(always)]
-    pub(super) fn known(&self, source: u8, label: Label<'t>) -> Option<Known> {
+    pub(super) fn known(&self, source: u8, label: Label<'t>) -> Option<Number> {
         match number(label) {
             Some(number) => *self.known[usize::from(source)].get(number)?,
-            None if matches!(label, Label::Empty) => Some(Known { run: RollingRun::default(), code: Code::Empty }),
+            None if matches!(label, Label::Empty) => Some(self.book.empty()),
             None => None,
         }
     }
 
-    /// Writes the label of the next node, if it is a record of tokens that are kept.
+    /// The next label, if it is known.
+    #[inline(always)]
+    pub(super) fn push_known(&mut self, known: Number, path: Path) -> Path {
+        self.waiting.push(Waiting::Code(self.book.code(known)));
+        path.push_run(self.book.run(known))
+    }
+
+    /// The next label, if it is a record of tokens that are kept.
     #[inline]
-    pub(super) fn copy(&mut self, writer: &mut Writer, source: u8, rest: Rest<'t>, path: Path) -> Option<Path> {
+    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'t>, mut path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
         if source != self.heir || count * TOKEN_NIBBLES > MAX_RECORD {
             return None;
         }
-        self.cut.clear();
-        let mut path = path;
+        let before = self.cut.len();
         for i in 0..count {
-            let token = token_number(records, start + i * TOKEN_NIBBLES)?;
-            path = path.push_run(*self.runs.get(usize::from(token))?);
-            self.cut.push(token);
+            let number = token_number(records, start + i * TOKEN_NIBBLES)?;
+            let Some(&run) = self.runs.get(usize::from(number)) else {
+                self.cut.truncate(before);
+                return None;
+            };
+            path = path.push_run(run);
+            self.cut.push(number);
         }
-        self.record(writer);
+        let waiting = self.tokens_from(before);
+        self.waiting.push(waiting);
         Some(path)
     }
 
-    /// Writes the label of the next node, if it has a code.
-    pub(super) fn write(&mut self, writer: &mut Writer, text: &[u8], path: Path) -> Result<Path, TrieError> {
-        let run = RollingRun::of(text);
-        let path = run.map_or_else(|| path.push_all(text), |run| path.push_run(run));
-        match run.map_or(Code::Record, |run| self.book.get(text, run)) {
-            Code::Record => self.rare(writer, text)?,
-            code => writer.code(code),
+    /// The next label, whatever it is.
+    #[inline]
+    pub(super) fn push_text(&mut self, text: &[u8], path: Path) -> Path {
+        if text.is_empty() {
+            self.waiting.push(Waiting::Code(Code::Empty));
+            return path;
         }
-        Ok(path)
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(text);
+        let end = self.text.len() as u32;
+        let Some(run) = RollingRun::of(text) else {
+            self.waiting.push(Waiting::Rare { start, end });
+            return path.push_all(text);
+        };
+        let hash = hash_of(run);
+        self.book.fetch(hash);
+        self.waiting.push(Waiting::Text { start, end, hash });
+        path.push_run(run)
     }
 
-    fn rare(&mut self, writer: &mut Writer, text: &[u8]) -> Result<(), TrieError> {
-        let is_cut = text.len() <= MAX_RARE && self.matcher.cut(text, &mut self.cut);
-        if is_cut && self.cut.len() * TOKEN_NIBBLES <= MAX_RECORD {
-            self.record(writer);
-            return Ok(());
+    /// Writes the labels that wait.
+    pub(super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
+        for i in 0..self.waiting.len() {
+            let (start, end, known) = match self.waiting[i] {
+                Waiting::Text { start, end, hash } => {
+                    (start, end, self.book.find(&self.text[start as usize..end as usize], hash))
+                }
+                Waiting::Rare { start, end } => (start, end, None),
+                Waiting::Code(_) | Waiting::Tokens { .. } => continue,
+            };
+            if let Some(known) = known {
+                self.waiting[i] = Waiting::Code(self.book.code(known));
+                continue;
+            }
+            let before = self.cut.len();
+            let text = &self.text[start as usize..end as usize];
+            let is_cut = text.len() <= MAX_RARE && self.matcher.cut(text, &mut self.cut);
+            if is_cut && (self.cut.len() - before) * TOKEN_NIBBLES <= MAX_RECORD {
+                self.waiting[i] = self.tokens_from(before);
+            } else {
+                self.waiting[i] = Waiting::Rare { start, end };
+            }
         }
+        for i in 0..self.waiting.len() {
+            match self.waiting[i] {
+                Waiting::Code(code) => writer.code(code)?,
+                Waiting::Tokens { start, end, hash } => {
+                    let cut = &self.cut[start as usize..end as usize];
+                    match self.records.before(writer, cut, hash) {
+                        Some(position) => writer.link(position)?,
+                        None => writer.tokens(cut)?,
+                    }
+                }
+                Waiting::Text { start, end, .. } | Waiting::Rare { start, end } => {
+                    self.long(writer, start as usize..end as usize)?;
+                }
+            }
+        }
+        self.waiting.clear();
+        self.text.clear();
+        self.cut.clear();
+        Ok(())
+    }
+
+    /// The tokens from one of `cut` on, the memory of which is asked for.
+    #[inline(always)]
+    fn tokens_from(&self, start: usize) -> Waiting {
+        let hash = self.records.fetch(&self.cut[start..]);
+        Waiting::Tokens { start: start as u32, end: self.cut.len() as u32, hash }
+    }
+
+    /// Writes a label that tokens cannot make.
+    fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
+        let text = &self.text[text];
         let hash = Rolling::start(0).push_all(text).finish().get();
         let place = match self.long.get(&hash) {
             Some((first, place)) if first == text => *place,
@@ -112,44 +195,7 @@ impl<'t> Labels<'t> {
                 place
             }
         };
-        writer.long(place);
-        Ok(())
-    }
-
-    /// Writes the tokens in `cut`, or a link to where they are already.
-    #[inline]
-    fn record(&mut self, writer: &mut Writer) {
-        const TAG: u64 = !0 << Position::BITS;
-        let nibbles = self.cut.len() * TOKEN_NIBBLES;
-        if nibbles > NEAR_NIBBLES {
-            let hash =
-                self.cut.iter().fold(Rolling::start(0), |hash, &token| hash.push(token as u8).push((token >> 8) as u8));
-            let hash = hash.finish().get();
-            let slot = scale(hash, self.records.len());
-            let entry = self.records[slot];
-            let position = Position(entry & !TAG);
-            if (entry ^ hash << Position::BITS) & TAG == 0
-                && nibbles > link_nibbles(position)
-                && self.is_at(writer.written(), position)
-            {
-                writer.link(position);
-                return;
-            }
-            self.records[slot] = hash << Position::BITS | writer.position().0;
-        }
-        writer.tokens(&self.cut);
-    }
-
-    /// Whether the tokens of `cut` are the label of the node at `position`.
-    fn is_at(&self, nodes: &[u8], position: Position) -> bool {
-        let block = Block::at(nodes, position.offset());
-        let Some(Label::Record { records, start, nibbles, link: false }) =
-            block.and_then(|block| block.label(position.slot(), self.vectors))
-        else {
-            return false;
-        };
-        let token = |i| token_number(records, start + i * TOKEN_NIBBLES);
-        nibbles == self.cut.len() * TOKEN_NIBBLES && self.cut.iter().enumerate().all(|(i, &cut)| token(i) == Some(cut))
+        writer.long(place)
     }
 
     pub(super) fn finish(self) -> Dictionary {
@@ -160,9 +206,6 @@ impl<'t> Labels<'t> {
         }
     }
 }
-
-/// For how many keys a record is remembered.
-const RECORDS_PER: usize = 8;
 
 /// The tokens of the merged trie, and how many of the heir's are kept: there is one for every byte that a token or a code of
 /// any source has. Room for those that the heir lacks is made at the end.

@@ -17,8 +17,9 @@ mod cursor;
 mod labels;
 mod path;
 mod prune;
+mod records;
 
-use codebook::Known;
+use codebook::Number;
 use cursor::Cursor;
 use labels::Labels;
 use path::Path;
@@ -74,7 +75,8 @@ impl Trie {
             #[inline(always)]
             |vectors| walk.run(vectors),
         )?;
-        let Walk { writer, labels, hashes, .. } = walk;
+        let Walk { mut writer, mut labels, hashes, .. } = walk;
+        labels.settle(&mut writer)?;
         let trie = Self::assemble(writer.finish(labels.finish(), vectors)?)?;
         if forget && !trie.part(Part::Deleted).is_empty() {
             return Ok((trie.without_deleted(vectors)?, hashes));
@@ -249,18 +251,17 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         self.node(path, branch.byte, first, u32::from(inner), found)
     }
 
-    /// Writes the label of a node that only one trie has.
+    /// The label of a node that only one trie has.
     #[inline(always)]
     fn label(&mut self, path: Path, branch: &Branch<'t>, vectors: Vectors) -> Result<Path, TrieError> {
         let whole = branch.offset == 0;
         let label = branch.block.label(branch.position.slot(), vectors).ok_or(TrieError::Damaged)?;
         if whole && let Some(known) = self.labels.known(branch.trie, label) {
-            self.writer.code(known.code);
-            return Ok(path.push_run(known.run));
+            return Ok(self.labels.push_known(known, path));
         }
         let names = &self.names[usize::from(branch.trie)];
         let rest = names.rest(label, vectors).ok_or(TrieError::Damaged)?;
-        if whole && let Some(path) = self.labels.copy(&mut self.writer, branch.trie, rest, path) {
+        if whole && let Some(path) = self.labels.push_tokens(branch.trie, rest, path) {
             return Ok(path);
         }
         self.decoded.clear();
@@ -272,7 +273,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
             }
         };
         let text = text.get(usize::from(branch.offset)..).ok_or(TrieError::Damaged)?;
-        self.labels.write(&mut self.writer, text, path)
+        Ok(self.labels.push_text(text, path))
     }
 
     /// Adds the node to which several tries go on together.
@@ -280,12 +281,12 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
     fn join(&mut self, parent: Path, branches: &[Branch<'t>], first: bool, vectors: Vectors) -> Result<(), TrieError> {
         let byte = branches[0].byte;
         if let Some(known) = self.known_to_all(branches, vectors)? {
-            self.writer.code(known.code);
+            let path = self.labels.push_known(known, parent.push(byte));
             let (mut cursors, mut newest) = (0, None);
             for branch in branches {
                 cursors += self.pass(branch, &mut newest);
             }
-            return self.node(parent.push(byte).push_run(known.run), byte, first, cursors, newest);
+            return self.node(path, byte, first, cursors, newest);
         }
         self.decoded.clear();
         self.texts.clear();
@@ -315,7 +316,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         for &text in &self.texts[1..] {
             common = &common[..common_prefix(common, bytes(text))];
         }
-        let path = self.labels.write(&mut self.writer, common, parent.push(byte))?;
+        let path = self.labels.push_text(common, parent.push(byte));
         let length = common.len();
         let (mut cursors, mut newest) = (0, None);
         for (i, branch) in branches.iter().enumerate() {
@@ -334,15 +335,15 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
 
     /// What is known of a label that is the same in all tries, and whole in them.
     #[inline(always)]
-    fn known_to_all(&self, branches: &[Branch<'t>], vectors: Vectors) -> Result<Option<Known>, TrieError> {
-        let mut all: Option<Known> = None;
+    fn known_to_all(&self, branches: &[Branch<'t>], vectors: Vectors) -> Result<Option<Number>, TrieError> {
+        let mut all: Option<Number> = None;
         for branch in branches {
             if branch.offset > 0 {
                 return Ok(None);
             }
             let label = branch.block.label(branch.position.slot(), vectors).ok_or(TrieError::Damaged)?;
             let Some(known) = self.labels.known(branch.trie, label) else { return Ok(None) };
-            if all.is_some_and(|all| all.code != known.code) {
+            if all.is_some_and(|all| all != known) {
                 return Ok(None);
             }
             all = Some(known);
@@ -361,7 +362,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         u32::from(inner)
     }
 
-    /// Adds a node whose label is written.
+    /// Adds a node whose label is given to `labels`.
     #[inline(always)]
     fn node(&mut self, path: Path, byte: u8, first: bool, cursors: u32, found: Option<Found>) -> Result<(), TrieError> {
         self.left = self.left.checked_sub(1).ok_or(TrieError::Damaged)?;
@@ -373,7 +374,8 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         if cursors > 0 {
             self.waiting.push_back(Waiting { path, cursors });
         }
-        self.writer.push(byte, first, cursors > 0, found)
+        self.writer.push(byte, first, cursors > 0, found)?;
+        if self.writer.is_full() { self.labels.settle(&mut self.writer) } else { Ok(()) }
     }
 
     #[inline(always)]

@@ -31,14 +31,18 @@ impl Trie {
                     (child, below) = children(child).next().ok_or(TrieError::Damaged)?;
                     self.push_label(child, &mut label);
                 }
-                labels.write(&mut writer, &label[1..], Path::root(Rolling::start(0)))?;
+                labels.push_text(&label[1..], Path::root(Rolling::start(0)));
                 writer.push(label[0], first, below > 0, kept(child))?;
+                if writer.is_full() {
+                    labels.settle(&mut writer)?;
+                }
                 if below > 0 {
                     queue.push_back(child);
                 }
                 first = false;
             }
         }
+        labels.settle(&mut writer)?;
         Self::assemble(writer.finish(labels.finish(), vectors)?)
     }
 
