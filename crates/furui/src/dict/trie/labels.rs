@@ -124,14 +124,13 @@ impl<'a> Names<'a> {
         match rest {
             Rest::Text(label) => out.extend_from_slice(label),
             Rest::Tokens { records, start, count } => {
-                // Whole tokens, of which the ends are overwritten: that is one instruction each.
-                let mut end = out.len();
-                out.resize(end + count * (MAX_TOKEN + 1), 0);
+                // Whole tokens, of which the ends are cut off: that is one instruction each.
+                out.reserve(count * (MAX_TOKEN + 1));
                 for token in (0..count).map_while(|i| self.token(records, start + i * TOKEN_NIBBLES)) {
-                    out[end..][..MAX_TOKEN + 1].copy_from_slice(token);
-                    end += usize::from(token[MAX_TOKEN]) & 0xF;
+                    let end = out.len() + usize::from(token[MAX_TOKEN] & 0xF);
+                    out.extend_from_slice(token);
+                    out.truncate(end);
                 }
-                out.truncate(end);
             }
         }
     }

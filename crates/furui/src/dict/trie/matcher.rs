@@ -112,4 +112,31 @@ impl Matcher {
         }
         self.best[0].tokens < NO_WAY
     }
+
+    /// As [`cut`](Self::cut), with the longest token at each place: a few hundredths more tokens in a third of the time.
+    #[inline]
+    pub(super) fn cut_greedily(&self, text: &[u8], out: &mut Vec<u16>) -> bool {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (mut node, mut base) = (ROOT, 0);
+            let (mut longest, mut end) = (0, 0);
+            for (length, &byte) in (1..).zip(rest) {
+                let name = base + u32::from(byte);
+                let place = self.places[name as usize];
+                if place.parent != node {
+                    break;
+                }
+                if place.end > 0 {
+                    (longest, end) = (length, place.end);
+                }
+                (node, base) = (name, place.base);
+            }
+            if end == 0 {
+                return false;
+            }
+            out.push((end - 1) as u16);
+            rest = &rest[longest..];
+        }
+        true
+    }
 }

@@ -44,10 +44,21 @@ pub(super) struct Labels<'t> {
 enum Waiting {
     Code(Code),
     /// A text that may have a code.
-    Text { start: u32, end: u32, hash: u64 },
+    Text {
+        start: u32,
+        end: u32,
+        hash: u64,
+    },
     /// One that has none.
-    Rare { start: u32, end: u32 },
-    Tokens { start: u32, end: u32, hash: u64 },
+    Rare {
+        start: u32,
+        end: u32,
+    },
+    Tokens {
+        start: u32,
+        end: u32,
+        hash: u64,
+    },
 }
 
 impl<'t> Labels<'t> {
@@ -148,7 +159,7 @@ impl<'t> Labels<'t> {
             }
             let before = self.cut.len();
             let text = &self.text[start as usize..end as usize];
-            let is_cut = text.len() <= MAX_RARE && self.matcher.cut(text, &mut self.cut);
+            let is_cut = text.len() <= MAX_RARE && self.matcher.cut_greedily(text, &mut self.cut);
             if is_cut && (self.cut.len() - before) * TOKEN_NIBBLES <= MAX_RECORD {
                 self.waiting[i] = self.tokens_from(before);
             } else {

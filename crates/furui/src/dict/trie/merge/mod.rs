@@ -117,6 +117,8 @@ struct Walk<'t, M> {
     hashes: Vec<KeyHash>,
     waiting: VecDeque<Waiting>,
     cursors: VecDeque<Cursor>,
+    /// What comes next in the labels in which cursors stand.
+    bytes: VecDeque<u8>,
     /// How many nodes there may still be: in damaged tries there may be more ways to a node than one.
     left: u64,
     here: Vec<Cursor>,
@@ -140,6 +142,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
             hashes: vec![],
             waiting: VecDeque::new(),
             cursors: VecDeque::new(),
+            bytes: VecDeque::new(),
             left: tries.iter().map(|trie| 2 * trie.nodes()).sum(),
             here: vec![],
             branches: vec![],
@@ -196,16 +199,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
             let offset = cursor.offset();
             if offset > 0 {
                 let block = Block::at(names.nodes, position.offset()).ok_or(TrieError::Damaged)?;
-                let rest = self.rest(trie, block, position.slot(), vectors)?;
-                self.decoded.clear();
-                let byte = match rest {
-                    Rest::Text(text) => text.get(usize::from(offset) - 1),
-                    rest => {
-                        names.append(rest, &mut self.decoded);
-                        self.decoded.get(usize::from(offset) - 1)
-                    }
-                };
-                let byte = *byte.ok_or(TrieError::Damaged)?;
+                let byte = self.bytes.pop_front().ok_or(TrieError::Damaged)?;
                 self.branches.push(Branch { byte, trie, offset, position, block });
                 continue;
             }
@@ -320,7 +314,8 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         let length = common.len();
         let (mut cursors, mut newest) = (0, None);
         for (i, branch) in branches.iter().enumerate() {
-            if bytes(self.texts[i]).len() > length {
+            if let Some(&byte) = bytes(self.texts[i]).get(length) {
+                self.bytes.push_back(byte);
                 let offset = usize::from(branch.offset) + 1 + length;
                 let offset = u16::try_from(offset).map_err(|_| TrieError::Damaged)?;
                 self.cursors.push_back(Cursor::new(branch.trie, branch.position, offset));
