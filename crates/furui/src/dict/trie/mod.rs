@@ -1,8 +1,8 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
 //! From the question down: `mod` answers it, `search` goes from node to node, `block` and `labels` read the nodes,
-//! `jump` skips the upper ones; `skeleton` and `encode` make all of them, with `codes`, `tokens` and `matcher` for the labels;
-//! `merge` makes a skeleton of several tries;
+//! `jump` skips the upper ones; `writer` makes all of them as nodes come, `ends` their values; `skeleton` and `encode` bring the nodes of
+//! keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
 //! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
 
 use std::fmt;
