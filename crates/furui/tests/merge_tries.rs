@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use furui::KeyHash;
 use furui::dict::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError};
@@ -23,6 +23,19 @@ fn bytes(trie: &Trie) -> Vec<u8> {
     let mut file = vec![];
     trie.write_to(&mut file).unwrap();
     file
+}
+
+/// Labels, and whether a key ends there, breadth-first.
+fn nodes(trie: &Trie) -> Vec<(Vec<u8>, bool)> {
+    let mut queue = VecDeque::from([trie.root()]);
+    let mut nodes = vec![];
+    while let Some(node) = queue.pop_front() {
+        queue.extend(std::iter::successors(trie.first_child(node), |&child| trie.sibling(child)));
+        let mut label = vec![];
+        trie.push_label(node, &mut label);
+        nodes.push((label, trie.terminal(node).is_some()));
+    }
+    nodes
 }
 
 fn filter(hashes: &[KeyHash]) -> BlockedBloom {
@@ -49,12 +62,17 @@ fn check(parts: &[Model]) {
         if forget {
             union.retain(|_, value| value.is_some());
         }
-        let (skeleton, hashes) = Skeleton::merge(&tries, SEED, forget).unwrap();
-        let merged = Trie::encode(&skeleton).unwrap();
+        let (merged, hashes) = Trie::merge(&tries, SEED, forget).unwrap();
+        assert_eq!(merged.check(), Ok(()));
         assert_eq!(merged.keys(), union.len() as u64, "forget: {forget}");
         let found = |value: Option<u32>| value.map_or(Found::Deleted, Found::Value);
         assert!(merged.iter().eq(union.iter().map(|(key, value)| (key.clone(), found(*value)))), "forget: {forget}");
-        assert!(bytes(&merged) == bytes(&build(&union)), "the bytes differ; forget: {forget}");
+        let built = build(&union);
+        assert!(nodes(&merged) == nodes(&built), "the nodes differ; forget: {forget}");
+        for (key, value) in &union {
+            assert_eq!(merged.get(key), Some(found(*value)));
+            assert_eq!(merged.id_of(key), built.id_of(key));
+        }
 
         let of_keys: Vec<KeyHash> = union.keys().map(|key| Rolling::spec(SEED).hash(key)).collect();
         let (carried, from_keys) = (filter(&hashes), filter(&of_keys));
@@ -138,8 +156,8 @@ fn the_empty_key_empty_tries_and_long_labels() {
 #[test]
 fn too_many_tries_are_refused() {
     let trie = build(&Model::new());
-    assert!(matches!(Skeleton::merge(&vec![&trie; MAX_MERGED + 1], 0, true), Err(TrieError::TooLarge(_))));
-    assert!(Skeleton::merge(&vec![&trie; MAX_MERGED], 0, true).is_ok());
+    assert!(matches!(Trie::merge(&vec![&trie; MAX_MERGED + 1], 0, true), Err(TrieError::TooLarge(_))));
+    assert!(Trie::merge(&vec![&trie; MAX_MERGED], 0, true).is_ok());
 }
 
 #[test]
@@ -152,8 +170,10 @@ fn damaged_tries_are_errors_or_some_trie() {
         if let Ok(damaged) = Trie::from_bytes(&file, "memory") {
             let other = bytes(&other);
             let other = Trie::from_bytes(&other, "memory").unwrap();
-            if let Ok((skeleton, _)) = Skeleton::merge(&[&damaged, &other], 0, true) {
-                Trie::encode(&skeleton).unwrap();
+            for forget in [false, true] {
+                if let Ok((merged, _)) = Trie::merge(&[&damaged, &other], 0, forget) {
+                    merged.iter().count();
+                }
             }
         }
         file[at] ^= 0x5A;

@@ -1,11 +1,10 @@
-//! Merging tries: the walk alone, with the filter, and with the trie encoded; against filling the filter by a scan of the
+//! Merging tries: alone, and with the filter; against filling the filter by a scan of the
 //! finished trie.
 //!
 //! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries; a key's value is its place
 //! in that order.
 
 use std::hint::black_box;
-use std::mem::take;
 
 use furui::KeyHash;
 use furui::dict::{Skeleton, Trie};
@@ -40,10 +39,10 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Failure> {
         medians.push(measure(ways, tries?)?);
     }
     println!(
-        "| tries | walk | and the filter | and the trie encoded | filter by a scan instead | carried / scanned \
+        "| tries | merged | with the filter | filter by a scan instead | carried / scanned \
          | peak beside the sources, bytes a key | trie, bytes a key |"
     );
-    println!("|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|--:|--:|--:|--:|--:|--:|--:|");
     medians.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
@@ -61,43 +60,38 @@ fn deal(keys: &[(&[u8], u32)], ways: usize) -> Result<Vec<Trie>, Failure> {
 fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
     let tries: Vec<&Trie> = tries.iter().collect();
     let keys: usize = tries.iter().map(|trie| trie.keys() as usize).sum();
-    let mut columns: [Vec<f64>; 4] = Default::default();
+    let mut columns: [Vec<f64>; 3] = Default::default();
     let mut output = 0;
     let mut peak = 0;
     for _ in 0..ROUNDS {
         let mut failure = Ok(());
-        let mut merged = (Skeleton::new(), vec![]);
+        let mut merged = None;
         reset_peak();
         let before = peak_bytes();
-        let walk = ns_each(keys, || match Skeleton::merge(&tries, SEED, true) {
-            Ok(ok) => merged = ok,
+        let walk = ns_each(keys, || match Trie::merge(&tries, SEED, true) {
+            Ok(ok) => merged = Some(ok),
             Err(error) => failure = Err(error),
         });
-        let (skeleton, hashes) = take(&mut merged);
+        failure?;
+        let (trie, hashes) = merged.ok_or("not merged")?;
         let filter = ns_each(keys, || {
             black_box(fill(&hashes));
         });
-        drop(hashes);
-        let mut trie = None;
-        let encode = ns_each(keys, || trie = Trie::encode(&skeleton).ok());
         peak = peak_bytes() - before;
-        drop(skeleton);
-        failure?;
-        let trie = trie.ok_or("not encoded")?;
+        drop(hashes);
         output = trie.bytes();
         let scan = ns_each(keys, || {
             black_box(fill(&scanned(&trie)));
         });
-        for (column, ns) in columns.iter_mut().zip([walk, walk + filter, walk + filter + encode, walk + encode + scan])
-        {
+        for (column, ns) in columns.iter_mut().zip([walk, walk + filter, walk + scan]) {
             column.push(ns);
         }
-        println!("{ways} tries: walk {walk:.0}, filter {filter:.0}, encode {encode:.0}, scan and filter {scan:.0}");
+        println!("{ways} tries: merge {walk:.0}, filter {filter:.0}, scan and filter {scan:.0}");
     }
-    let [walk, filter, all, scanned] = columns.map(|mut column| median(&mut column));
+    let [walk, all, scanned] = columns.map(|mut column| median(&mut column));
     let each = |bytes: usize| bytes as f64 / keys as f64;
     Ok(format!(
-        "| {ways} | {walk:.0} | {filter:.0} | {all:.0} | {scanned:.0} | {:.2} | {:.1} | {:.1} |",
+        "| {ways} | {walk:.0} | {all:.0} | {scanned:.0} | {:.2} | {:.1} | {:.1} |",
         all / scanned,
         each(peak),
         each(output)

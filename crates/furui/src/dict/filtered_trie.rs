@@ -32,7 +32,7 @@ impl FilteredTrie {
         rate: f64,
     ) -> Result<Self> {
         let name = StoreKind::Dict.file_name(number);
-        let trie = Trie::encode(&merged.skeleton).map_err(|error| Error::Config(error.to_string()))?;
+        let trie = &merged.trie;
         let mut filter = BlockedBloom::with_rate(merged.hashes.len() as u64, rate)?.hashed_by(hash);
         filter.insert_all(&merged.hashes)?;
         let seal = storage.publish(&name, |out| {

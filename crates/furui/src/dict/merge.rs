@@ -7,7 +7,7 @@ use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 /// What several parts of a dictionary are as one.
 pub(super) struct Union {
-    pub(super) skeleton: Skeleton,
+    pub(super) trie: Trie,
     /// The hashes of its keys, in no order.
     pub(super) hashes: Vec<KeyHash>,
 }
@@ -23,12 +23,12 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Un
             (0..).map_while(|i| window.buffer.nth(i)).filter(|record| !forget || record.found != Found::Deleted);
         let (keys, hashes): (Vec<_>, Vec<_>) =
             records.map(|record| ((record.key, record.found.value()), record.hash)).unzip();
-        return Ok(Union { skeleton: skeleton(keys)?, hashes });
+        return Ok(Union { trie: built(keys)?, hashes });
     }
     if let (HashAlgorithm::Rolling, Some(tries)) = (hash.algorithm, tries(layers)) {
-        let merged = Skeleton::merge(&tries, hash.seed, forget);
-        let (skeleton, hashes) = merged.map_err(|error| Error::Config(error.to_string()))?;
-        return Ok(Union { skeleton, hashes });
+        let merged = Trie::merge(&tries, hash.seed, forget);
+        let (trie, hashes) = merged.map_err(|error| Error::Config(error.to_string()))?;
+        return Ok(Union { trie, hashes });
     }
     let mut bytes = vec![];
     let mut ends = vec![];
@@ -44,7 +44,7 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Un
     }
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
-    Ok(Union { skeleton: skeleton(keys)?, hashes })
+    Ok(Union { trie: built(keys)?, hashes })
 }
 
 /// The tries, newest first, if all parts are tries, and not more than are merged in one walk.
@@ -56,6 +56,7 @@ fn tries(layers: &[Layer]) -> Option<Vec<&Trie<Bytes>>> {
     (layers.len() <= MAX_MERGED).then(|| tries.collect())?
 }
 
-fn skeleton<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Skeleton> {
-    Skeleton::from_sorted(keys).map_err(|error| Error::Config(error.to_string()))
+fn built<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Trie> {
+    let trie = Skeleton::from_sorted(keys).and_then(|skeleton| Trie::encode(&skeleton));
+    trie.map_err(|error| Error::Config(error.to_string()))
 }

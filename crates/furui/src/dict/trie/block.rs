@@ -159,6 +159,8 @@ pub(super) struct Draft {
     pub(super) two: u64,
     pub(super) inners: u32,
     pub(super) leaves: u32,
+    /// How many labels there are.
+    pub(super) labels: u32,
     pub(super) edges: Vec<u8>,
     pub(super) codes: Vec<u8>,
     pub(super) lengths: Vec<u8>,
@@ -168,17 +170,25 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Appends the lowest `count` nibbles of `bits`.
-    pub(super) fn push_nibbles(&mut self, bits: u64, count: usize) {
-        let mut bits = bits;
-        for _ in 0..count {
-            let nibble = bits as u8 & 0xF;
-            match self.nibbles % 2 {
-                0 => self.records.push(nibble),
-                _ => *self.records.last_mut().expect("half a byte is there") |= nibble << 4,
-            }
+    /// Appends `count` nibbles, those of `bits`, which has no more.
+    #[inline(always)]
+    pub(super) fn push_nibbles(&mut self, mut bits: u64, mut count: usize) {
+        let odd = self.nibbles % 2 == 1;
+        self.nibbles += count;
+        if odd && count > 0 {
+            *self.records.last_mut().expect("half a byte is there") |= (bits as u8 & 0xF) << 4;
             bits >>= 4;
-            self.nibbles += 1;
+            count -= 1;
+        }
+        self.records.extend_from_slice(&bits.to_le_bytes()[..count.div_ceil(2)]);
+    }
+
+    /// Begins the next block, before which there are so many inner nodes and leaves.
+    pub(super) fn begin(&mut self, inners: u32, leaves: u32) {
+        (self.first, self.inner, self.one, self.two, self.nibbles) = (0, 0, 0, 0, 0);
+        (self.inners, self.leaves, self.labels) = (inners, leaves, 0);
+        for part in [&mut self.edges, &mut self.codes, &mut self.lengths, &mut self.records] {
+            part.clear();
         }
     }
 

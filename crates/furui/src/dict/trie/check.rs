@@ -1,8 +1,8 @@
 use std::ops::Deref;
 
 use super::block::{Block, NODES, Position};
-use super::encode::DIRECTORY_STEP;
 use super::labels::Rest;
+use super::writer::DIRECTORY_STEP;
 use super::{Part, Trie};
 
 /// Where something is wrong among a trie's bytes, and what.

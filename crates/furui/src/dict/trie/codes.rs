@@ -10,13 +10,20 @@ pub(super) enum Code {
     Record,
 }
 
-/// The label dictionary: which labels have codes, and where their texts are.
+/// Which labels have codes, and where their texts are.
 pub(super) struct Codes {
     /// By the label's number.
     pub(super) of: Vec<Code>,
     /// One for every one-byte code, then one for every [`GROUP`] two-byte codes.
     pub(super) places: Vec<u8>,
     pub(super) texts: Vec<u8>,
+}
+
+/// What labels are made of: the parts of a trie with its codes and tokens.
+pub(super) struct Dictionary {
+    pub(super) places: Vec<u8>,
+    pub(super) texts: Vec<u8>,
+    pub(super) tokens: Vec<u8>,
 }
 
 /// The most groups of two-byte codes.

@@ -87,6 +87,14 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         label.into_iter().for_each(|rest| names.append(rest, out));
     }
 
+    /// Its rank among inner nodes, the root the first; nothing if it is a leaf.
+    pub(super) fn inner_rank(&self, node: TrieNode) -> Option<u64> {
+        match self.block(node) {
+            Some((block, slot)) => block.is_inner(slot).then(|| block.inner_rank(slot)),
+            None => Some(0),
+        }
+    }
+
     /// The number of the key that ends with it, if one does.
     pub fn id(&self, node: TrieNode) -> Option<u64> {
         let inner = match self.block(node) {

@@ -3,11 +3,11 @@ use std::ops::Deref;
 use std::path::Path;
 
 use super::block::{CODES, NODES};
-use super::encode::DIRECTORY_STEP;
 use super::jump::{BUCKET, Lengths, MAX_LENGTH};
 use super::parts::{PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
+use super::writer::DIRECTORY_STEP;
 use super::{Shape, Trie};
 use crate::bits::Vectors;
 use crate::filter::map_table;

@@ -124,12 +124,6 @@ impl Interner {
         self.slots = vec![];
     }
 
-    /// The string of this number came again.
-    #[inline(always)]
-    pub(super) fn count_again(&mut self, number: u32) {
-        self.counts[number as usize] += 1;
-    }
-
     pub(super) fn len(&self) -> usize {
         self.places.len()
     }

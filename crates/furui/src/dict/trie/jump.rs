@@ -4,8 +4,10 @@
 //! entry is searched from the root. Buckets are lines of four entries and what does not fit is left out, so a search
 //! looks at one line for each length, whatever the keys are.
 
-use super::block::Position;
-use super::skeleton::Skeleton;
+use super::block::{Block, NODES, Position, below};
+use super::parts::Names;
+use super::search::group;
+use super::values::is_terminal;
 use crate::bits::{Vectors, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
@@ -29,16 +31,14 @@ const TAG_BITS: u32 = 24;
 pub(super) type Lengths = [u16; MAX_LENGTHS];
 
 /// A node that is jumped to.
-pub(super) struct Landing {
-    /// Its rank among inner nodes.
-    pub(super) inner: u32,
+struct Landing {
     /// The bytes that lead to it.
     path: Vec<u8>,
     /// How many of them are hashed.
     length: u16,
     keys: u32,
-    /// Where its children are, once they are somewhere.
-    pub(super) children: Position,
+    /// Where its children are.
+    children: Position,
 }
 
 pub(super) struct Jump {
@@ -50,7 +50,8 @@ pub(super) struct Jump {
 /// An inner node with many keys below. The root is the first.
 struct Heavy {
     inner: u32,
-    node: usize,
+    /// Of the root it is nothing.
+    position: Position,
     parent: usize,
     /// Bytes from the root.
     depth: usize,
@@ -60,11 +61,11 @@ struct Heavy {
 }
 
 impl Jump {
-    /// Chooses lengths by what they save: levels skipped by the keys that jump, less what their entries and the searches
-    /// in vain cost. Returns the nodes jumped to in breadth-first order.
-    pub(super) fn choose(skeleton: &Skeleton) -> Vec<Landing> {
-        let heavy = heavy(skeleton);
-        let all = skeleton.keys() as f64;
+    /// The table of a trie that is written. Chooses lengths by what they save: levels skipped by the keys that jump, less
+    /// what their entries and the searches in vain cost.
+    pub(super) fn choose(names: &Names<'_>, terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
+        let heavy = heavy(names, terminals, nodes, vectors);
+        let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
         // The deepest level that a chosen length jumps to above or at a node, and the keys that jump below it.
         let mut above = vec![0u64; heavy.len()];
@@ -100,11 +101,10 @@ impl Jump {
                 }
             }
         }
-        landings(skeleton, &heavy, &lengths)
+        Self::build(&landings(names, &heavy, &lengths, vectors))
     }
 
-    /// The table, when the landings' places are known.
-    pub(super) fn build(landings: &[Landing]) -> Self {
+    fn build(landings: &[Landing]) -> Self {
         let mut lengths: Vec<u16> = landings.iter().map(|landing| landing.length).collect();
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         lengths.dedup();
@@ -149,43 +149,76 @@ const LEVELS_PER_BYTE: f64 = 8.0;
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
-fn heavy(skeleton: &Skeleton) -> Vec<Heavy> {
-    let nodes = skeleton.nodes();
-    // Backwards, so that children come before their parent: the keys below every inner node, by rank.
-    let inners = skeleton.inner.ones() + 1;
-    let mut keys = vec![0u32; inners];
-    let (mut inner, mut group) = (inners, skeleton.firsts.ones());
-    for node in (0..nodes).rev() {
-        let mut below = u32::from(skeleton.terminals.get(node));
-        if skeleton.inner.get(node) {
-            inner -= 1;
-            below += keys[inner];
-        }
-        keys[group - 1] += below;
-        group -= usize::from(skeleton.firsts.get(node));
-    }
-    let mut heavy = vec![Heavy { inner: 0, node: 0, parent: 0, depth: 0, level: 0, keys: keys[0] }];
-    let (mut inner, mut group, mut parent) = (0, 0, 0);
-    for node in 0..nodes {
-        group += u32::from(skeleton.firsts.get(node));
-        if !skeleton.inner.get(node) {
-            continue;
-        }
-        inner += 1;
-        if keys[inner as usize] >= MIN_KEYS {
+fn heavy(names: &Names<'_>, terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
+    let (keys, blocks) = keys_below(names, terminals, nodes);
+    let position = Position(u64::MAX);
+    let mut heavy = vec![Heavy { inner: 0, position, parent: 0, depth: 0, level: 0, keys: keys[0] }];
+    let (mut inner, mut groups, mut parent) = (0, 0, 0);
+    for (offset, block) in blocks {
+        let mut inners = block.inner();
+        while inners != 0 {
+            let slot = inners.trailing_zeros();
+            inners &= inners - 1;
+            inner += 1;
+            if keys[inner as usize] < MIN_KEYS {
+                continue;
+            }
             // The parent of a heavy node is heavy, and parents come in the order of their children.
-            while heavy[parent].inner < group - 1 {
+            let group = groups + (block.first() & (below(slot) | 1 << slot)).count_ones();
+            while heavy[parent].inner + 1 < group {
                 parent += 1;
             }
+            let position = Position::new(offset, slot);
             let (depth, level) = (heavy[parent].depth, heavy[parent].level);
-            let depth = depth + 1 + skeleton.distinct.get(skeleton.rests[node]).len();
-            heavy.push(Heavy { inner, node, parent, depth, level: level + 1, keys: keys[inner as usize] });
+            let depth = depth + 1 + rest(names, position, vectors).len();
+            heavy.push(Heavy { inner, position, parent, depth, level: level + 1, keys: keys[inner as usize] });
         }
+        groups += block.first().count_ones();
     }
     heavy
 }
 
-fn landings(skeleton: &Skeleton, heavy: &[Heavy], lengths: &[usize]) -> Vec<Landing> {
+/// How many keys are below every inner node, by rank, the root the first; and the blocks with their offsets.
+fn keys_below<'n>(names: &Names<'n>, terminals: &[u8], nodes: u64) -> (Vec<u32>, Vec<(usize, Block<'n>)>) {
+    let mut blocks = vec![];
+    let (mut offset, mut inners, mut groups) = (0, 1, 0);
+    while let Some(block) = Block::at(names.nodes, offset) {
+        blocks.push((offset, block));
+        offset += block.length();
+        inners += block.inner().count_ones() as usize;
+        groups += block.first().count_ones() as usize;
+    }
+    // The slots behind the last node count as groups of their own.
+    groups -= blocks.len() * NODES - nodes as usize;
+    let mut keys = vec![0u32; inners];
+    // Backwards, so that children come before their parent.
+    let mut last = (nodes as usize).wrapping_sub(1) % NODES;
+    for (_, block) in blocks.iter().rev() {
+        for slot in (0..=last).rev() {
+            let mut below = 1;
+            if block.is_inner(slot as u32) {
+                inners -= 1;
+                below = keys[inners] + u32::from(is_terminal(terminals, inners as u64));
+            }
+            keys[groups - 1] += below;
+            groups -= (block.first() >> slot & 1) as usize;
+        }
+        last = NODES - 1;
+    }
+    keys[0] += u32::from(is_terminal(terminals, 0));
+    (keys, blocks)
+}
+
+/// The label of a node behind its first byte.
+fn rest(names: &Names<'_>, position: Position, vectors: Vectors) -> Vec<u8> {
+    let mut out = vec![];
+    let label = Block::at(names.nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));
+    let rest = label.and_then(|label| names.rest(label, vectors));
+    rest.into_iter().for_each(|rest| names.append(rest, &mut out));
+    out
+}
+
+fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Vectors) -> Vec<Landing> {
     let mut landings = vec![];
     for node in &heavy[1..] {
         let above = heavy[node.parent].depth;
@@ -195,22 +228,28 @@ fn landings(skeleton: &Skeleton, heavy: &[Heavy], lengths: &[usize]) -> Vec<Land
         let mut path = vec![];
         let mut at = node;
         while at.level > 0 {
-            path.extend(skeleton.distinct.get(skeleton.rests[at.node]).iter().rev());
-            path.push(skeleton.edges[at.node]);
+            path.extend(rest(names, at.position, vectors).iter().rev());
+            path.extend(
+                Block::at(names.nodes, at.position.offset()).map(|block| block.edges()[at.position.slot() as usize]),
+            );
             at = &heavy[at.parent];
         }
         path.reverse();
-        if path.len() < usize::from(u16::MAX) {
-            landings.push(Landing {
-                inner: node.inner,
-                path,
-                length: length as u16,
-                keys: node.keys,
-                children: Position(0),
-            });
+        if path.len() < usize::from(u16::MAX)
+            && let Some(children) = children(names.nodes, node.position, vectors)
+        {
+            landings.push(Landing { path, length: length as u16, keys: node.keys, children });
         }
     }
     landings
+}
+
+/// Where the children of an inner node are.
+fn children(nodes: &[u8], position: Position, vectors: Vectors) -> Option<Position> {
+    let block = Block::at(nodes, position.offset())?;
+    let (down, skip) = (block.down(), (block.inner() & below(position.slot())).count_ones());
+    let (_, offset, slot) = group(nodes, down.offset(), down.slot(), skip, vectors)?;
+    Some(Position::new(offset, slot))
 }
 
 /// Where a key jumps to: the children it goes on with, and how many of its bytes, not all, lead there.

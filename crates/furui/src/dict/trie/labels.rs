@@ -96,9 +96,7 @@ impl<'a> Names<'a> {
 
     #[inline(always)]
     fn token(&self, records: &[u8], nibble: usize) -> Option<&'a Token> {
-        let pair = records.get(nibble / 2..)?.first_chunk()?;
-        let token = u16::from_le_bytes(*pair) >> (4 * (nibble % 2)) & 0xFFF;
-        self.tokens.get(usize::from(token))
+        self.tokens.get(usize::from(token_number(records, nibble)?))
     }
 
     /// How long the label's rest is, if `text` begins with it.
@@ -126,17 +124,23 @@ impl<'a> Names<'a> {
         match rest {
             Rest::Text(label) => out.extend_from_slice(label),
             Rest::Tokens { records, start, count } => {
-                // Whole tokens, of which the ends are overwritten: that is one instruction each.
-                let mut end = out.len();
-                out.resize(end + count * (MAX_TOKEN + 1), 0);
+                // Whole tokens, of which the ends are cut off: that is one instruction each.
+                out.reserve(count * (MAX_TOKEN + 1));
                 for token in (0..count).map_while(|i| self.token(records, start + i * TOKEN_NIBBLES)) {
-                    out[end..][..MAX_TOKEN + 1].copy_from_slice(token);
-                    end += usize::from(token[MAX_TOKEN]) & 0xF;
+                    let end = out.len() + usize::from(token[MAX_TOKEN] & 0xF);
+                    out.extend_from_slice(token);
+                    out.truncate(end);
                 }
-                out.truncate(end);
             }
         }
     }
+}
+
+/// The number of the token that begins at a half byte.
+#[inline(always)]
+pub(super) fn token_number(records: &[u8], nibble: usize) -> Option<u16> {
+    let pair = records.get(nibble / 2..)?.first_chunk()?;
+    Some(u16::from_le_bytes(*pair) >> (4 * (nibble % 2)) & 0xFFF)
 }
 
 #[inline(always)]

@@ -1,8 +1,8 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
 //! From the question down: `mod` answers it, `search` goes from node to node, `block` and `labels` read the nodes,
-//! `jump` skips the upper ones; `skeleton` and `encode` make all of them, with `codes`, `tokens` and `matcher` for the labels;
-//! `merge` makes a skeleton of several tries;
+//! `jump` skips the upper ones; `writer` makes all of them as nodes come, `ends` their values; `skeleton` and `encode` bring the nodes of
+//! keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
 //! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
 
 use std::fmt;
@@ -15,6 +15,7 @@ mod check;
 mod codes;
 mod cursor;
 mod encode;
+mod ends;
 mod error;
 mod file;
 mod intern;
@@ -29,6 +30,7 @@ mod skeleton;
 mod tokens;
 mod up;
 mod values;
+mod writer;
 
 use block::Position;
 pub use cursor::TrieNode;
@@ -127,7 +129,10 @@ impl Trie {
     /// # Errors
     /// [`TrieError`] if there is no memory, or a limit of the format is met.
     pub fn encode(skeleton: &Skeleton) -> Result<Self, TrieError> {
-        let encoded = encode::encode(skeleton)?;
+        Self::assemble(encode::encode(skeleton)?)
+    }
+
+    fn assemble(encoded: writer::Encoded) -> Result<Self, TrieError> {
         let shape = encoded.shape;
         let mut body = Buffer::zeroed(shape.parts.len()).map_err(|_| TrieError::NoMemory(shape.parts.len()))?;
         for (part, bytes) in Part::ALL.into_iter().zip(encoded.parts) {

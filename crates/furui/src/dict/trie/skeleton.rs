@@ -47,7 +47,8 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    fn push(&mut self, bit: bool) {
+    #[inline(always)]
+    pub(super) fn push(&mut self, bit: bool) {
         if self.len.is_multiple_of(64) {
             self.words.push(0);
         }
@@ -60,9 +61,14 @@ impl Bits {
         self.words[i / 64] >> (i % 64) & 1 == 1
     }
 
-    /// The word of bits from 64 `i` on; bits beyond the last are 0.
-    pub(super) fn word(&self, i: usize) -> u64 {
-        self.words.get(i).copied().unwrap_or(0)
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(self.len.div_ceil(8));
+        bytes
     }
 
     pub(super) fn ones(&self) -> usize {
@@ -84,6 +90,14 @@ impl Skeleton {
     /// How many keys there are, deleted ones among them.
     pub fn keys(&self) -> usize {
         self.values.len() + usize::from(self.root.is_some())
+    }
+
+    /// What the key of this rank among ends of keys holds.
+    pub(super) fn found(&self, terminal: usize) -> Found {
+        match self.deleted.get(terminal) {
+            true => Found::Deleted,
+            false => Found::Value(self.values[terminal]),
+        }
     }
 
     /// What the empty key holds.

@@ -2,7 +2,7 @@ use super::labels::{MAX_TOKEN, Token};
 use super::matcher::Matcher;
 
 /// How many tokens 12 bits tell apart.
-const MAX_TOKENS: usize = 1 << 12;
+pub(super) const MAX_TOKENS: usize = 1 << 12;
 
 /// Texts of 1 to 15 bytes that rare labels are made of, and the search for the longest one that a text begins with.
 ///

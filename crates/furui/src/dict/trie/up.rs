@@ -77,7 +77,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         let holds_at = |entry: &[u8; 8]| at(entry).and_then(|offset| Block::at(nodes, offset)).is_some_and(&holds);
         let mut offset = at(directory.get(directory.partition_point(holds_at).checked_sub(1)?)?)?;
         let mut found = None;
-        for _ in 0..super::encode::DIRECTORY_STEP {
+        for _ in 0..super::writer::DIRECTORY_STEP {
             let Some(block) = Block::at(nodes, offset).filter(|&block| holds(block)) else { break };
             found = Some((block, offset));
             offset += block.length();

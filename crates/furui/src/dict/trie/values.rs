@@ -1,13 +1,14 @@
-use super::Found;
-use super::skeleton::Skeleton;
+use super::skeleton::Bits;
 
 /// How many bits a value has, from 0 to 32: as many as the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Width(u32);
 
 impl Width {
-    pub(super) fn of(values: &[u32]) -> Self {
-        Self(32 - values.iter().copied().max().unwrap_or(0).leading_zeros())
+    pub(super) const ZERO: Self = Self(0);
+
+    pub(super) fn of(values: impl Iterator<Item = u32>) -> Self {
+        Self(32 - values.max().unwrap_or(0).leading_zeros())
     }
 
     pub(super) fn new(bits: u32) -> Option<Self> {
@@ -21,23 +22,6 @@ impl Width {
     /// How many bytes `count` values take.
     pub(super) fn bytes(self, count: u64) -> u64 {
         (u128::from(count) * u128::from(self.0)).div_ceil(8) as u64
-    }
-
-    pub(super) fn pack(self, values: &[u32]) -> Vec<u8> {
-        let mut packed = Vec::with_capacity(self.bytes(values.len() as u64) as usize + 8);
-        let (mut word, mut bits) = (0u64, 0);
-        for &value in values {
-            word |= u64::from(value) << bits;
-            bits += self.0;
-            if bits >= 32 {
-                packed.extend((word as u32).to_le_bytes());
-                word >>= 32;
-                bits -= 32;
-            }
-        }
-        packed.extend(word.to_le_bytes());
-        packed.truncate(self.bytes(values.len() as u64) as usize);
-        packed
     }
 
     /// The value of this index; 0 if there is none.
@@ -56,56 +40,32 @@ fn last_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The values in the order of ids: of leaves, of the root, of inner nodes.
-pub(super) fn in_order(skeleton: &Skeleton) -> Vec<u32> {
-    order(skeleton, |i| skeleton.values[i], |root| root.value().unwrap_or(0))
-}
-
-/// A bit for every id that is deleted, none if none is.
-pub(super) fn deleted(skeleton: &Skeleton) -> Vec<u8> {
-    if skeleton.deleted.ones() == 0 && skeleton.root != Some(Found::Deleted) {
-        return vec![];
-    }
-    let deleted = order(skeleton, |i| skeleton.deleted.get(i), |root| root == Found::Deleted);
-    deleted.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, &bit| byte << 1 | u8::from(bit))).collect()
-}
-
-fn order<T>(skeleton: &Skeleton, of: impl Fn(usize) -> T, of_root: impl Fn(Found) -> T) -> Vec<T> {
-    let (mut leaves, mut inners) = (Vec::with_capacity(skeleton.keys()), vec![]);
-    inners.extend(skeleton.root.map(of_root));
-    let terminals = (0..skeleton.nodes()).filter(|&node| skeleton.terminals.get(node));
-    for (terminal, node) in terminals.enumerate() {
-        if skeleton.inner.get(node) { &mut inners } else { &mut leaves }.push(of(terminal));
-    }
-    leaves.append(&mut inners);
-    leaves
-}
-
 /// Bits of inner nodes that a line of 64 bytes holds, behind the number of those set before it.
 const LINE_BITS: u64 = 512 - 32;
 
-/// A bit for every inner node, the root first, that is set if a key ends there; none if no key does.
+/// The lines of a bit for every inner node, the root first, that is set if a key ends there; none if no key does.
 ///
 /// In lines of 64 bytes: how many bits are set before the line (u32), and 480 bits.
-pub(super) fn terminals(skeleton: &Skeleton) -> Vec<u8> {
-    let inner = (0..skeleton.nodes()).filter(|&node| skeleton.inner.get(node));
-    let bits: Vec<bool> =
-        std::iter::once(skeleton.root.is_some()).chain(inner.map(|node| skeleton.terminals.get(node))).collect();
-    if !bits.contains(&true) {
+pub(super) fn terminals(bits: &Bits) -> Vec<u8> {
+    if bits.ones() == 0 {
         return vec![];
     }
     let mut lines = vec![];
     let mut before = 0u32;
-    for bits in bits.chunks(LINE_BITS as usize) {
+    for bits in bits.to_bytes().chunks(LINE_BITS as usize / 8) {
         lines.extend(before.to_le_bytes());
-        before += bits.iter().filter(|&&bit| bit).count() as u32;
-        let start = lines.len();
-        lines.resize(start + 60, 0);
-        for (i, _) in bits.iter().enumerate().filter(|(_, bit)| **bit) {
-            lines[start + i / 8] |= 1 << (i % 8);
-        }
+        before += bits.iter().map(|byte| byte.count_ones()).sum::<u32>();
+        lines.extend_from_slice(bits);
+        lines.resize(lines.len().next_multiple_of(64), 0);
     }
     lines
+}
+
+/// Whether a key ends in the inner node of this rank.
+pub(super) fn is_terminal(lines: &[u8], inner: u64) -> bool {
+    let line = lines.as_chunks::<64>().0.get((inner / LINE_BITS) as usize);
+    let bit = (inner % LINE_BITS) as usize + 32;
+    line.is_some_and(|line| line[bit / 8] >> (bit % 8) & 1 == 1)
 }
 
 /// How many bytes the terminals of `inners` inner nodes take, if any key ends in one.

@@ -1,30 +1,39 @@
 use std::collections::VecDeque;
 use std::ops::Deref;
 
-use super::block::{Block, Position};
+use super::block::{Block, Position, below};
 use super::labels::Rest;
-use super::parts::Names;
+use super::parts::{Names, Part};
 use super::search::group;
-use super::{Found, MAX_KEY, Skeleton, Trie, TrieError};
+use super::skeleton::common_prefix;
+use super::values::Width;
+use super::writer::Writer;
+use super::{Found, Trie, TrieError};
 use crate::bits::Vectors;
 use crate::hash::{KeyHash, Rolling};
 
+mod codebook;
 mod cursor;
-mod known;
+mod labels;
+mod path;
 mod prune;
+mod records;
 
+use codebook::Number;
 use cursor::Cursor;
-use known::Known;
+use labels::Labels;
+use path::Path;
 
 /// The most tries that are merged at a time.
 pub const MAX_MERGED: usize = 256;
 
-impl Skeleton {
+impl Trie {
     /// Several tries as one, newest first: of equal keys the newest counts. Beside the trie, the hashes of its keys by
-    /// [`Rolling::spec`]`(seed)`, in breadth-first order, deleted keys among them.
+    /// [`Rolling::spec`]`(seed)`, in breadth-first order.
     ///
-    /// `forget`: keys that are deleted are left out, which is right if there is no older trie. The skeleton is the one
-    /// that [`from_sorted`](Self::from_sorted) makes of the same keys.
+    /// `forget`: keys that are deleted are left out, which is right if there is no older trie. The trie has the nodes of the
+    /// one that is built of the same keys, but its labels have the codes and tokens of the largest source: it may be a
+    /// few hundredths larger.
     ///
     /// ```text
     ///   new   rom ── an* ─┬─ us*        queue   {new: behind "rom", old: behind "rom" of "romul"}, hash of "rom"
@@ -35,11 +44,12 @@ impl Skeleton {
     ///
     /// One walk, breadth-first, from branch to branch: what waits in the queue is where each trie stands that has keys
     /// there, in a node or within its label, and the state of the hash of the path. Where they go on alike they go
-    /// together, to the end of the shortest label. Where only one trie has keys, its nodes are copied.
+    /// together, to the end of the shortest label. Where only one trie has keys, its nodes are copied. A node is written
+    /// when the walk meets it.
     ///
     /// Cost: time linear in the nodes of all tries and the bytes of their labels; 16 bytes for every waiting node, and 8
-    /// for every trie that has keys below it; 8 bytes a key for the hashes. If keys are left out, a second pass over the
-    /// skeleton.
+    /// for every trie that has keys below it; 8 bytes a key for the hashes. If keys are left out, a second walk over the
+    /// merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
     /// TRIE" (2011), where every node is a byte, so that a walk never stands within one.
@@ -55,26 +65,29 @@ impl Skeleton {
         if tries.len() > MAX_MERGED {
             return Err(TrieError::TooLarge("more than 256 tries to merge"));
         }
-        let mut walk = Walk::new(tries, forget);
+        let vectors = Vectors::detect();
+        let Some((heir, _)) = (0..=u8::MAX).zip(tries).max_by_key(|(_, trie)| trie.nodes()) else {
+            return Ok((Self::encode(&super::Skeleton::new())?, vec![]));
+        };
+        let mut walk = Walk::new(tries, heir, forget, vectors)?;
         walk.root(Rolling::start(seed));
-        Vectors::detect().run(
+        vectors.run(
             #[inline(always)]
             |vectors| walk.run(vectors),
         )?;
-        let Walk { skeleton, hashes, .. } = walk;
-        let any_deleted = skeleton.deleted.ones() > 0 || skeleton.root == Some(Found::Deleted);
-        if forget && any_deleted {
-            return Ok((skeleton.without_deleted()?, hashes));
+        let Walk { mut writer, mut labels, hashes, .. } = walk;
+        labels.settle(&mut writer)?;
+        let trie = Self::assemble(writer.finish(labels.finish(), vectors)?)?;
+        if forget && !trie.part(Part::Deleted).is_empty() {
+            return Ok((trie.without_deleted(vectors)?, hashes));
         }
-        Ok((skeleton, hashes))
+        Ok((trie, hashes))
     }
 }
 
 /// An inner node of the merged trie whose children are still to come. Its cursors are in a queue of their own.
 struct Waiting {
-    hash: Rolling,
-    /// Bytes from the root.
-    depth: u32,
+    path: Path,
     cursors: u32,
 }
 
@@ -98,14 +111,14 @@ enum Text<'t> {
 struct Walk<'t, M> {
     tries: &'t [&'t Trie<M>],
     names: Vec<Names<'t>>,
-    known: Vec<Known>,
-    /// Labels of codes that will be known when their numbers are: trie, code, node of the skeleton.
-    fresh: Vec<(u8, u32, u32)>,
+    labels: Labels<'t>,
+    writer: Writer,
     forget: bool,
-    skeleton: Skeleton,
     hashes: Vec<KeyHash>,
     waiting: VecDeque<Waiting>,
     cursors: VecDeque<Cursor>,
+    /// What comes next in the labels in which cursors stand.
+    bytes: VecDeque<u8>,
     /// How many nodes there may still be: in damaged tries there may be more ways to a node than one.
     left: u64,
     here: Vec<Cursor>,
@@ -115,34 +128,35 @@ struct Walk<'t, M> {
 }
 
 impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
-    fn new(tries: &'t [&'t Trie<M>], forget: bool) -> Self {
+    fn new(tries: &'t [&'t Trie<M>], heir: u8, forget: bool, vectors: Vectors) -> Result<Self, TrieError> {
         let names: Vec<Names<'t>> = tries.iter().map(|trie| trie.names()).collect();
-        Self {
-            known: names.iter().map(Known::new).collect(),
+        let keys = tries.iter().map(|trie| trie.keys()).sum();
+        let width = tries.iter().map(|trie| trie.shape.width).max().unwrap_or(Width::ZERO);
+        let root = tries.iter().find_map(|trie| trie.terminal(trie.root()));
+        Ok(Self {
+            labels: Labels::new(&names, heir, keys, vectors)?,
+            writer: Writer::new(width, root),
             names,
-            fresh: vec![],
             tries,
             forget,
-            skeleton: Skeleton::new(),
             hashes: vec![],
             waiting: VecDeque::new(),
             cursors: VecDeque::new(),
+            bytes: VecDeque::new(),
             left: tries.iter().map(|trie| 2 * trie.nodes()).sum(),
             here: vec![],
             branches: vec![],
             texts: vec![],
             decoded: vec![],
-        }
+        })
     }
 
     fn root(&mut self, hash: Rolling) {
-        let found = self.tries.iter().find_map(|trie| trie.terminal(trie.root()));
-        self.skeleton.set_root(found);
-        self.hash_key(found, hash);
+        self.hash_key(self.tries.iter().find_map(|trie| trie.terminal(trie.root())), hash);
         let roots = (0..=u8::MAX).zip(self.tries).filter(|(_, trie)| trie.nodes() > 0);
         self.cursors.extend(roots.map(|(trie, _)| Cursor::root(trie)));
         if !self.cursors.is_empty() {
-            self.waiting.push_back(Waiting { hash, depth: 0, cursors: self.cursors.len() as u32 });
+            self.waiting.push_back(Waiting { path: Path::root(hash), cursors: self.cursors.len() as u32 });
         }
     }
 
@@ -160,8 +174,8 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
             let mut first = true;
             for alike in branches.chunk_by(|a, b| a.byte == b.byte) {
                 match alike {
-                    [branch] => self.copy(&parent, branch, first, vectors)?,
-                    _ => self.join(&parent, alike, first, vectors)?,
+                    [branch] => self.copy(parent.path, branch, first, vectors)?,
+                    _ => self.join(parent.path, alike, first, vectors)?,
                 }
                 first = false;
             }
@@ -169,12 +183,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
                 return Err(TrieError::Damaged);
             }
             self.branches = branches;
-            if self.skeleton.is_full() {
-                self.settle();
-            }
         }
-        self.settle();
-        self.skeleton.distinct.close();
         Ok(())
     }
 
@@ -190,16 +199,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
             let offset = cursor.offset();
             if offset > 0 {
                 let block = Block::at(names.nodes, position.offset()).ok_or(TrieError::Damaged)?;
-                let rest = self.rest(trie, block, position.slot(), vectors)?;
-                self.decoded.clear();
-                let byte = match rest {
-                    Rest::Text(text) => text.get(usize::from(offset) - 1),
-                    rest => {
-                        names.append(rest, &mut self.decoded);
-                        self.decoded.get(usize::from(offset) - 1)
-                    }
-                };
-                let byte = *byte.ok_or(TrieError::Damaged)?;
+                let byte = self.bytes.pop_front().ok_or(TrieError::Damaged)?;
                 self.branches.push(Branch { byte, trie, offset, position, block });
                 continue;
             }
@@ -207,7 +207,7 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
                 (Position(0), 0)
             } else {
                 let block = Block::at(names.nodes, position.offset()).ok_or(TrieError::Damaged)?;
-                (block.down(), (block.inner() & super::block::below(position.slot())).count_ones())
+                (block.down(), (block.inner() & below(position.slot())).count_ones())
             };
             let (mut block, mut at, mut slot) =
                 group(names.nodes, down.offset(), down.slot(), skip, vectors).ok_or(TrieError::Damaged)?;
@@ -236,57 +236,52 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
 
     /// Adds a node that only one trie has.
     #[inline(always)]
-    fn copy(&mut self, parent: &Waiting, branch: &Branch<'t>, first: bool, vectors: Vectors) -> Result<(), TrieError> {
-        let (trie, slot) = (branch.trie, branch.position.slot());
-        let label = branch.block.label(slot, vectors).ok_or(TrieError::Damaged)?;
-        let whole = branch.offset == 0;
-        let names = &self.names[usize::from(trie)];
+    fn copy(&mut self, parent: Path, branch: &Branch<'t>, first: bool, vectors: Vectors) -> Result<(), TrieError> {
         let (inner, found) = self.found(branch);
         if inner {
-            self.cursors.push_back(Cursor::new(trie, branch.position, 0));
+            self.cursors.push_back(Cursor::new(branch.trie, branch.position, 0));
         }
-        let mut node =
-            Waiting { hash: parent.hash.push(branch.byte), depth: parent.depth + 1, cursors: u32::from(inner) };
-        let code = if whole { known::code(label) } else { None };
-        if let Some(known) = code.and_then(|code| self.known[usize::from(trie)].get(code)) {
-            let number = known.number();
-            self.skeleton.distinct.count_again(number);
-            node.hash = node.hash.push_run(known.run);
-            node.depth += known.run.len();
-            self.node(&node, found)?;
-            self.skeleton.push_node(branch.byte, number, first, inner, found)?;
-        } else {
-            let rest = names.rest(label, vectors).ok_or(TrieError::Damaged)?;
-            self.decoded.clear();
-            let text = match rest {
-                Rest::Text(text) => text,
-                rest => {
-                    names.append(rest, &mut self.decoded);
-                    &self.decoded
-                }
-            };
-            let text = text.get(usize::from(branch.offset)..).ok_or(TrieError::Damaged)?;
-            node.hash = node.hash.push_all(text);
-            node.depth += text.len() as u32;
-            self.fresh.extend(code.map(|code| (trie, code as u32, self.skeleton.nodes() as u32)));
-            self.skeleton.push_later(branch.byte, text, first, inner, found)?;
-            self.node(&node, found)?;
+        let path = self.label(parent.push(branch.byte), branch, vectors)?;
+        self.node(path, branch.byte, first, u32::from(inner), found)
+    }
+
+    /// The label of a node that only one trie has.
+    #[inline(always)]
+    fn label(&mut self, path: Path, branch: &Branch<'t>, vectors: Vectors) -> Result<Path, TrieError> {
+        let whole = branch.offset == 0;
+        let label = branch.block.label(branch.position.slot(), vectors).ok_or(TrieError::Damaged)?;
+        if whole && let Some(known) = self.labels.known(branch.trie, label) {
+            return Ok(self.labels.push_known(known, path));
         }
-        if inner {
-            self.waiting.push_back(node);
+        let names = &self.names[usize::from(branch.trie)];
+        let rest = names.rest(label, vectors).ok_or(TrieError::Damaged)?;
+        if whole && let Some(path) = self.labels.push_tokens(branch.trie, rest, path) {
+            return Ok(path);
         }
-        Ok(())
+        self.decoded.clear();
+        let text = match rest {
+            Rest::Text(text) => text,
+            rest => {
+                names.append(rest, &mut self.decoded);
+                &self.decoded
+            }
+        };
+        let text = text.get(usize::from(branch.offset)..).ok_or(TrieError::Damaged)?;
+        Ok(self.labels.push_text(text, path))
     }
 
     /// Adds the node to which several tries go on together.
     #[inline(always)]
-    fn join(
-        &mut self,
-        parent: &Waiting,
-        branches: &[Branch<'t>],
-        first: bool,
-        vectors: Vectors,
-    ) -> Result<(), TrieError> {
+    fn join(&mut self, parent: Path, branches: &[Branch<'t>], first: bool, vectors: Vectors) -> Result<(), TrieError> {
+        let byte = branches[0].byte;
+        if let Some(known) = self.known_to_all(branches, vectors)? {
+            let path = self.labels.push_known(known, parent.push(byte));
+            let (mut cursors, mut newest) = (0, None);
+            for branch in branches {
+                cursors += self.pass(branch, &mut newest);
+            }
+            return self.node(path, byte, first, cursors, newest);
+        }
         self.decoded.clear();
         self.texts.clear();
         for branch in branches {
@@ -306,65 +301,76 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
             };
             self.texts.push(text);
         }
-        let decoded = &self.decoded;
+        let decoded = std::mem::take(&mut self.decoded);
         let bytes = |text: Text<'t>| match text {
             Text::Borrowed(text) => text,
             Text::Decoded { start, end } => &decoded[start..end],
         };
         let mut common = bytes(self.texts[0]);
         for &text in &self.texts[1..] {
-            common = &common[..super::skeleton::common_prefix(common, bytes(text))];
+            common = &common[..common_prefix(common, bytes(text))];
         }
-        let hash = parent.hash.push(branches[0].byte).push_all(common);
-        let depth = parent.depth + 1 + common.len() as u32;
+        let path = self.labels.push_text(common, parent.push(byte));
         let length = common.len();
-        let mut node = Waiting { hash, depth, cursors: 0 };
-        let mut newest = None;
+        let (mut cursors, mut newest) = (0, None);
         for (i, branch) in branches.iter().enumerate() {
-            let text = match self.texts[i] {
-                Text::Borrowed(text) => text.len(),
-                Text::Decoded { start, end } => end - start,
-            };
-            if text > length {
+            if let Some(&byte) = bytes(self.texts[i]).get(length) {
+                self.bytes.push_back(byte);
                 let offset = usize::from(branch.offset) + 1 + length;
                 let offset = u16::try_from(offset).map_err(|_| TrieError::Damaged)?;
                 self.cursors.push_back(Cursor::new(branch.trie, branch.position, offset));
-                node.cursors += 1;
-                continue;
+                cursors += 1;
+            } else {
+                cursors += self.pass(branch, &mut newest);
             }
-            let (inner, found) = self.found(branch);
-            if inner {
-                self.cursors.push_back(Cursor::new(branch.trie, branch.position, 0));
-                node.cursors += 1;
-            }
-            newest = newest.or(found);
         }
-        self.skeleton.push_later(branches[0].byte, common, first, node.cursors > 0, newest)?;
-        self.node(&node, newest)?;
-        if node.cursors > 0 {
-            self.waiting.push_back(node);
-        }
-        Ok(())
+        self.decoded = decoded;
+        self.node(path, byte, first, cursors, newest)
     }
 
-    /// Checks a node, and hashes the key that ends there.
+    /// What is known of a label that is the same in all tries, and whole in them.
     #[inline(always)]
-    fn node(&mut self, node: &Waiting, found: Option<Found>) -> Result<(), TrieError> {
+    fn known_to_all(&self, branches: &[Branch<'t>], vectors: Vectors) -> Result<Option<Number>, TrieError> {
+        let mut all: Option<Number> = None;
+        for branch in branches {
+            if branch.offset > 0 {
+                return Ok(None);
+            }
+            let label = branch.block.label(branch.position.slot(), vectors).ok_or(TrieError::Damaged)?;
+            let Some(known) = self.labels.known(branch.trie, label) else { return Ok(None) };
+            if all.is_some_and(|all| all != known) {
+                return Ok(None);
+            }
+            all = Some(known);
+        }
+        Ok(all)
+    }
+
+    /// Goes on to the end of a node. Gives 1 if that has children, and its key if there is no newer one.
+    #[inline(always)]
+    fn pass(&mut self, branch: &Branch<'t>, newest: &mut Option<Found>) -> u32 {
+        let (inner, found) = self.found(branch);
+        if inner {
+            self.cursors.push_back(Cursor::new(branch.trie, branch.position, 0));
+        }
+        *newest = newest.or(found);
+        u32::from(inner)
+    }
+
+    /// Adds a node whose label is given to `labels`.
+    #[inline(always)]
+    fn node(&mut self, path: Path, byte: u8, first: bool, cursors: u32, found: Option<Found>) -> Result<(), TrieError> {
         self.left = self.left.checked_sub(1).ok_or(TrieError::Damaged)?;
-        if node.depth as usize > MAX_KEY || (found.is_none() && node.cursors == 0) {
+        if found.is_none() && cursors == 0 {
             return Err(TrieError::Damaged);
         }
-        self.hash_key(found, node.hash);
-        Ok(())
-    }
-
-    /// Gives the labels that wait their numbers.
-    fn settle(&mut self) {
-        self.skeleton.settle();
-        for (trie, code, node) in self.fresh.drain(..) {
-            let number = self.skeleton.rests[node as usize];
-            self.known[usize::from(trie)].set(code as usize, number, self.skeleton.distinct.get(number));
+        let path = path.check()?;
+        self.hash_key(found, path.hash);
+        if cursors > 0 {
+            self.waiting.push_back(Waiting { path, cursors });
         }
+        self.writer.push(byte, first, cursors > 0, found)?;
+        if self.writer.is_full() { self.labels.settle(&mut self.writer) } else { Ok(()) }
     }
 
     #[inline(always)]

@@ -1,101 +1,78 @@
 use std::collections::VecDeque;
 
-use crate::dict::trie::skeleton::Skeleton;
-use crate::dict::trie::{Found, TrieError};
+use super::labels::Labels;
+use super::path::Path;
+use crate::bits::Vectors;
+use crate::dict::trie::writer::Writer;
+use crate::dict::trie::{Found, Trie, TrieError, TrieNode};
+use crate::hash::Rolling;
 
-/// What becomes of a node when the deleted keys go.
-#[derive(Clone, Copy, Default)]
-struct Fate {
-    /// How many of its children stay, up to 2.
-    children: u8,
-    /// Whether a key ends there that is not deleted.
-    key: bool,
-    /// Its rank among inner nodes, the root the first.
-    inner: u32,
-    /// Its rank among the ends of keys.
-    terminal: u32,
-}
-
-impl Fate {
-    fn stays(self) -> bool {
-        self.key || self.children > 0
-    }
-
-    /// Whether it becomes one with its only child.
-    fn is_passed(self) -> bool {
-        !self.key && self.children == 1
-    }
-}
-
-impl Skeleton {
+impl Trie {
     /// The trie of the keys that are not deleted: without the nodes that lead to none, and nodes that lead to one child
     /// only become one with it.
-    pub(super) fn without_deleted(&self) -> Result<Self, TrieError> {
-        let (fates, groups) = self.fates();
-        let mut out = Self::new();
-        out.set_root(self.root.filter(|&found| found != Found::Deleted));
-        let children = |inner: u32| groups[inner as usize] as usize..groups[inner as usize + 1] as usize;
-        let mut queue = VecDeque::from([0]);
+    pub(super) fn without_deleted(&self, vectors: Vectors) -> Result<Self, TrieError> {
+        let staying = self.staying();
+        let kept = |node| self.terminal(node).filter(|&found| found != Found::Deleted);
+        let children = |inner: TrieNode| {
+            std::iter::successors(self.first_child(inner), |&child| self.sibling(child))
+                .map(|child| (child, self.inner_rank(child).map_or(0, |rank| staying[rank as usize])))
+                .filter(|&(child, below)| below > 0 || kept(child).is_some())
+        };
+        let mut labels = Labels::new(&[self.names()], 0, self.keys(), vectors)?;
+        let mut writer = Writer::new(self.shape.width, kept(self.root()));
+        let mut queue = VecDeque::from([self.root()]);
         let mut label = vec![];
         while let Some(inner) = queue.pop_front() {
             let mut first = true;
-            for child in children(inner).filter(|&child| fates[child].stays()) {
-                let mut node = child;
+            for (mut child, mut below) in children(inner) {
                 label.clear();
-                loop {
-                    label.push(self.edges[node]);
-                    label.extend_from_slice(self.distinct.get(self.rests[node]));
-                    if !fates[node].is_passed() {
-                        break;
-                    }
-                    let next = children(fates[node].inner).find(|&child| fates[child].stays());
-                    node = next.expect("one of its children stays");
+                self.push_label(child, &mut label);
+                while below == 1 && kept(child).is_none() {
+                    (child, below) = children(child).next().ok_or(TrieError::Damaged)?;
+                    self.push_label(child, &mut label);
                 }
-                let fate = fates[node];
-                let found = fate.key.then(|| Found::Value(self.values[fate.terminal as usize]));
-                out.push(&label, first, fate.children > 0, found)?;
-                if fate.children > 0 {
-                    queue.push_back(fate.inner);
+                labels.push_text(&label[1..], Path::root(Rolling::start(0)));
+                writer.push(label[0], first, below > 0, kept(child))?;
+                if writer.is_full() {
+                    labels.settle(&mut writer)?;
+                }
+                if below > 0 {
+                    queue.push_back(child);
                 }
                 first = false;
             }
         }
-        Ok(out)
+        labels.settle(&mut writer)?;
+        Self::assemble(writer.finish(labels.finish(), vectors)?)
     }
 
-    /// The fate of every node, and where the children of every inner node begin, the root's first; the last entry is the
-    /// end.
-    fn fates(&self) -> (Vec<Fate>, Vec<u32>) {
-        let nodes = self.nodes();
-        let mut fates = vec![Fate::default(); nodes];
-        let mut groups: Vec<u32> = (0..nodes).filter(|&node| self.firsts.get(node)).map(|node| node as u32).collect();
-        groups.push(nodes as u32);
-        if groups.len() == 1 {
-            groups.push(0);
+    /// How many children of each inner node stay, up to 2; by rank, the root the first.
+    fn staying(&self) -> Vec<u8> {
+        // Breadth-first, a node comes before its children.
+        let mut inners = vec![self.root()];
+        let mut parents = vec![0u32];
+        let mut at = 0;
+        let mut staying = vec![];
+        while at < inners.len() {
+            let mut kept = 0u8;
+            let mut child = self.first_child(inners[at]);
+            while let Some(node) = child {
+                if self.has_children(node) {
+                    inners.push(node);
+                    parents.push(at as u32);
+                } else {
+                    kept = (kept + u8::from(self.terminal(node) != Some(Found::Deleted))).min(2);
+                }
+                child = self.sibling(node);
+            }
+            staying.push(kept);
+            at += 1;
         }
-        let (mut inner, mut terminal) = (0, 0);
-        for (node, fate) in fates.iter_mut().enumerate() {
-            inner += u32::from(self.inner.get(node));
-            (fate.inner, fate.terminal) = (inner, terminal);
-            if self.terminals.get(node) {
-                fate.key = !self.deleted.get(terminal as usize);
-                terminal += 1;
-            }
+        for at in (1..inners.len()).rev() {
+            let stays = staying[at] > 0 || self.terminal(inners[at]).is_some_and(|found| found != Found::Deleted);
+            let parent = &mut staying[parents[at] as usize];
+            *parent = (*parent + u8::from(stays)).min(2);
         }
-        // Children come behind their parents.
-        let mut staying = vec![0u8; groups.len() - 1];
-        let mut group = groups.len() - 1;
-        for node in (0..nodes).rev() {
-            while groups[group] as usize > node {
-                group -= 1;
-            }
-            if self.inner.get(node) {
-                fates[node].children = staying[fates[node].inner as usize];
-            }
-            if fates[node].stays() {
-                staying[group] = (staying[group] + 1).min(2);
-            }
-        }
-        (fates, groups)
+        staying
     }
 }

@@ -1,0 +1,140 @@
+use crate::bits::{Vectors, prefetch};
+use crate::dict::trie::codes::Code;
+use crate::dict::trie::labels::{GROUP, Label, ONES, Rest};
+use crate::dict::trie::parts::Names;
+use crate::hash::{Rolling, RollingRun};
+
+/// The codes that labels have in the merged trie, by their texts: those of the trie that they are inherited from.
+///
+/// A hash table of which a search looks at a few places: a code that is not found there only makes the trie larger.
+pub(super) struct Codebook<'t> {
+    names: Names<'t>,
+    /// The upper half of a text's hash, and its code + 1; 0 is free.
+    slots: Vec<u64>,
+    /// What the text of each code does to a hash.
+    runs: Vec<RollingRun>,
+    vectors: Vectors,
+}
+
+/// A code of the merged trie, those of one byte before those of two; the last is that of the empty text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Number(u32);
+
+/// How many places are looked at.
+const PLACES: usize = 8;
+
+impl<'t> Codebook<'t> {
+    pub(super) fn new(names: Names<'t>, vectors: Vectors) -> Self {
+        let count = count(&names);
+        let slots = vec![0; (count * 2).next_power_of_two() + PLACES];
+        let mut book = Self { names, slots, runs: vec![RollingRun::default(); count + 1], vectors };
+        for number in 0..count {
+            let Some(text) = book.text(number).filter(|text| !text.is_empty()) else { continue };
+            let Some(run) = RollingRun::of(text) else { continue };
+            let hash = hash_of(run);
+            book.runs[number] = run;
+            if book.find(text, hash).is_none()
+                && let Some(slot) = book.places(hash).find(|&at| book.slots[at] == 0)
+            {
+                book.slots[slot] = hash >> 32 << 32 | (number as u64 + 1);
+            }
+        }
+        book
+    }
+
+    /// The number of the empty text.
+    pub(super) fn empty(&self) -> Number {
+        Number(self.runs.len() as u32 - 1)
+    }
+
+    pub(super) fn run(&self, number: Number) -> RollingRun {
+        self.runs[number.0 as usize]
+    }
+
+    pub(super) fn code(&self, number: Number) -> Code {
+        if number == self.empty() { Code::Empty } else { code(number.0 as usize) }
+    }
+
+    /// Asks for the memory that a search for a text begins with.
+    #[inline(always)]
+    pub(super) fn fetch(&self, hash: u64) {
+        prefetch(&self.slots[self.places(hash).start]);
+    }
+
+    /// The codes of a source's labels as they are called here.
+    pub(super) fn translate(&self, source: &Names<'t>) -> Vec<Option<Number>> {
+        let translated = |number| {
+            let text = text(source, number, self.vectors)?;
+            if text.is_empty() { Some(self.empty()) } else { self.find(text, hash_of(RollingRun::of(text)?)) }
+        };
+        (0..count(source)).map(translated).collect()
+    }
+
+    #[inline]
+    pub(super) fn find(&self, text: &[u8], hash: u64) -> Option<Number> {
+        for at in self.places(hash) {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            let number = slot as u32 - 1;
+            if slot >> 32 == hash >> 32 && self.text(number as usize) == Some(text) {
+                return Some(Number(number));
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn places(&self, hash: u64) -> std::ops::Range<usize> {
+        let home = hash as usize & (self.slots.len() - PLACES - 1);
+        home..home + PLACES
+    }
+
+    #[inline(always)]
+    fn text(&self, number: usize) -> Option<&'t [u8]> {
+        text(&self.names, number, self.vectors)
+    }
+}
+
+/// The hash of a text, if so it does to others.
+#[inline(always)]
+pub(super) fn hash_of(run: RollingRun) -> u64 {
+    Rolling::start(0).push_run(run).finish().get()
+}
+
+/// How many codes a trie may have.
+fn count(names: &Names<'_>) -> usize {
+    let groups = names.places.len().saturating_sub(ONES).min((1 << 16) / GROUP);
+    names.places.len().min(ONES) + groups * GROUP
+}
+
+fn code(number: usize) -> Code {
+    match number.checked_sub(ONES) {
+        None => Code::One(number as u8),
+        Some(two) => Code::Two(two as u16),
+    }
+}
+
+/// The number of a label's code.
+#[inline(always)]
+pub(super) fn number(label: Label<'_>) -> Option<usize> {
+    match label {
+        Label::One(code) => Some(usize::from(code)),
+        Label::Two(code) => Some(ONES + usize::from(code)),
+        Label::Empty | Label::Record { .. } => None,
+    }
+}
+
+#[inline(always)]
+fn text<'t>(names: &Names<'t>, number: usize, vectors: Vectors) -> Option<&'t [u8]> {
+    let label = match code(number) {
+        Code::One(code) => Label::One(code),
+        Code::Two(code) => Label::Two(code),
+        Code::Empty | Code::Record => return None,
+    };
+    match names.rest(label, vectors)? {
+        Rest::Text(text) => Some(text),
+        Rest::Tokens { .. } => None,
+    }
+}

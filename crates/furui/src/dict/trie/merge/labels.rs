@@ -1,0 +1,251 @@
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::codebook::{Codebook, Number, hash_of, number};
+use super::path::Path;
+use super::records::Records;
+use crate::bits::Vectors;
+use crate::dict::trie::TrieError;
+use crate::dict::trie::codes::{Code, Dictionary};
+use crate::dict::trie::encode::MAX_RARE;
+use crate::dict::trie::labels::{Label, MAX_RECORD, MAX_TOKEN, Rest, TOKEN_NIBBLES, Token, token_number};
+use crate::dict::trie::matcher::Matcher;
+use crate::dict::trie::parts::Names;
+use crate::dict::trie::tokens::MAX_TOKENS;
+use crate::dict::trie::writer::Writer;
+use crate::hash::{Rolling, RollingRun};
+
+/// Writes the labels of a merged trie, which has the codes and tokens of one of its sources, the heir's.
+///
+/// A label that is whole in a source is not read if it has a code, and its tokens are copied if they are the heir's; any
+/// other text is looked up among the codes, or cut into tokens anew. The labels of a block wait until it has all of them:
+/// then the memory of one is on its way while others are written.
+pub(super) struct Labels<'t> {
+    names: Names<'t>,
+    heir: u8,
+    book: Codebook<'t>,
+    /// By source and code.
+    known: Vec<Vec<Option<Number>>>,
+    tokens: Vec<Token>,
+    /// What the heir's tokens that are kept do to a hash.
+    runs: Vec<RollingRun>,
+    matcher: Matcher,
+    waiting: Vec<Waiting>,
+    /// The texts that wait, and the tokens.
+    text: Vec<u8>,
+    cut: Vec<u16>,
+    records: Records,
+    /// The places of texts of their own, by hash: the first of each counts.
+    long: HashMap<u64, (Vec<u8>, u64)>,
+}
+
+/// A label that is not written yet.
+#[derive(Clone, Copy)]
+enum Waiting {
+    Code(Code),
+    /// A text that may have a code.
+    Text {
+        start: u32,
+        end: u32,
+        hash: u64,
+    },
+    /// One that has none.
+    Rare {
+        start: u32,
+        end: u32,
+    },
+    Tokens {
+        start: u32,
+        end: u32,
+        hash: u64,
+    },
+}
+
+impl<'t> Labels<'t> {
+    /// For a trie of about `keys` keys.
+    pub(super) fn new(sources: &[Names<'t>], heir: u8, keys: u64, vectors: Vectors) -> Result<Self, TrieError> {
+        let names = sources[usize::from(heir)];
+        let book = Codebook::new(names, vectors);
+        let (tokens, kept) = tokens(names.tokens, sources)?;
+        let run = |token: &Token| RollingRun::of(&token[..usize::from(token[MAX_TOKEN])]);
+        Ok(Self {
+            names,
+            heir,
+            known: sources.iter().map(|source| book.translate(source)).collect(),
+            book,
+            runs: tokens[..kept].iter().map_while(run).collect(),
+            matcher: Matcher::new(&tokens),
+            tokens,
+            waiting: vec![],
+            text: vec![],
+            cut: vec![],
+            records: Records::new(keys, vectors),
+            long: HashMap::new(),
+        })
+    }
+
+    /// What a label is called that is whole in a source, if it has a code there and here.
+    #[inline(always)]
+    pub(super) fn known(&self, source: u8, label: Label<'t>) -> Option<Number> {
+        match number(label) {
+            Some(number) => *self.known[usize::from(source)].get(number)?,
+            None if matches!(label, Label::Empty) => Some(self.book.empty()),
+            None => None,
+        }
+    }
+
+    /// The next label, if it is known.
+    #[inline(always)]
+    pub(super) fn push_known(&mut self, known: Number, path: Path) -> Path {
+        self.waiting.push(Waiting::Code(self.book.code(known)));
+        path.push_run(self.book.run(known))
+    }
+
+    /// The next label, if it is a record of tokens that are kept.
+    #[inline]
+    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'t>, mut path: Path) -> Option<Path> {
+        let Rest::Tokens { records, start, count } = rest else { return None };
+        if source != self.heir || count * TOKEN_NIBBLES > MAX_RECORD {
+            return None;
+        }
+        let before = self.cut.len();
+        for i in 0..count {
+            let number = token_number(records, start + i * TOKEN_NIBBLES)?;
+            let Some(&run) = self.runs.get(usize::from(number)) else {
+                self.cut.truncate(before);
+                return None;
+            };
+            path = path.push_run(run);
+            self.cut.push(number);
+        }
+        let waiting = self.tokens_from(before);
+        self.waiting.push(waiting);
+        Some(path)
+    }
+
+    /// The next label, whatever it is.
+    #[inline]
+    pub(super) fn push_text(&mut self, text: &[u8], path: Path) -> Path {
+        if text.is_empty() {
+            self.waiting.push(Waiting::Code(Code::Empty));
+            return path;
+        }
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(text);
+        let end = self.text.len() as u32;
+        let Some(run) = RollingRun::of(text) else {
+            self.waiting.push(Waiting::Rare { start, end });
+            return path.push_all(text);
+        };
+        let hash = hash_of(run);
+        self.book.fetch(hash);
+        self.waiting.push(Waiting::Text { start, end, hash });
+        path.push_run(run)
+    }
+
+    /// Writes the labels that wait.
+    pub(super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
+        for i in 0..self.waiting.len() {
+            let (start, end, known) = match self.waiting[i] {
+                Waiting::Text { start, end, hash } => {
+                    (start, end, self.book.find(&self.text[start as usize..end as usize], hash))
+                }
+                Waiting::Rare { start, end } => (start, end, None),
+                Waiting::Code(_) | Waiting::Tokens { .. } => continue,
+            };
+            if let Some(known) = known {
+                self.waiting[i] = Waiting::Code(self.book.code(known));
+                continue;
+            }
+            let before = self.cut.len();
+            let text = &self.text[start as usize..end as usize];
+            let is_cut = text.len() <= MAX_RARE && self.matcher.cut_greedily(text, &mut self.cut);
+            if is_cut && (self.cut.len() - before) * TOKEN_NIBBLES <= MAX_RECORD {
+                self.waiting[i] = self.tokens_from(before);
+            } else {
+                self.waiting[i] = Waiting::Rare { start, end };
+            }
+        }
+        for i in 0..self.waiting.len() {
+            match self.waiting[i] {
+                Waiting::Code(code) => writer.code(code)?,
+                Waiting::Tokens { start, end, hash } => {
+                    let cut = &self.cut[start as usize..end as usize];
+                    match self.records.before(writer, cut, hash) {
+                        Some(position) => writer.link(position)?,
+                        None => writer.tokens(cut)?,
+                    }
+                }
+                Waiting::Text { start, end, .. } | Waiting::Rare { start, end } => {
+                    self.long(writer, start as usize..end as usize)?;
+                }
+            }
+        }
+        self.waiting.clear();
+        self.text.clear();
+        self.cut.clear();
+        Ok(())
+    }
+
+    /// The tokens from one of `cut` on, the memory of which is asked for.
+    #[inline(always)]
+    fn tokens_from(&self, start: usize) -> Waiting {
+        let hash = self.records.fetch(&self.cut[start..]);
+        Waiting::Tokens { start: start as u32, end: self.cut.len() as u32, hash }
+    }
+
+    /// Writes a label that tokens cannot make.
+    fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
+        let text = &self.text[text];
+        let hash = Rolling::start(0).push_all(text).finish().get();
+        let place = match self.long.get(&hash) {
+            Some((first, place)) if first == text => *place,
+            _ => {
+                let place = writer.add_long(text)?;
+                self.long.entry(hash).or_insert_with(|| (text.to_vec(), place));
+                place
+            }
+        };
+        writer.long(place)
+    }
+
+    pub(super) fn finish(self) -> Dictionary {
+        Dictionary {
+            places: self.names.places.as_flattened().to_vec(),
+            texts: self.names.texts.to_vec(),
+            tokens: self.tokens.into_flattened(),
+        }
+    }
+}
+
+/// The tokens of the merged trie, and how many of the heir's are kept: there is one for every byte that a token or a code of
+/// any source has. Room for those that the heir lacks is made at the end.
+fn tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<(Vec<Token>, usize), TrieError> {
+    let is_token = |token: &Token| (1..=MAX_TOKEN).contains(&usize::from(token[MAX_TOKEN]));
+    if heir.len() > MAX_TOKENS || !heir.iter().all(is_token) {
+        return Err(TrieError::Damaged);
+    }
+    let mut occurs = [false; 256];
+    for source in sources {
+        let tokens = source.tokens.iter().filter(|token| is_token(token));
+        let bytes = tokens.flat_map(|token| &token[..usize::from(token[MAX_TOKEN])]);
+        bytes.chain(source.texts).for_each(|&byte| occurs[usize::from(byte)] = true);
+    }
+    for token in heir.iter().filter(|token| token[MAX_TOKEN] == 1) {
+        occurs[usize::from(token[0])] = false;
+    }
+    let missing = (0..=255).filter(|&byte| occurs[usize::from(byte)]);
+    let kept = heir.len().min(MAX_TOKENS - missing.clone().count());
+    let mut tokens = heir[..kept].to_vec();
+    tokens.extend(missing.map(|byte| {
+        let mut token = [0; MAX_TOKEN + 1];
+        (token[0], token[MAX_TOKEN]) = (byte, 1);
+        token
+    }));
+    let mut sorted: Vec<&[u8]> = tokens.iter().map(|token| &token[..usize::from(token[MAX_TOKEN])]).collect();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(TrieError::Damaged);
+    }
+    Ok((tokens, kept))
+}

@@ -1,0 +1,37 @@
+use crate::dict::MAX_KEY;
+use crate::dict::trie::TrieError;
+use crate::hash::{Rolling, RollingRun};
+
+/// What is carried along a path: the state of its hash, and how many bytes it has.
+#[derive(Clone, Copy)]
+pub(super) struct Path {
+    pub(super) hash: Rolling,
+    length: u32,
+}
+
+impl Path {
+    pub(super) fn root(hash: Rolling) -> Self {
+        Self { hash, length: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn push(self, byte: u8) -> Self {
+        Self { hash: self.hash.push(byte), length: self.length + 1 }
+    }
+
+    #[inline(always)]
+    pub(super) fn push_all(self, text: &[u8]) -> Self {
+        Self { hash: self.hash.push_all(text), length: self.length + text.len() as u32 }
+    }
+
+    #[inline(always)]
+    pub(super) fn push_run(self, run: RollingRun) -> Self {
+        Self { hash: self.hash.push_run(run), length: self.length + run.len() }
+    }
+
+    /// An error if no key is so long.
+    #[inline(always)]
+    pub(super) fn check(self) -> Result<Self, TrieError> {
+        if self.length as usize > MAX_KEY { Err(TrieError::Damaged) } else { Ok(self) }
+    }
+}

@@ -1,0 +1,65 @@
+use crate::bits::{Vectors, prefetch, scale};
+use crate::dict::trie::block::{Block, Position};
+use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, token_number};
+use crate::dict::trie::writer::{Writer, link_nibbles};
+use crate::hash::Rolling;
+
+/// Where records of tokens are that were written: an equal one may be a link.
+///
+/// One place for each hash, in which the last counts: a record that is forgotten is only written again.
+pub(super) struct Records {
+    /// 24 bits of a hash and a position.
+    places: Vec<u64>,
+    vectors: Vectors,
+}
+
+/// There is a place for so many keys.
+const KEYS: usize = 8;
+
+const TAG: u64 = !0 << Position::BITS;
+
+impl Records {
+    pub(super) fn new(keys: u64, vectors: Vectors) -> Self {
+        Self { places: vec![0; (keys as usize / KEYS).next_power_of_two()], vectors }
+    }
+
+    /// The hash of a record, whose place is asked for. Short ones are none the shorter as links and have no place.
+    #[inline(always)]
+    pub(super) fn fetch(&self, record: &[u16]) -> u64 {
+        if record.len() * TOKEN_NIBBLES <= NEAR_NIBBLES {
+            return 0;
+        }
+        let bytes = record.iter().flat_map(|token| token.to_le_bytes());
+        let hash = bytes.fold(Rolling::start(0), Rolling::push).finish().get();
+        prefetch(&self.places[scale(hash, self.places.len())]);
+        hash
+    }
+
+    /// Where the record is already, if a link there is shorter. Otherwise it is about to be written.
+    #[inline(always)]
+    pub(super) fn before(&mut self, writer: &Writer, record: &[u16], hash: u64) -> Option<Position> {
+        let nibbles = record.len() * TOKEN_NIBBLES;
+        if nibbles <= NEAR_NIBBLES {
+            return None;
+        }
+        let place = scale(hash, self.places.len());
+        let entry = self.places[place];
+        let position = Position(entry & !TAG);
+        if (entry ^ hash << Position::BITS) & TAG == 0
+            && nibbles > link_nibbles(position)
+            && is_at(writer.written(), position, record, self.vectors)
+        {
+            return Some(position);
+        }
+        self.places[place] = hash << Position::BITS | writer.position().0;
+        None
+    }
+}
+
+/// Whether a record is the label of the node at `position`.
+fn is_at(nodes: &[u8], position: Position, record: &[u16], vectors: Vectors) -> bool {
+    let label = Block::at(nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));
+    let Some(Label::Record { records, start, nibbles, link: false }) = label else { return false };
+    let token = |i| token_number(records, start + i * TOKEN_NIBBLES);
+    nibbles == record.len() * TOKEN_NIBBLES && record.iter().enumerate().all(|(i, &wanted)| token(i) == Some(wanted))
+}

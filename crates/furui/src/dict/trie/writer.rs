@@ -1,0 +1,245 @@
+use super::block::{Block, Draft, NODES, Position, set_down};
+use super::codes::{Code, Dictionary};
+use super::ends::{EndParts, Ends};
+use super::jump::Jump;
+use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, place};
+use super::parts::{Names, PARTS, Parts};
+use super::skeleton::MAX_NODES;
+use super::values::Width;
+use super::{Found, Shape, TrieError};
+use crate::bits::Vectors;
+
+/// The offset of every so many blocks is in the directory.
+pub(super) const DIRECTORY_STEP: usize = 64;
+
+/// A trie's bytes, part by part, and its numbers.
+pub(super) struct Encoded {
+    pub(super) shape: Shape,
+    pub(super) parts: [Vec<u8>; PARTS],
+}
+
+/// Writes the blocks of a trie as its nodes come, breadth-first: [`push`](Self::push) for each, and for each its label,
+/// before or after that: a block is written when it has all of both.
+pub(super) struct Writer {
+    nodes: Vec<u8>,
+    directory: Vec<u8>,
+    long: Vec<u8>,
+    ends: Ends,
+    /// The block that is not yet written, and how many there are before it.
+    draft: Draft,
+    blocks: usize,
+    /// The group of children that begins next belongs to the inner node of this rank.
+    group: u32,
+    /// The block whose first inner node is the next to get its children's place, and that node's rank.
+    parent: (usize, u32),
+    uses_tokens: bool,
+}
+
+/// What a link to a label's text leads with: the high bit of its length.
+const LINK: u8 = 0x80;
+
+impl Writer {
+    /// Of a trie whose values have at most `width` bits.
+    pub(super) fn new(width: Width, root: Option<Found>) -> Self {
+        Self {
+            nodes: vec![],
+            directory: vec![],
+            long: vec![],
+            ends: Ends::new(width, root),
+            draft: Draft { inners: 1, ..Draft::default() },
+            blocks: 0,
+            group: 0,
+            parent: (0, 1),
+            uses_tokens: false,
+        }
+    }
+
+    /// The node whose label comes next.
+    #[inline(always)]
+    pub(super) fn position(&self) -> Position {
+        Position::new(self.nodes.len(), self.draft.labels)
+    }
+
+    /// Whether the block waits for labels.
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.draft.edges.len() == NODES
+    }
+
+    /// The blocks so far.
+    #[inline(always)]
+    pub(super) fn written(&self) -> &[u8] {
+        &self.nodes
+    }
+
+    /// The next node's label has a code.
+    #[inline(always)]
+    pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
+        self.class(code);
+        self.block_if_full()
+    }
+
+    #[inline(always)]
+    fn class(&mut self, code: Code) {
+        let bit = 1u64 << self.draft.labels;
+        self.draft.labels += 1;
+        match code {
+            Code::Empty => {}
+            Code::One(code) => {
+                self.draft.one |= bit;
+                self.draft.codes.push(code);
+            }
+            Code::Two(code) => {
+                self.draft.two |= bit;
+                self.draft.codes.extend(code.to_le_bytes());
+            }
+            Code::Record => {
+                self.draft.one |= bit;
+                self.draft.two |= bit;
+            }
+        }
+    }
+
+    /// The next node's label is made of tokens.
+    #[inline]
+    pub(super) fn tokens(&mut self, tokens: &[u16]) -> Result<(), TrieError> {
+        self.class(Code::Record);
+        self.uses_tokens = true;
+        self.draft.lengths.push((tokens.len() * TOKEN_NIBBLES) as u8);
+        for &token in tokens {
+            self.draft.push_nibbles(u64::from(token), TOKEN_NIBBLES);
+        }
+        self.block_if_full()
+    }
+
+    /// The next node's label is that of the node at `position`.
+    pub(super) fn link(&mut self, position: Position) -> Result<(), TrieError> {
+        self.class(Code::Record);
+        let nibbles = link_nibbles(position);
+        self.draft.lengths.push(LINK | nibbles as u8);
+        self.draft.push_nibbles(position.0, nibbles);
+        self.block_if_full()
+    }
+
+    /// The next node's label is the text at a place of its own.
+    pub(super) fn long(&mut self, place: u64) -> Result<(), TrieError> {
+        self.class(Code::Record);
+        self.draft.lengths.push(LINK | LONG_NIBBLES as u8);
+        self.draft.push_nibbles(place, LONG_NIBBLES);
+        self.block_if_full()
+    }
+
+    /// A place for a text of its own.
+    pub(super) fn add_long(&mut self, text: &[u8]) -> Result<u64, TrieError> {
+        if self.long.len() as u64 >= 1 << 46 {
+            return Err(TrieError::TooLarge("more than 2^46 bytes of long labels"));
+        }
+        let place = place(self.long.len(), text.len());
+        self.long.extend_from_slice(text);
+        Ok(place)
+    }
+
+    /// The next node: its first byte, whether it is the `first` child of its parent, whether it has
+    /// children, and what the key holds that ends there.
+    #[inline(always)]
+    pub(super) fn push(
+        &mut self,
+        edge: u8,
+        first: bool,
+        inner: bool,
+        terminal: Option<Found>,
+    ) -> Result<(), TrieError> {
+        let slot = self.draft.edges.len();
+        self.draft.edges.push(edge);
+        self.draft.first |= u64::from(first) << slot;
+        self.draft.inner |= u64::from(inner) << slot;
+        self.ends.push(inner, terminal);
+        self.block_if_full()
+    }
+
+    #[inline(always)]
+    fn block_if_full(&mut self) -> Result<(), TrieError> {
+        if self.draft.edges.len() == NODES && self.draft.labels as usize == NODES { self.block() } else { Ok(()) }
+    }
+
+    /// Writes the block, and in the blocks of their parents where the children are that are in it.
+    fn block(&mut self) -> Result<(), TrieError> {
+        let offset = self.nodes.len();
+        if self.blocks.is_multiple_of(DIRECTORY_STEP) {
+            self.directory.extend((offset as u64).to_le_bytes());
+        }
+        let count = self.draft.edges.len();
+        let (mut firsts, inner) = (self.draft.first, self.draft.inner.count_ones());
+        self.draft.write(&mut self.nodes);
+        self.draft.begin(self.draft.inners + inner, self.draft.leaves + count as u32 - inner);
+        self.blocks += 1;
+        if self.nodes.len() as u64 >= 1 << (Position::BITS - 6) {
+            return Err(TrieError::TooLarge("more than 16 GiB of nodes"));
+        }
+        if self.blocks > MAX_NODES / NODES {
+            return Err(TrieError::TooLarge("more than 2^32 nodes"));
+        }
+        while firsts != 0 {
+            let position = Position::new(offset, firsts.trailing_zeros());
+            // Blocks without inner nodes say the same as the next one that has some.
+            while self.group == self.parent.1 {
+                let Some(block) = Block::at(&self.nodes, self.parent.0) else { break };
+                let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());
+                set_down(&mut self.nodes, self.parent.0, position);
+                self.parent = next;
+            }
+            self.group += 1;
+            firsts &= firsts - 1;
+        }
+        Ok(())
+    }
+
+    /// The trie, if its labels have the codes and tokens of `dictionary`.
+    pub(super) fn finish(mut self, dictionary: Dictionary, vectors: Vectors) -> Result<Encoded, TrieError> {
+        let nodes = (self.blocks * NODES + self.draft.edges.len()) as u64;
+        if !self.draft.edges.is_empty() {
+            self.block()?;
+        }
+        // No inner node comes any more.
+        let mut parent = self.parent.0;
+        while let Some(length) = Block::at(&self.nodes, parent).map(Block::length) {
+            set_down(&mut self.nodes, parent, Position(u64::MAX));
+            parent += length;
+        }
+        let leaves = u64::from(self.draft.leaves);
+        let width = self.ends.width();
+        let EndParts { keys, terminals, values, deleted } = self.ends.finish();
+        let Dictionary { places, texts, tokens } = dictionary;
+        let tokens = if self.uses_tokens { tokens } else { vec![] };
+        let names = Names {
+            nodes: &self.nodes,
+            places: places.as_chunks().0,
+            texts: &texts,
+            tokens: tokens.as_chunks().0,
+            long: &self.long,
+        };
+        let jump = Jump::choose(&names, &terminals, nodes, vectors);
+        let parts = [
+            self.nodes,
+            self.directory,
+            places,
+            texts,
+            tokens,
+            self.long,
+            terminals,
+            jump.buckets,
+            jump.paths,
+            values,
+            deleted,
+        ];
+        let lengths = std::array::from_fn(|i| parts[i].len() as u64);
+        let parts_of = Parts::new(lengths).ok_or(TrieError::TooLarge("more bytes than this machine addresses"))?;
+        let shape = Shape { keys, nodes, leaves, width, jump: jump.lengths, parts: parts_of };
+        Ok(Encoded { shape, parts })
+    }
+}
+
+/// How many half bytes a link to a position has.
+pub(super) fn link_nibbles(position: Position) -> usize {
+    if position.0 < 1 << (4 * NEAR_NIBBLES) { NEAR_NIBBLES } else { FAR_NIBBLES }
+}
