@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use furui::search::{ContentId, Query, Record};
 use furui_net::net::{Config, Identity, Transport};
-use furui_net::node::{Node, Publication, SearchEvent, SearchOptions};
+use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
 use tokio::sync::mpsc;
 
 /// Starts `count` nodes that all know the first.
@@ -26,11 +26,11 @@ async fn network(count: usize) -> Vec<Node> {
     nodes
 }
 
-fn publication(number: usize) -> Publication {
+fn document(number: usize) -> Document {
     let text = format!("document {number} of class c{} and kind k{}", number % 7, number % 3);
     let record = Record { url: format!("http://site.example/{number}"), title: String::new(), text };
     let bytes = record.encode().unwrap();
-    Publication { id: ContentId::of(&bytes), words: record.words().into_iter().collect(), record: bytes }
+    Document { id: ContentId::of(&bytes), words: record.words().into_iter().collect(), record: bytes }
 }
 
 async fn search(node: &Node, query: &str, options: SearchOptions) -> (BTreeSet<String>, u64) {
@@ -58,8 +58,8 @@ async fn search(node: &Node, query: &str, options: SearchOptions) -> (BTreeSet<S
 async fn what_one_node_publishes_every_node_finds() {
     let nodes = network(7).await;
     let count = 400;
-    assert_eq!(nodes[2].publish((0..count).map(publication).collect(), false).await, Ok(count as u64));
-    assert_eq!(nodes[2].publish((0..count).map(publication).collect(), false).await, Ok(0));
+    assert_eq!(nodes[2].publish((0..count).map(document).collect(), false).await, Ok(count as u64));
+    assert_eq!(nodes[2].publish((0..count).map(document).collect(), false).await, Ok(0));
     let all = SearchOptions { limit: None, ..SearchOptions::default() };
     for (at, node) in nodes.iter().enumerate() {
         let class = at % 7;

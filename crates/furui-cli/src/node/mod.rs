@@ -2,17 +2,78 @@
 
 mod client;
 
+use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use furui::Error;
+use furui_net::http;
+use furui_net::net::{Config, Transport};
+use furui_net::node::{self, Node};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
 
 use crate::cli::NodeOptions;
 
 pub use client::{Client, Lines};
 
+/// Requests of the HTTP face on their way to the node.
+const CALLS: usize = 64;
+
 /// Runs the command.
 pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
-    let NodeOptions { data, listen, http, bootstrap } = options;
-    let what = format!("{}, {listen:?}, {http}, {bootstrap:?}", data.display());
-    Err(Error::Config(format!("a node cannot be started yet ({what})")))
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
+    runtime.block_on(serve(options))
+}
+
+async fn serve(options: &NodeOptions) -> Result<ExitCode, Error> {
+    let failed = |error: node::NodeError| Error::Config(error.to_string());
+    let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
+    let mut config = Config::new(node::identity(&options.data).map_err(failed)?, Transport::Tcp);
+    config.listen.clone_from(&options.listen);
+    config.bootstrap.clone_from(&options.bootstrap);
+    let listener = TcpListener::bind(options.http).await;
+    let listener = listener.map_err(|source| Error::io("cannot listen on", options.http.to_string(), source))?;
+    let node = Node::start(Some(&options.data), config).await.map_err(failed)?;
+    announce(&node, listener.local_addr().unwrap_or(options.http))?;
+
+    let (calls, asked) = mpsc::channel(CALLS);
+    tokio::spawn(node.clone().answer(asked));
+    let served = http::serve(listener, calls, interrupted).await;
+    node.shutdown().await;
+    served.map_err(|source| Error::io("cannot serve", options.http.to_string(), source))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the addresses in use.
+fn announce(node: &Node, http: SocketAddr) -> Result<(), Error> {
+    let mut lines: String =
+        node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();
+    lines += &format!("http http://{http}\n");
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(lines.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|source| Error::io("cannot write to", "standard output", source))
+}
+
+/// Ready at the first ^C or SIGTERM; a second one ends the process at once.
+fn interruption() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            std::process::exit(130);
+        });
+    })
 }

@@ -56,7 +56,7 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
             }
             Call::Search { asked, events } => {
                 let fits = |document: &&Document| {
-                    asked.cursor.is_none_or(|cursor| document.id.head() > cursor)
+                    asked.cursor.is_none_or(|cursor| document.id > cursor)
                         && asked.query.clauses().iter().any(|clause| {
                             clause.must.iter().all(|word| document.words.contains(word))
                                 && !clause.without.iter().any(|word| document.words.contains(word))
@@ -71,8 +71,8 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                     let Record { url, title, .. } = Record::decode(&document.record).unwrap();
                     let _ = events.send(Event::Hit(Hit { id: document.id, url, title, score: 1.0 })).await;
                 }
-                let cursor = (shown.len() < found.len()).then(|| shown[shown.len() - 1].id.head());
-                let end = Summary { total: shown.len() as u64, bytes: 30, cursor };
+                let cursor = (shown.len() < found.len()).then(|| shown[shown.len() - 1].id);
+                let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };
                 let _ = events.send(Event::End(end)).await;
             }
             Call::Status { answer } => {

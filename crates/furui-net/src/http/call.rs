@@ -3,6 +3,7 @@ use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Status;
+use crate::node::Document;
 
 /// What the face asks of its node. Whoever asked has gone away when the other end of `answer` or `events` is closed:
 /// then there is no need to go on.
@@ -29,17 +30,6 @@ pub enum Call {
     },
 }
 
-/// A document to publish, with all that can be told from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
-    /// The hash of `record`.
-    pub id: ContentId,
-    /// The encoded [`Record`](furui::search::Record).
-    pub record: Vec<u8>,
-    /// The words it is found under, in order, each once.
-    pub words: Vec<String>,
-}
-
 /// What became of the documents of a [`Call::Publish`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
@@ -55,7 +45,7 @@ pub struct Asked {
     /// How many results; at most [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: u32,
     /// [`Summary::cursor`] of the answer that is to be continued.
-    pub cursor: Option<u64>,
+    pub cursor: Option<ContentId>,
     /// Whether [`Event::Step`]s are wanted.
     pub explain: bool,
 }
@@ -106,9 +96,11 @@ pub struct Summary {
     pub total: u64,
     /// Bytes of all messages that the search took.
     pub bytes: u64,
-    /// Where to go on, if there may be more: 16 hexadecimal digits.
+    /// Where to go on, if there may be more: the id of the last document, in hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
-    pub cursor: Option<u64>,
+    pub cursor: Option<ContentId>,
+    /// Whether every list that was read was whole, as far as its keepers know.
+    pub whole: bool,
 }
 
 /// Why a node does not do it: a sentence that says what to do.
@@ -122,9 +114,9 @@ fn displayed<S: Serializer>(id: &ContentId, serializer: S) -> Result<S::Ok, S::E
     serializer.collect_str(id)
 }
 
-fn hexadecimal<S: Serializer>(cursor: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+fn hexadecimal<S: Serializer>(cursor: &Option<ContentId>, serializer: S) -> Result<S::Ok, S::Error> {
     match cursor {
-        Some(cursor) => serializer.collect_str(&format_args!("{cursor:016x}")),
+        Some(cursor) => serializer.collect_str(cursor),
         None => serializer.serialize_none(),
     }
 }

@@ -3,7 +3,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `POST /publish`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
-//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…}` |
+//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds |
 //! | `GET /metrics` | the same figures for Prometheus |
 //!
@@ -31,7 +31,8 @@ use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
-pub use call::{Asked, Call, Document, Event, Hit, Published, Refused, Step, Summary};
+pub use crate::node::Document;
+pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
 pub use error::ApiError;
 pub use status::Status;
 

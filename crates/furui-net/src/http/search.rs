@@ -1,7 +1,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::{IntoResponse, Response};
-use furui::search::Query;
+use furui::search::{ContentId, Query};
 use serde::Deserialize;
 use tokio::sync::mpsc::{self, error::SendTimeoutError};
 use tokio::time::timeout;
@@ -62,10 +62,7 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(ApiError::Limit);
     }
-    let cursor = wanted.cursor.map(|cursor| match cursor.len() {
-        16 if !cursor.starts_with('+') => u64::from_str_radix(&cursor, 16).map_err(|_| ApiError::Cursor),
-        _ => Err(ApiError::Cursor),
-    });
+    let cursor = wanted.cursor.map(|cursor| cursor.parse::<ContentId>().map_err(|_| ApiError::Cursor));
     let query = Query::parse(&wanted.q).map_err(ApiError::Query)?;
     Ok(Asked { query, limit, cursor: cursor.transpose()?, explain: wanted.explain })
 }

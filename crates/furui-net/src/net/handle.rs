@@ -150,6 +150,11 @@ impl Net {
         me.clone().expect("set before a handle exists")
     }
 
+    /// This node's identity as people write it.
+    pub fn name(&self) -> String {
+        libp2p::PeerId::from_bytes(self.me().identity()).map(|id| id.to_base58()).unwrap_or_default()
+    }
+
     /// The multiaddresses that it listens on, with its identity: what others can be given to join by.
     pub fn listen_addresses(&self) -> Vec<String> {
         let (_, addresses) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@
 //!                 Repair ── compare, list ──┘
 //! ```
 
+mod face;
 mod keeper;
 mod places;
 mod publish;
@@ -30,7 +31,7 @@ use keeper::Keeper;
 use published::Published;
 use search::Known;
 
-pub use publish::{Publication, PublishError};
+pub use publish::{Document, PublishError};
 pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
 
 /// The file of the node's secret key.
@@ -51,6 +52,7 @@ struct Inner {
     searches: AtomicU64,
     documents: AtomicU64,
     repair: AbortHandle,
+    /// Of the keeper, until it is waited for.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -58,7 +60,7 @@ struct Inner {
 #[derive(Clone, Debug)]
 pub struct NodeStatus {
     /// How others know it.
-    pub me: Peer,
+    pub peer: String,
     /// Where others reach it.
     pub addresses: Vec<String>,
     /// Whether it has been given all that it should hold.
@@ -126,7 +128,7 @@ impl Node {
         let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
         let counts = keeper.counts();
         Ok(NodeStatus {
-            me: net.me(),
+            peer: net.name(),
             addresses: net.listen_addresses(),
             whole: self.0.whole.load(Ordering::Relaxed),
             peers: net.peers().await.len() as u64,

@@ -21,14 +21,14 @@ const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
 const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A document to be published.
+/// A document to publish, with all that can be told from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Publication {
-    /// The id of the record.
+pub struct Document {
+    /// The hash of `record`.
     pub id: ContentId,
     /// The encoded [`Record`](furui::search::Record).
     pub record: Vec<u8>,
-    /// Its words, each once.
+    /// The words it is found under, each once.
     pub words: Vec<String>,
 }
 
@@ -78,21 +78,21 @@ impl Node {
     ///
     /// # Errors
     /// If a list or record found no keeper: then nothing is noted as published, and all can be published again.
-    pub async fn publish(&self, publications: Vec<Publication>, again: bool) -> Result<u64, PublishError> {
+    pub async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<u64, PublishError> {
         let inner = &*self.0;
         let storage = |error: redb::Error| PublishError::Storage(error.to_string());
         let now = unix_seconds();
-        let ids: Vec<ContentId> = publications.iter().map(|publication| publication.id).collect();
+        let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
         let recent = match again {
             true => vec![false; ids.len()],
             false => inner.published.recent(&ids, now - LIFE.as_secs() / 2).map_err(storage)?,
         };
-        let fresh: Vec<Publication> =
-            publications.into_iter().zip(recent).filter(|(_, recent)| !recent).map(|(fresh, _)| fresh).collect();
+        let fresh: Vec<Document> =
+            documents.into_iter().zip(recent).filter(|(_, recent)| !recent).map(|(fresh, _)| fresh).collect();
         if fresh.is_empty() {
             return Ok(0);
         }
-        let ids: Vec<ContentId> = fresh.iter().map(|publication| publication.id).collect();
+        let ids: Vec<ContentId> = fresh.iter().map(|document| document.id).collect();
         store(inner, fresh).await?;
         let published = inner.published.clone();
         let noted = tokio::task::spawn_blocking(move || published.set(&ids, now).map(|()| ids.len() as u64)).await;
@@ -103,10 +103,10 @@ impl Node {
 }
 
 /// Gives each list and each record to its keepers.
-pub(super) async fn store(inner: &Inner, publications: Vec<Publication>) -> Result<(), PublishError> {
+pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(), PublishError> {
     let mut lists: BTreeMap<String, Vec<ContentId>> = BTreeMap::new();
     let mut parcels = Vec::new();
-    for Publication { id, record, words } in publications {
+    for Document { id, record, words } in documents {
         words.into_iter().for_each(|word| lists.entry(word).or_default().push(id));
         parcels.push((record_key(id), Parcel::Record(record)));
     }

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use super::keeper::{LIFE, unix_seconds};
 use super::places::Places;
-use super::publish::{self, Publication};
+use super::publish::{self, Document};
 use super::search;
 use super::{Inner, call, record_key, word_key};
 use crate::shelf::Shelf;
@@ -58,12 +58,12 @@ async fn renew(inner: &Inner) {
         && !stale.is_empty()
     {
         let records = search::records(inner, &stale).await;
-        let publications = records.into_iter().filter_map(|(id, record)| {
+        let documents = records.into_iter().filter_map(|(id, record)| {
             let words = record.words().into_iter().collect();
-            record.encode().ok().map(|record| Publication { id, record, words })
+            record.encode().ok().map(|record| Document { id, record, words })
         });
         // Those whose record nobody has any more are left out until then, too.
-        if publish::store(inner, publications.collect()).await.is_err() || inner.published.set(&stale, now).is_err() {
+        if publish::store(inner, documents.collect()).await.is_err() || inner.published.set(&stale, now).is_err() {
             return;
         }
     }

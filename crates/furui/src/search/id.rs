@@ -1,4 +1,5 @@
 use std::fmt;
+use std::str::FromStr;
 
 use crate::hash::KeyHash;
 
@@ -51,6 +52,37 @@ impl fmt::Display for ContentId {
     }
 }
 
+/// These letters are not the hexadecimal form of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoContentId;
+
+impl fmt::Display for NoContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the id of a document has {} hexadecimal digits", 2 * ContentId::BYTES)
+    }
+}
+
+impl std::error::Error for NoContentId {}
+
+impl FromStr for ContentId {
+    type Err = NoContentId;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, NoContentId> {
+        let digits = text.as_bytes();
+        if digits.len() != 2 * Self::BYTES {
+            return Err(NoContentId);
+        }
+        let digit = |at: usize| char::from(digits[at]).to_digit(16).ok_or(NoContentId);
+        let mut bytes = [0; Self::BYTES];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            // Two digits make a byte.
+            *byte = (digit(2 * at)? << 4 | digit(2 * at + 1)?) as u8;
+        }
+        Ok(Self(bytes))
+    }
+}
+
 impl fmt::Debug for ContentId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -96,6 +128,9 @@ mod tests {
         assert_eq!(id.head(), 0x1200_0000_0000_0034);
         assert_eq!(id.hash().get(), 0x56);
         assert_eq!(id.to_string(), "1200000000000034560000000000000000000000");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!("12".parse::<ContentId>(), Err(NoContentId));
+        assert_eq!("+200000000000034560000000000000000000000".parse::<ContentId>(), Err(NoContentId));
         assert!(IdRange { first: id.head(), last: id.head() }.contains(id));
         assert!(!IdRange { first: id.head() + 1, last: u64::MAX }.contains(id));
         assert_eq!(IdRange::ALL.part(), 1.0);

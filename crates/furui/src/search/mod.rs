@@ -37,7 +37,7 @@ pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
     Matches, Prediction, Session, Settlement, Size, predict, settle,
 };
-pub use id::{ContentId, IdRange};
+pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing};
 pub use message::{
     CodingKind, Cost, Fetched, Found, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle, Term, Wants,
