@@ -5,6 +5,8 @@ mod dict;
 mod filters;
 mod keys;
 mod levels;
+#[cfg(feature = "network")]
+mod network;
 mod pages;
 mod quotient;
 mod recent;
@@ -19,6 +21,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("dict") => dict::run(args)?,
         Some("filters") => filters::run(args.next().as_deref(), args.next().as_deref())?,
         Some("levels") => levels::run()?,
+        #[cfg(feature = "network")]
+        Some("network") => network::run(args)?,
         Some("pages") => pages::run(args.next().as_deref())?,
         Some("quotient") => quotient::run(args.next().as_deref())?,
         Some("recent") => recent::run(args.next().as_deref()),
@@ -30,7 +34,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "usage: furui-lab dict (bits | paper WORDS | application WORDS | buffer [FILE] | list FILE [KEYS] \
              | merge FILE [KEYS] | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | kinds | threads] | huge) \
-             | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \
+             | levels | network (kill | relay | hot | flood) [--furui PROGRAM] [--texts FILE] [--nodes N] [--documents N] \
+             | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \
              | search (table1 | fig4 | fig5 | fig6 | fig7 | fig8 | cuts | best | codings | three) [--data DIR] [--csv DIR] [--quick] \
              | stable [insert] \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
