@@ -78,13 +78,16 @@ impl Corpus {
     pub(super) fn query(&self, dice: &mut Dice) -> String {
         let words = loop {
             let words = &self.words[dice.below(self.words.len())];
-            if words.len() >= 3 {
-                break words;
+            // Nothing that means something else in a query.
+            let plain: Vec<&String> =
+                words.iter().filter(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric())).collect();
+            if plain.len() >= 3 {
+                break plain;
             }
         };
         let count = 1 + dice.below(3);
-        let chosen: BTreeSet<&String> = (0..count).filter_map(|_| words.iter().nth(dice.below(words.len()))).collect();
-        chosen.into_iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" ")
+        let chosen: BTreeSet<&String> = (0..count).map(|_| words[dice.below(words.len())]).collect();
+        chosen.into_iter().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
     /// Two words of some document.
@@ -99,7 +102,7 @@ impl Corpus {
 
     /// The URLs of the documents that have all words of a query.
     pub(super) fn answer(&self, query: &str) -> BTreeSet<&str> {
-        let lists = query.split(' ').filter_map(|word| self.lists.get(word.trim_matches('"')));
+        let lists = query.split(' ').filter_map(|word| self.lists.get(word));
         let both = lists.map(Clone::clone).reduce(|a, b| a.intersection(&b).copied().collect());
         both.unwrap_or_default().into_iter().map(|number| &*self.records[number].url).collect()
     }

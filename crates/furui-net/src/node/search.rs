@@ -168,13 +168,16 @@ impl Node {
         // Dropped with this function: what is under way for a search ends with it.
         let mut tasks = JoinSet::new();
         let mut last = None;
+        let mut looked_up = HashSet::new();
         loop {
             while let Some(event) = querier.poll(started.elapsed()) {
                 match event {
                     QueryEvent::Lookup { word } => {
                         let (net, answers) = (inner.net.clone(), answers.clone());
+                        // The nearest tells of the others, unless it fails, or lies.
+                        let wanted = if looked_up.insert(word.clone()) { 1 } else { limits::REPLICAS };
                         tasks.spawn(async move {
-                            let holders = net.closest(&word_key(&word), 1).await;
+                            let holders = net.closest(&word_key(&word), wanted).await;
                             // An error: the search is over.
                             let _ = answers.send(Came::Holders { word, holders }).await;
                         });
@@ -236,6 +239,7 @@ async fn fetch(inner: &Inner, ids: Vec<ContentId>, clauses: &[Clause]) -> Vec<Hi
 /// The records of these documents, as far as nodes that keep them answer.
 pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Record> {
     let mut records: HashMap<ContentId, Record> = HashMap::new();
+    let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
     for replicas in [1, limits::REPLICAS] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
@@ -243,8 +247,10 @@ pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<Content
         let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
         let lookups: Vec<_> = keys.iter().map(|key| inner.net.closest(key, replicas)).collect();
         for (id, holders) in missing.iter().zip(futures::future::join_all(lookups).await) {
-            for holder in holders.into_iter().skip(usize::from(replicas > 1)) {
-                asked.entry(holder).or_default().push(*id);
+            for holder in holders {
+                if tried.insert((*id, holder.clone())) {
+                    asked.entry(holder).or_default().push(*id);
+                }
             }
         }
         let answers: Vec<_> = asked.into_iter().map(|(holder, ids)| fetch_from(inner, holder, ids)).collect();

@@ -1,5 +1,7 @@
 //! Requests of this node and of others, and their answers.
 
+use std::time::Duration;
+
 use furui::search::Peer;
 use libp2p::request_response::{self, InboundRequestId, OutboundFailure, OutboundRequestId, ResponseChannel};
 use libp2p::{Multiaddr, PeerId};
@@ -16,6 +18,8 @@ use super::{Call, Driver};
 const CALLS_PER_PEER: usize = 16;
 /// Calls without an answer in time, one after the other, after which a peer is out of the routing table.
 const STRIKES: u8 = 2;
+/// How soon this node looks around again after that.
+const SECOND_CHANCE: Duration = Duration::from_secs(60);
 /// Peers whose strikes are remembered.
 const MAX_STRUCK: usize = 1024;
 
@@ -84,6 +88,8 @@ impl Driver {
         if *strikes >= STRIKES {
             self.strikes.remove(&peer);
             self.forget(&peer);
+            // It may only have been busy: then its neighbours still name it.
+            self.refresh_at = self.refresh_at.min(Instant::now() + SECOND_CHANCE);
         }
     }
 
