@@ -44,8 +44,8 @@ pub(super) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Bo
                 (Order::SmallerFirst, Choice::BestRinged { gamma: Gamma::Exact, delta: 1000 }),
             ),
             ("Golomb in two messages, smaller first", (Order::SmallerFirst, Choice::Two)),
-            ("Golomb in three messages, smaller first", (Order::SmallerFirst, Choice::Three)),
             ("default", (Order::SmallerFirst, Choice::Default)),
+            ("default, but in the order drawn", (Order::Drawn, Choice::Default)),
         ];
         let workload = options.workload(corpus, corpus.documents(), 2);
         let traffic = measure(&workload, &ways.map(|(_, way)| way), true)?;
