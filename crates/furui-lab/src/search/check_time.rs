@@ -6,15 +6,15 @@ use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, Ri
 use furui::{HashAlgorithm, HashSpec, KeyHash, Result};
 
 use super::RATES;
-use super::table::Table;
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
+use crate::table::Table;
 
 /// Keys in the filter.
 const MEMBERS: u64 = 10_000;
 const ROUNDS: usize = 5;
 
-pub(super) fn fig6(quick: bool) -> Result<Table> {
+pub(crate) fn fig6(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
         "alpha",

@@ -8,14 +8,14 @@ use furui::search::Coding;
 use super::Options;
 use super::corpus::Corpus;
 use super::exchange::{Choice, Order, measure};
-use super::table::Table;
 use super::traffic::{kbit, tuned_for};
+use crate::table::Table;
 
 /// What sizes would take if they did not come with the look-up that is kept.
 const SIZES_BITS: f64 = 40.0;
 
 /// The traffic of each coding, and its ratio to that of the paper's ringed filter.
-pub(super) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
         "coding",

@@ -5,8 +5,8 @@ use furui::filter::{
 };
 use furui::{KeyHash, Result};
 
-use super::table::Table;
 use crate::keys::mix;
+use crate::table::Table;
 
 /// α = 2⁻¹⁰, the rate of both figures.
 const PROBES: u32 = 10;
@@ -16,7 +16,7 @@ const KEYS: u64 = 300_000;
 
 /// Fig. 4: the rate of a ringed filter against its number of keys, for windows short and long: by eq. 13, by the
 /// formula nearer the truth, and of real filters.
-pub(super) fn fig4(quick: bool) -> Result<Table> {
+pub(crate) fn fig4(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig4",
         "Fig. 4: the rate of a ringed filter, alpha = 2^-10".to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn fig4(quick: bool) -> Result<Table> {
 
 /// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) against the number of keys, where the fixed one is
 /// made for the mean number, 500; the last row is the mean of the ratios to the variable one.
-pub(super) fn fig5(quick: bool) -> Result<Table> {
+pub(crate) fn fig5(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig5",
         "Fig. 5: the rates of the filters, alpha = 2^-10, and their means from 1 to 1000 keys".to_owned(),

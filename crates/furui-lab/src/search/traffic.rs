@@ -8,10 +8,10 @@ use furui::search::Coding;
 use super::all_pairs::AllPairs;
 use super::corpus::Corpus;
 use super::exchange::{Choice, Order, Traffic, Way, measure};
-use super::table::{Cell, Table};
 use super::workload::Workload;
 use super::{Options, RATES};
 use crate::clock::median;
+use crate::table::{Cell, Table};
 
 /// The windows of ringed filters: the paper's, and one that is about as good.
 const DELTAS: [u32; 2] = [100_000, 1000];
@@ -27,7 +27,7 @@ type Figure = fn(&Traffic) -> f64;
 type Join = fn(f64, f64) -> f64;
 
 /// Table 1: documents and words.
-pub(super) fn table1(corpora: &[Corpus]) -> Table {
+pub(crate) fn table1(corpora: &[Corpus]) -> Table {
     let columns =
         ["corpus", "documents", "words", "words a document", "documents a word", "documents of the commonest word"];
     let mut table = Table::new("table1", "Table 1: the corpora".to_owned(), columns);
@@ -48,7 +48,7 @@ pub(super) fn table1(corpora: &[Corpus]) -> Table {
 }
 
 /// Fig. 7: the Naive algorithm, by the number of documents, in kilobits.
-pub(super) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = ["corpus", "documents", "mean kbit", "max kbit", "smaller first, mean", "max"];
     let mut table = Table::new("fig7", "Fig. 7: traffic of the Naive algorithm".to_owned(), columns);
     for corpus in corpora {
@@ -70,7 +70,7 @@ pub(super) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
 /// Figs. 8 and 9: TFA with fixed and ringed filters, mean and max, by the number of documents and α. The fixed filters
 /// have, for each α, the bits with the least mean traffic at half of the paper's documents (50,000), as the paper chose
 /// them, and beside it the paper's 2164.
-pub(super) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
+pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
     let names = ["fixed, bits of each alpha", "fixed, 2164 bits", "ringed, delta 100,000", "ringed, delta 1000"];
     let columns = ["corpus", "documents", "alpha", "bits"].into_iter().chain(names);
     let mut tables = [("fig8", "Fig. 8: mean"), ("fig9", "Fig. 9: maximum")]
@@ -100,7 +100,7 @@ pub(super) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table
 ///
 /// One large pair of lists outweighs hundreds of others, so what 5000 queries say is a matter of luck: here are the means of
 /// all pairs of words, by formula, and of many rounds of queries, with the middle and the range of what one round says.
-pub(super) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
         "documents",
@@ -176,7 +176,7 @@ pub(super) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
 }
 
 /// Eq. 18: the best rate for each pair instead of one for all, and the smaller list first.
-pub(super) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = ["corpus", "ringed filters", "mean kbit", "max kbit", "mean, to 2^-7", "max, to 2^-7"];
     let mut table = Table::new("best", "Eq. 18: the best rate for each pair of lists".to_owned(), columns);
     let delta = 100_000;

@@ -1,0 +1,5 @@
+//! The experiments of the paper on duplicated URLs.
+
+use super::Experiment;
+
+pub(super) const EXPERIMENTS: &[Experiment] = &[];

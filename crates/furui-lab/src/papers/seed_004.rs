@@ -1,0 +1,5 @@
+//! The experiments of the paper on quotient filters.
+
+use super::Experiment;
+
+pub(super) const EXPERIMENTS: &[Experiment] = &[];
