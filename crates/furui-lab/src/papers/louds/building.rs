@@ -197,9 +197,8 @@ fn dealt((text, words): &(Vec<u8>, Vec<(usize, u32)>), part: usize, parts: usize
 }
 
 fn plot(table: &Table) -> Plot {
-    let relative = |walk: &str| {
-        table.points("k", "at once / then by key", &[("walk", walk.into()), ("hash", POLYNOMIALS.into())])
-    };
+    let relative =
+        |walk: &str| table.points("k", "at once / then by key", &[("walk", walk.into()), ("hash", POLYNOMIALS.into())]);
     let paper = PAPER.map(|(k, after, at_once)| (k as f64, at_once / after)).to_vec();
     Plot::new(
         "fig3",
@@ -225,7 +224,8 @@ fn verdict(table: &Table, merging: &Table) -> Verdict {
         () if all.as_flattened().iter().all(|&ratio| ratio < 1.0) && of(MERGE, 4) < 0.85 => Grade::WithinBand,
         () => Grade::NotReproduced,
     };
-    let shares = |column| table.number(column, &[("walk", BUFFER.into()), ("hash", POLYNOMIALS.into()), ("k", 4.0.into())]);
+    let shares =
+        |column| table.number(column, &[("walk", BUFFER.into()), ("hash", POLYNOMIALS.into()), ("k", 4.0.into())]);
     let text = format!(
         "Time of both at once as a share of one after the other at k = 4: {} when a dynamic trie is frozen, {} when two tries \
          are merged, {} when sorted keys are frozen; the paper has 0.68. Of the time at k = 4 {} % is the walk, {} % the trie, {} \

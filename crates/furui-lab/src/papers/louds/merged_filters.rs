@@ -68,7 +68,8 @@ impl Tries {
     /// How many tries have to be searched for a key that is in none.
     fn searched_in_vain(&self, misses: impl Iterator<Item = KeyHash> + Clone) -> f64 {
         let count = misses.clone().count() as f64;
-        misses.map(|key| self.list.iter().filter(|(filter, _)| filter.contains(key)).count()).sum::<usize>() as f64 / count
+        misses.map(|key| self.list.iter().filter(|(filter, _)| filter.contains(key)).count()).sum::<usize>() as f64
+            / count
     }
 }
 
@@ -80,7 +81,15 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let mut table = Table::new(
         "filters",
         format!("The filters of {keys} keys at a rate of {RATE}, built in {WINDOWS} windows"),
-        ["tries at most", "filters", "made for", "MiB at most", "bits a key at most", "ns a key", "tries searched in vain, a miss"],
+        [
+            "tries at most",
+            "filters",
+            "made for",
+            "MiB at most",
+            "bits a key at most",
+            "ns a key",
+            "tries searched in vain, a miss",
+        ],
     );
     for most in TRIES {
         let kinds = [None, Some(ROOM[0] * keys), Some(ROOM[1] * keys)];
@@ -98,7 +107,8 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         }
         for (fixed, (mut times, bits, vain)) in kinds.into_iter().zip(measured) {
             let name = if fixed.is_some() { "fixed, merged by OR" } else { "built anew" };
-            let made_for = fixed.map_or("the keys it has".into(), |fixed| Cell::from(format!("{} times all", fixed / keys)));
+            let made_for =
+                fixed.map_or("the keys it has".into(), |fixed| Cell::from(format!("{} times all", fixed / keys)));
             let each = bits as f64 / keys as f64;
             let cells = [bits as f64 / 8.0 / f64::from(1 << 20), each, median(&mut times), vain].map(Cell::from);
             table.push([Cell::from(most as u64), name.into(), made_for].into_iter().chain(cells));

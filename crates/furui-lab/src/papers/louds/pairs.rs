@@ -8,7 +8,10 @@ use furui::dict::Node;
 pub(super) type Pair<N> = (Option<N>, Option<N>);
 
 /// The paper's appendix A.1.
-pub(super) fn breadth_first_pairs<N: Node + Clone, S>(roots: Pair<N>, mut visit: impl FnMut(Option<&S>, &Pair<N>) -> S) {
+pub(super) fn breadth_first_pairs<N: Node + Clone, S>(
+    roots: Pair<N>,
+    mut visit: impl FnMut(Option<&S>, &Pair<N>) -> S,
+) {
     let mut queue = VecDeque::new();
     let carried = visit(None, &roots);
     queue.push_back((roots, carried));

@@ -66,12 +66,15 @@ fn measure(name: &str, corpus: &Corpus, context: &Context, table: &mut Table) ->
     let mut times: [[Vec<f64>; 3]; 2] = Default::default();
     let mut answers = vec![];
     for round in 0..ROUNDS {
-        let pick = |list: &[&'_ [u8]], i: usize| (mix((round * lookups + i) as u64 ^ context.seed << 40) % list.len() as u64) as usize;
+        let pick = |list: &[&'_ [u8]], i: usize| {
+            (mix((round * lookups + i) as u64 ^ context.seed << 40) % list.len() as u64) as usize
+        };
         let hits: Vec<&[u8]> = (0..lookups).map(|i| keys[pick(keys, i)]).collect();
         let missed: Vec<&[u8]> = (0..lookups / 2).map(|i| misses[pick(misses, i)]).collect();
         for (times, queries) in times.iter_mut().zip([hits, missed]) {
             times[0].push(ns_each(queries.len(), || queries.iter().for_each(|query| _ = black_box(louds.get(query)))));
-            times[1].push(ns_each(queries.len(), || queries.iter().for_each(|query| _ = black_box(compact.get(query)))));
+            times[1]
+                .push(ns_each(queries.len(), || queries.iter().for_each(|query| _ = black_box(compact.get(query)))));
             times[2].push(ns_each(queries.len(), || compact.get_all(&queries, &mut answers)));
         }
     }
@@ -95,7 +98,10 @@ fn check(louds: &LoudsTrie, compact: &Trie, keys: &[&[u8]], misses: &[&[u8]]) {
     for (&key, value) in keys.iter().zip(0..) {
         assert_eq!((louds.get(key), compact.get(key)), (Some(Some(value)), Some(Found::Value(value))));
     }
-    assert!(misses.iter().all(|key| louds.get(key).is_none() && compact.get(key).is_none()), "no key that was not put in");
+    assert!(
+        misses.iter().all(|key| louds.get(key).is_none() && compact.get(key).is_none()),
+        "no key that was not put in"
+    );
 }
 
 const COLUMNS: [&str; 5] = ["bytes a key", "of it the index", "build ns a key", "hit ns", "miss ns"];
@@ -107,7 +113,8 @@ fn share(table: &Table, keys: &str, trie: &str, column: &str) -> f64 {
 }
 
 fn plot(table: &Table) -> Plot {
-    let bars = |keys: &str| (0..).map(f64::from).zip(COLUMNS.map(|column| share(table, keys, COMPACT, column))).collect();
+    let bars =
+        |keys: &str| (0..).map(f64::from).zip(COLUMNS.map(|column| share(table, keys, COMPACT, column))).collect();
     Plot::new(
         "patricia",
         "The compact trie, as a share of plain LOUDS",

@@ -21,7 +21,9 @@ const PAPER: [u64; 2] = [11, 35];
 
 /// The lines of the body of a function, closing braces included as the paper counts its `end`s.
 fn body_lines(source: &str, function: &str) -> u64 {
-    let from = source.lines().skip_while(|line| !line.starts_with(&format!("pub fn {function}")) && !line.contains(&format!("fn {function}<")));
+    let from = source.lines().skip_while(|line| {
+        !line.starts_with(&format!("pub fn {function}")) && !line.contains(&format!("fn {function}<"))
+    });
     let body = from.skip(1).take_while(|line| *line != "}");
     body.filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count() as u64
 }
@@ -91,10 +93,12 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         ["keys", "all", "lost by flags for nodes without children", "lost by flags for ends of keys", "lost %"],
     );
     for (name, Corpus { words, .. }) in &corpora {
-        let mut sorted: Vec<(&[u8], Value)> = words.iter().zip(0..).map(|((word, _), i)| (word.as_slice(), Some(i))).collect();
+        let mut sorted: Vec<(&[u8], Value)> =
+            words.iter().zip(0..).map(|((word, _), i)| (word.as_slice(), Some(i))).collect();
         sorted.sort_unstable();
         let half = |half: usize| -> Result<LoudsTrie> {
-            let entries: Vec<_> = sorted.iter().copied().filter(|(_, value)| value.is_some_and(|i| i as usize % 2 == half)).collect();
+            let entries: Vec<_> =
+                sorted.iter().copied().filter(|(_, value)| value.is_some_and(|i| i as usize % 2 == half)).collect();
             Ok(build(SortedKeys::new(&entries)?.root()))
         };
         let tries = [half(0)?, half(1)?];
@@ -113,7 +117,13 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         let [merged, pairs] = [merged, pairs].map(|mut times| median(&mut times));
         walks.push([(*name).into(), nodes.into(), merged.into(), pairs.into(), (merged / pairs).into()]);
         let (all, inner) = (words.len() as u64, inner_keys(words));
-        flags.push([(*name).into(), all.into(), inner.into(), (all - kept).into(), (100.0 * inner as f64 / all as f64).into()]);
+        flags.push([
+            (*name).into(),
+            all.into(),
+            inner.into(),
+            (all - kept).into(),
+            (100.0 * inner as f64 / all as f64).into(),
+        ]);
     }
     let verdict = verdict(lines, &walks, &flags);
     let data = corpora.iter().map(|(_, corpus)| corpus.data.as_str()).collect::<Vec<_>>().join(" ");
