@@ -7,14 +7,14 @@
 mod axis;
 mod context;
 mod experiment;
+mod louds;
 mod ours;
 mod page;
 mod plot;
+mod quotient;
 mod seed_000;
 mod seed_001;
 mod seed_002;
-mod seed_003;
-mod seed_004;
 mod source;
 mod verdict;
 
@@ -34,8 +34,8 @@ fn experiments() -> Vec<Experiment> {
         seed_000::EXPERIMENTS,
         seed_001::EXPERIMENTS,
         seed_002::EXPERIMENTS,
-        seed_003::EXPERIMENTS,
-        seed_004::EXPERIMENTS,
+        louds::EXPERIMENTS,
+        quotient::EXPERIMENTS,
         ours::EXPERIMENTS,
     ];
     sources.concat()
