@@ -239,7 +239,7 @@ pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
             other.sort_unstable();
             for (probes, bits) in (1..).zip(&mut bits) {
                 let choice = Choice::ringed(probes, Gamma::Exact, DELTAS[0]);
-                *bits += exchange(&own, &other, choice, round, false)?.bits;
+                *bits += exchange(&own, &other, choice, round as u32, false)?.bits;
             }
         }
         let least = (0..bits.len()).min_by_key(|&i| bits[i]).expect("some rates");
