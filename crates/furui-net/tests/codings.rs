@@ -145,7 +145,7 @@ impl Asked {
         let word_of = |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].clone();
         let some = &documents[random.below(documents.len())];
         let together = random.below(3) > 0;
-        let mut word = |random: &mut Random| {
+        let word = |random: &mut Random| {
             if together { word_of(some, random) } else { word_of(&documents[random.below(documents.len())], random) }
         };
         let count = 2 + random.below(3);
@@ -242,13 +242,13 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
             assert_eq!(round.costs, []);
             continue;
         }
-        let cost = predicted(round, own, other, range, wants, report.salt);
+        let cost = predicted(round, own, other, range, wants, report.salt as u32);
         assert_eq!(round.costs, [cost], "{wants:?}: {first} ({}), {second} ({})", own.len(), other.len());
         sums.exchanges += 1;
         sums.bits += cost.sent_bits + cost.back_bits;
         sums.bytes += cost.sent_bytes + cost.back_bytes;
         let expected = (other.len() as f64 * range.part()).ceil() as u64;
-        let kind = CodingKind::from(plan::choose(wants, own.len() as u64, expected, range, report.salt));
+        let kind = CodingKind::from(plan::choose(wants, own.len() as u64, expected, range, report.salt as u32));
         sums.in_three += usize::from(kind == CodingKind::GolombInThree);
         sums.repeated += usize::from(kind != cost.coding);
     }
@@ -265,7 +265,7 @@ fn slice(list: &[ContentId], first: u64, most: usize) -> (&[ContentId], IdRange)
 }
 
 /// What the exchange of a round takes by the definitions; whether three messages were repeated is taken from the round.
-fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, wants: Wants, salt: u64) -> Cost {
+fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, wants: Wants, salt: u32) -> Cost {
     let expected = (other.len() as f64 * range.part()).ceil() as u64;
     let coding = plan::choose(wants, own.len() as u64, expected, range, salt);
     let mut cost = Cost { coding: coding.into(), ..Cost::default() };
