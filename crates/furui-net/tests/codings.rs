@@ -90,13 +90,12 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
         }
         println!(
             "{name}: {} of {} equal to brute force in {:.1} s; {} exchanges of two-word queries as predicted ({} in three \
-             messages, {} of them repeated): {} bits, {} bytes",
+             messages): {} bits, {} bytes",
             sums.queries,
             queries.len(),
             start.elapsed().as_secs_f64(),
             sums.exchanges,
             sums.in_three,
-            sums.repeated,
             sums.bits,
             sums.bytes
         );
@@ -113,9 +112,12 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
 async fn look_ups(nodes: &[Node], lists: &Lists, random: &mut Random) {
     const WORDS: usize = 500;
     let options = SearchOptions { limit: Some(1), records: false, ..SearchOptions::default() };
-    let beside = || nodes.iter().map(|node| node.net().counters()).fold((0, 0), |(wire, exchange), counters| {
-        (wire + counters.wire_out, exchange + counters.exchange_out)
-    });
+    let beside = || {
+        nodes
+            .iter()
+            .map(|node| node.net().counters())
+            .fold((0, 0), |(wire, exchange), counters| (wire + counters.wire_out, exchange + counters.exchange_out))
+    };
     let words: Vec<&String> = lists.words().collect();
     let before = beside();
     for _ in 0..WORDS {
@@ -142,7 +144,8 @@ struct Asked {
 impl Asked {
     /// Two to four words of some document, or of some documents, some of them with alternatives, some to be left out.
     fn any(documents: &[Document], random: &mut Random) -> Self {
-        let word_of = |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].clone();
+        let word_of =
+            |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].clone();
         let some = &documents[random.below(documents.len())];
         let together = random.below(3) > 0;
         let word = |random: &mut Random| {
@@ -195,7 +198,6 @@ struct Sums {
     queries: usize,
     exchanges: usize,
     in_three: usize,
-    repeated: usize,
     bits: u64,
     bytes: u64,
 }
@@ -205,7 +207,6 @@ impl Sums {
         self.queries += other.queries;
         self.exchanges += other.exchanges;
         self.in_three += other.in_three;
-        self.repeated += other.repeated;
         self.bits += other.bits;
         self.bytes += other.bytes;
     }
@@ -247,10 +248,7 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
         sums.exchanges += 1;
         sums.bits += cost.sent_bits + cost.back_bits;
         sums.bytes += cost.sent_bytes + cost.back_bytes;
-        let expected = (other.len() as f64 * range.part()).ceil() as u64;
-        let kind = CodingKind::from(plan::choose(wants, own.len() as u64, expected, range, report.salt as u32));
-        sums.in_three += usize::from(kind == CodingKind::GolombInThree);
-        sums.repeated += usize::from(kind != cost.coding);
+        sums.in_three += usize::from(cost.coding == CodingKind::GolombInThree);
     }
     assert!(report.rounds.is_empty() || next == 0, "the last round goes to the end");
 }
@@ -269,16 +267,17 @@ fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRan
     let expected = (other.len() as f64 * range.part()).ceil() as u64;
     let coding = plan::choose(wants, own.len() as u64, expected, range, salt);
     let mut cost = Cost { coding: coding.into(), ..Cost::default() };
-    add(&mut cost, round, own, other, range, coding);
-    if cost.coding == CodingKind::GolombInThree && round.costs.first().is_some_and(|cost| cost.coding == CodingKind::Golomb)
-    {
-        cost.coding = CodingKind::Golomb;
+    let in_three = add(&mut cost, round, own, other, range, coding);
+    if in_three && round.costs.first().is_some_and(|cost| cost.coding == CodingKind::Golomb) {
         add(&mut cost, round, own, other, range, plan::golomb(own.len() as u64, expected, range, salt));
+    } else if in_three {
+        cost.coding = CodingKind::GolombInThree;
     }
     cost
 }
 
-fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) {
+/// Adds what one coding takes; whether there is a third message.
+fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) -> bool {
     let predicted = predict(own, other, range, coding).unwrap();
     let body = |bytes: u64| vec![0; bytes as usize];
     let meet = Request::Meet(Meet { word: round.words[1].clone(), range, set: body(predicted.sent.bytes) });
@@ -294,4 +293,5 @@ fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], r
         cost.sent_bytes += settle.encode().unwrap().len() as u64;
         cost.back_bytes += Response::Settled(true).encode().unwrap().len() as u64;
     }
+    predicted.claim.is_some()
 }
