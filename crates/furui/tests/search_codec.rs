@@ -306,6 +306,30 @@ fn ids_that_crowd_one_cell_are_found_up_to_the_limit_and_refused_beyond_with_the
 }
 
 #[test]
+fn the_plan_has_no_cell_crowd_and_tells_ids_apart_whatever_the_sizes() {
+    let few_bits = IdRange { first: 1 << 60, last: (1 << 60) + (1 << 57) };
+    for (own, other) in [(20_000, 200), (20_000, 2000), (3000, 60), (1, 20_000), (200, 20_000), (0, 3000), (2000, 0)] {
+        let common = uniform(own + other, own.min(other) / 2);
+        let own = sorted([&uniform(own, own)[..], &common].concat());
+        let other = sorted([&uniform(other + 1, other)[..], &common].concat());
+        for range in [IdRange::ALL, few_bits] {
+            let (own, there) = (within(&own, range), within(&other, range).len() as u64);
+            for wants in [Wants::Best, Wants::Ringed { probes: None, delta: 1000 }] {
+                let coding = plan::choose(wants, own.len() as u64, there, range, 9);
+                assert_eq!(meet(&own, &other, range, coding), Ok(intersection(&own, &other)), "{coding:?}");
+            }
+        }
+    }
+    // Where each cell has many ids of the set, more check bits.
+    let check_bits = |own, other| match plan::golomb(own, other, IdRange::ALL, 1) {
+        Coding::Golomb(golomb) => golomb.check_bits,
+        _ => panic!(),
+    };
+    // Of 2²⁸ pairs 2²¹ are in one of 2⁷ cells; of 2⁴⁵, 2¹⁹ in one of 2²⁶.
+    assert_eq!((check_bits(1000, 1000), check_bits(1 << 20, 256), check_bits(1 << 24, 1 << 21)), (40, 53, 51));
+}
+
+#[test]
 fn answers_that_break_the_rules_are_refused() {
     let own = uniform(1, 100);
     let malformed = |coding, bytes: &[u8], what| {
