@@ -5,6 +5,8 @@ mod dict;
 mod filters;
 mod keys;
 mod levels;
+#[cfg(feature = "network")]
+mod network;
 mod pages;
 mod papers;
 mod quotient;
@@ -22,6 +24,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("dict") => dict::run(args)?,
         Some("filters") => filters::run(args.next().as_deref(), args.next().as_deref())?,
         Some("levels") => levels::run()?,
+        #[cfg(feature = "network")]
+        Some("network") => network::run(args)?,
         Some("pages") => pages::run(args.next().as_deref())?,
         Some("paper") => papers::run(args)?,
         Some("quotient") => quotient::run(args.next().as_deref())?,
@@ -35,7 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
              | dict (bits | buffer [FILE] | list FILE [KEYS] \
              | merge FILE [KEYS] | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | kinds | threads] | huge) \
-             | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \
+             | levels | network (kill | relay | hot | flood) [--furui PROGRAM] [--texts FILE] [--nodes N] [--documents N] \
+             | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \
              | stable [insert] \
              | store (small | large) [DIR] | tiers FILE [ROUNDS]"
         ),

@@ -161,7 +161,7 @@ async fn documents_are_published_in_batches() {
     let asked = post(address, body.as_bytes());
     let mut sizes = Vec::new();
     for _ in 0..2 {
-        let Some(Call::Publish { documents, answer }) = calls.recv().await else { panic!() };
+        let Some(Call::Publish { documents, again: false, answer }) = calls.recv().await else { panic!() };
         sizes.push(documents.len());
         let record = Record::decode(&documents[0].record).unwrap();
         assert_eq!(documents[0].words, record.words().into_iter().collect::<Vec<_>>());
@@ -180,7 +180,7 @@ async fn documents_are_published_in_batches() {
 async fn lines_and_documents_too_long_are_left_out() {
     let (address, mut calls) = face().await;
     let node = tokio::spawn(async move {
-        let Some(Call::Publish { documents, answer }) = calls.recv().await else { panic!() };
+        let Some(Call::Publish { documents, answer, .. }) = calls.recv().await else { panic!() };
         answer.send(Ok(Published { new: 1 })).unwrap();
         documents.len()
     });

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use furui::search::{
-    CodingKind, ContentId, Cost, Fetched, Found, IdRange, Meet, MessageError, Met, Peer, Refusal, Request, Response,
-    Search, Settle, Term, Wants, WordSize, limits,
+    CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Meet, MessageError, Met, Peer, Refusal, Request,
+    Response, Search, Settle, Term, Wants, WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -60,9 +60,13 @@ fn request() -> impl Strategy<Value = Request> {
         ids(50).prop_map(|ids| Request::Fetch { ids }),
         (vec((word(), ids(5)), 0..9), vec(bytes(), 0..5))
             .prop_map(|(postings, records)| Request::Store { postings, records }),
-        prop_oneof![Just(String::new()), word()].prop_map(|from| Request::Compare { from }),
-        (word(), range()).prop_map(|(word, range)| Request::List { word, range }),
+        (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
+        (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
     ]
+}
+
+fn word_or_none() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), word()]
 }
 
 fn response() -> impl Strategy<Value = Response> {
@@ -84,6 +88,11 @@ fn response() -> impl Strategy<Value = Response> {
     let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
     use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unreachable};
     let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded];
+    let listed = (ids(50), any::<u8>(), any::<bool>()).prop_map(|(ids, days, more)| Listed {
+        days: vec![days; ids.len()],
+        ids,
+        more,
+    });
     prop_oneof![
         vec(size, 0..5).prop_map(Response::Sizes),
         found.prop_map(|(ids, through, seen, whole, costs)| {
@@ -97,9 +106,9 @@ fn response() -> impl Strategy<Value = Response> {
         any::<bool>().prop_map(Response::Settled),
         vec(fetched, 0..9).prop_map(Response::Fetched),
         any::<u64>().prop_map(|new| Response::Stored { new }),
-        (vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
-            .prop_map(|(lists, more)| Response::Compared { lists, more }),
-        (ids(50), any::<bool>()).prop_map(|(ids, more)| Response::Listed { ids, more }),
+        (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
+            .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
+        vec(listed, 0..9).prop_map(Response::Listed),
         proptest::sample::select(refusals).prop_map(Response::Refused),
     ]
 }
@@ -209,9 +218,10 @@ fn what_is_too_large_is_neither_written_nor_read() {
     let words = vec!["word".to_owned(); limits::WORDS + 1];
     too_many("65 words, at most 64", Request::Size { words }.encode().unwrap_err());
     let from = "w".repeat(limits::WORD_BYTES + 1);
-    too_many("129 bytes of a word", Request::Compare { from }.encode().unwrap_err());
+    too_many("129 bytes of a word", Request::Compare { from, since: 0 }.encode().unwrap_err());
     let ids = vec![ContentId::new([7; 20]); limits::IDS + 1];
-    too_many("32769 ids", Response::Listed { ids, more: false }.encode().unwrap_err());
+    let listed = Listed { days: vec![0; ids.len()], ids, more: false };
+    too_many("32769 ids", Response::Listed(vec![listed]).encode().unwrap_err());
     let set = vec![0; limits::MESSAGE_BYTES];
     let meet = Meet { word: "word".into(), range: IdRange::ALL, set };
     too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
@@ -240,8 +250,8 @@ fn each_error_says_what_is_wrong() {
         assert_eq!(Request::decode(bytes).unwrap_err(), error, "{bytes:?}");
     }
     // From 2 to 1, a needless 0, and more bytes than a head has.
-    for (range, at) in [(&[1, 2, 1, 0xfe][..], 4), (&[2, 1, 0, 0], 4), (&[0, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], 5)] {
-        let bytes = [&[1, 8, 1, b'w'], range].concat();
+    for (range, at) in [(&[1, 2, 1, 0xfe][..], 5), (&[2, 1, 0, 0], 5), (&[0, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], 6)] {
+        let bytes = [&[1, 8, 1, 1, b'w'], range].concat();
         assert_eq!(Request::decode(&bytes).unwrap_err(), invalid("a range of ids", at));
     }
 }

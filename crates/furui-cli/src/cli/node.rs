@@ -17,6 +17,9 @@ pub struct NodeOptions {
     /// Where other nodes reach this one, as in /ip4/0.0.0.0/tcp/4001; may be repeated, port 0 picks one
     #[arg(long, value_name = "MULTIADDR", default_value = "/ip4/0.0.0.0/tcp/0")]
     pub listen: Vec<String>,
+    /// Where other nodes reach this one, if that is not where it listens: behind a router that forwards a port
+    #[arg(long, value_name = "MULTIADDR")]
+    pub external: Vec<String>,
     /// Where "furui publish" and "furui search" reach it; port 0 picks one. Whoever reaches it may publish and search
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7717")]
     pub http: SocketAddr,

@@ -25,6 +25,9 @@ pub struct PublishOptions {
     /// Text files are found at this URL and their path in the directory that was named [default: file:///…]
     #[arg(long, value_name = "URL", conflicts_with = "jsonl")]
     pub base: Option<Url>,
+    /// Publish again what has been published already: after many nodes were lost at once
+    #[arg(long)]
+    pub again: bool,
     /// End at the first line or file that is no document, instead of leaving it out with a note
     #[arg(long)]
     pub strict: bool,

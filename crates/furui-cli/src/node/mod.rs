@@ -33,6 +33,7 @@ async fn serve(options: &NodeOptions) -> Result<ExitCode, Error> {
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let mut config = Config::new(node::identity(&options.data).map_err(failed)?, Transport::Tcp);
     config.listen.clone_from(&options.listen);
+    config.external.clone_from(&options.external);
     config.bootstrap.clone_from(&options.bootstrap);
     let listener = TcpListener::bind(options.http).await;
     let listener = listener.map_err(|source| Error::io("cannot listen on", options.http.to_string(), source))?;

@@ -53,12 +53,13 @@ impl Batch {
     pub(super) fn send(
         self,
         client: &Client,
+        again: bool,
         mut bad: impl FnMut(&str, &str) -> Result<(), Error>,
     ) -> Result<Sent, Error> {
         if self.places.is_empty() {
             return Ok(Sent::default());
         }
-        let mut lines = client.post("/publish", &self.body)?;
+        let mut lines = client.post(if again { "/publish?again=true" } else { "/publish" }, &self.body)?;
         loop {
             let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
             match serde_json::from_slice(line).map_err(|error| lines.strange(&error))? {

@@ -186,7 +186,7 @@ impl Publisher<'_> {
     /// Publishes the batch.
     fn send(&mut self) -> Result<(), Error> {
         let batch = std::mem::take(&mut self.batch);
-        let sent = batch.send(&self.client, |place, error| self.sums.leave_out(place, error))?;
+        let sent = batch.send(&self.client, self.options.again, |place, error| self.sums.leave_out(place, error))?;
         self.sums.documents += sent.documents;
         self.sums.new += sent.new;
         Ok(())

@@ -47,7 +47,7 @@ impl FakeNode {
 async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<ContentId, Document>>>) {
     while let Some(call) = calls.recv().await {
         match call {
-            Call::Publish { documents: published, answer } => {
+            Call::Publish { documents: published, answer, .. } => {
                 let mut documents = documents.lock().unwrap();
                 let refused = published.iter().any(|document| document.words.iter().any(|word| word == "refuseme"));
                 let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count();

@@ -13,6 +13,8 @@ pub enum Call {
     Publish {
         /// At most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS), all different.
         documents: Vec<Document>,
+        /// Whether those are to be published that were so lately, too.
+        again: bool,
         /// To be sent when all of them are with the nodes that keep them.
         answer: oneshot::Sender<Result<Published, Refused>>,
     },

@@ -18,6 +18,8 @@ pub enum ApiError {
     Foreign(&'static str),
     /// `q` is missing, or another parameter cannot be read: why.
     Parameters(String),
+    /// A parameter of publishing cannot be read: why.
+    Publish(String),
     /// `limit` is 0 or too large.
     Limit,
     /// `cursor` is none.
@@ -38,7 +40,9 @@ impl ApiError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Foreign(_) => StatusCode::FORBIDDEN,
-            Self::Parameters(_) | Self::Limit | Self::Cursor | Self::Query(_) => StatusCode::BAD_REQUEST,
+            Self::Parameters(_) | Self::Publish(_) | Self::Limit | Self::Cursor | Self::Query(_) => {
+                StatusCode::BAD_REQUEST
+            }
             Self::Busy(_) | Self::Closing => StatusCode::SERVICE_UNAVAILABLE,
             Self::Slow => StatusCode::GATEWAY_TIMEOUT,
         }
@@ -54,6 +58,7 @@ impl fmt::Display for ApiError {
             Self::Method => f.write_str("not with this method; POST to /publish, GET everything else"),
             Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
+            Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
             Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 40 hexadecimal digits"),
             Self::Query(error) => error.fmt(f),

@@ -2,7 +2,7 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `POST /publish`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
+//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds |
 //! | `GET /metrics` | the same figures for Prometheus |

@@ -1,7 +1,8 @@
 use std::collections::HashSet;
 
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query as Parameters, State};
 use axum::response::{IntoResponse, Response};
 use furui::search::{ContentId, Record};
 use futures::StreamExt;
@@ -12,14 +13,27 @@ use tokio::time::timeout;
 use super::lines::{Gone, Lines};
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused};
 
-pub(super) async fn publish(State(face): State<Face>, body: Body) -> Result<Response, Response> {
+/// How it is to be published.
+#[derive(Deserialize)]
+pub(super) struct How {
+    #[serde(default)]
+    again: bool,
+}
+
+pub(super) async fn publish(
+    State(face): State<Face>,
+    how: Result<Parameters<How>, QueryRejection>,
+    body: Body,
+) -> Result<Response, Response> {
+    let how = how.map_err(|error| ApiError::Publish(error.body_text()).into_response());
+    let Parameters(How { again }) = how?;
     let permit = face.publishes.clone().try_acquire_owned();
     let permit = permit.map_err(|_| ApiError::Busy("publishing requests").into_response())?;
     let (lines, response) = Lines::new();
     tokio::spawn(async move {
         let _permit = permit;
         let mut publishing =
-            Publishing { node: face.node, lines, progress: Progress::default(), batch: Batch::default() };
+            Publishing { node: face.node, again, lines, progress: Progress::default(), batch: Batch::default() };
         if let Err(End::Refused(error)) = publishing.run(body).await {
             // Whoever has gone does not hear it.
             let _ = publishing.lines.send(&Refused { error }).await;
@@ -61,6 +75,7 @@ struct Bad {
 
 struct Publishing {
     node: mpsc::Sender<Call>,
+    again: bool,
     lines: Lines,
     progress: Progress,
     batch: Batch,
@@ -146,7 +161,10 @@ impl Publishing {
         let count = documents.len() as u64 + repeats;
         let (answer, published) = oneshot::channel();
         let asking = async {
-            self.node.send(Call::Publish { documents, answer }).await.map_err(|_| ApiError::Closing)?;
+            self.node
+                .send(Call::Publish { documents, again: self.again, answer })
+                .await
+                .map_err(|_| ApiError::Closing)?;
             published.await.map_err(|_| ApiError::Closing)
         };
         let published = tokio::select! {

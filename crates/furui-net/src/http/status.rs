@@ -16,6 +16,12 @@ pub struct Status {
     pub addresses: Vec<String>,
     /// Whether it has been given everything that it should hold.
     pub whole: bool,
+    /// How often it has compared what it holds with its neighbours.
+    pub rounds: u64,
+    /// Whether the last time brought nothing new, every neighbour answered, and none has come or gone since.
+    pub settled: bool,
+    /// Postings and records that it took over from neighbours.
+    pub taken: u64,
     /// Other nodes that it is connected to.
     pub peers: u64,
     /// Words whose lists it keeps.
@@ -51,6 +57,9 @@ impl Status {
                 "Whether the node has been given everything that it should hold.",
                 u64::from(self.whole),
             ),
+            ("rounds_total", "counter", "How often it has compared what it holds with its neighbours.", self.rounds),
+            ("settled", "gauge", "Whether the last time brought nothing new.", u64::from(self.settled)),
+            ("taken_total", "counter", "Postings and records that it took over from neighbours.", self.taken),
             ("peers", "gauge", "Other nodes that it is connected to.", self.peers),
             ("words", "gauge", "Words whose lists it keeps.", self.words),
             ("postings", "gauge", "Ids in these lists.", self.postings),

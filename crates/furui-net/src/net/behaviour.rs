@@ -76,6 +76,7 @@ impl Behaviour {
                 identify::Config::new("/furui/1".to_owned(), public)
                     .with_agent_version(concat!("furui/", env!("CARGO_PKG_VERSION")).to_owned())
                     .with_interval(IDENTIFY_INTERVAL)
+                    .with_hide_listen_addrs(!config.external.is_empty())
                     .with_cache_size(0),
             ),
             ping: ping::Behaviour::new(ping::Config::new().with_interval(PING_INTERVAL)),

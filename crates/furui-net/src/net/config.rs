@@ -12,6 +12,9 @@ pub struct Config {
     pub transport: Transport,
     /// The multiaddresses to listen on, as `/ip4/127.0.0.1/tcp/0`; port 0 picks one.
     pub listen: Vec<String>,
+    /// The multiaddresses under which others reach it, if those are not where it listens: behind a router that forwards a
+    /// port. Empty if they are.
+    pub external: Vec<String>,
     /// Multiaddresses of nodes to join by, with or without `/p2p/…`; none for the first node.
     pub bootstrap: Vec<String>,
     /// How long a call may take, from the dial to the last byte of the answer.
@@ -32,6 +35,7 @@ impl Config {
             identity,
             transport,
             listen: vec![any.to_owned()],
+            external: Vec::new(),
             bootstrap: Vec::new(),
             call_timeout: Self::CALL_TIMEOUT,
         }

@@ -89,6 +89,9 @@ impl Driver {
     ) -> Result<Self, StartError> {
         let mut swarm = behaviour::swarm(&config, Arc::clone(&shared.tally))?;
         let bootstrap = config.bootstrap.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
+        for text in &config.external {
+            swarm.add_external_address(parse(text)?);
+        }
         listen(&mut swarm, &config.listen).await?;
         let id = *swarm.local_peer_id();
         let mut driver = Self {
@@ -190,8 +193,9 @@ impl Driver {
 
     fn addresses_changed(&mut self) {
         let id = *self.swarm.local_peer_id();
-        let addresses: Vec<Multiaddr> =
-            self.swarm.listeners().filter_map(|address| address.clone().with_p2p(id).ok()).collect();
+        let named = |address: &Multiaddr| address.clone().with_p2p(id).ok();
+        let external: Vec<Multiaddr> = self.swarm.external_addresses().filter_map(named).collect();
+        let addresses = if external.is_empty() { self.swarm.listeners().filter_map(named).collect() } else { external };
         let loopback = |address: &&Multiaddr| match address.iter().next() {
             Some(Protocol::Ip4(ip)) => ip.is_loopback(),
             Some(Protocol::Ip6(ip)) => ip.is_loopback(),

@@ -203,6 +203,11 @@ impl Net {
         }
     }
 
+    /// Whether it has left the network.
+    pub fn is_stopped(&self) -> bool {
+        *self.status.borrow() == Status::Stopped
+    }
+
     async fn tell(&self, command: Command) -> Result<(), CallError> {
         self.commands.send(command).await.map_err(|_| CallError::Stopped)
     }

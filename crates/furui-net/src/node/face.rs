@@ -17,8 +17,8 @@ impl Node {
             // How many there are at once is bounded by the face.
             tokio::spawn(async move {
                 match call {
-                    Call::Publish { documents, answer } => {
-                        let published = node.publish(documents, false).await;
+                    Call::Publish { documents, again, answer } => {
+                        let published = node.publish(documents, again).await;
                         let published = published.map(|new| Published { new });
                         // An error, here and below: whoever asked has gone.
                         let _ = answer.send(published.map_err(|error| Refused { error: error.to_string() }));
@@ -81,6 +81,9 @@ impl Node {
             peer: status.peer,
             addresses: status.addresses,
             whole: status.whole,
+            rounds: status.repair.rounds,
+            settled: status.repair.settled,
+            taken: status.repair.taken,
             peers: status.peers,
             words: status.shelf.words,
             postings: status.shelf.postings,

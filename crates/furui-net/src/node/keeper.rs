@@ -4,13 +4,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use furui::search::{AnswerEvent, Answerer, ContentId, Fetched, Index, Refusal, Request, Response, WordSize, limits};
+use furui::HashSpec;
+use furui::search::{
+    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Peer, Refusal, Request, Response, WordSize,
+    limits,
+};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::allowance::Allowance;
+use super::kept::Kept;
 use super::places::Places;
-use super::word_key;
+use super::{record_key, word_key};
 use crate::net::{Inbound, Net, Reply};
 use crate::shelf::Shelf;
 
@@ -22,12 +28,26 @@ pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const COMPARED: usize = 4 << 10;
 /// Bytes of records in one answer.
 const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
+/// Bytes of ids in one answer, and of an id with its days.
+const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
+const LISTED_ID: usize = ContentId::BYTES + 1;
+/// Room in an answer that is not worth beginning another list.
+const SPARE: usize = 8 << 10;
+/// How long nothing may have been stored before the shelf is made small: it takes the thread for as long as it takes to
+/// write what the shelf holds.
+const QUIET: Duration = Duration::from_secs(2 * 60);
+/// How much must have changed for that: as many messages with something to store.
+const CHANGES: u64 = 32;
+/// Longer than it is ever waited.
+const LONG: Duration = Duration::from_secs(3600);
+const DAY: u64 = 24 * 60 * 60;
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
 /// What the thread is to do next for its own node.
 enum Order {
     Do(Job),
+    Settled(Places),
     Stop,
 }
 
@@ -50,7 +70,7 @@ pub(super) struct Counts {
 
 impl Keeper {
     /// Starts the thread; it ends when it is [told so](Self::stop), or the last handle is dropped.
-    pub(super) fn start(
+    pub(super) async fn start(
         shelf: Shelf,
         net: Net,
         inbound: mpsc::Receiver<Inbound>,
@@ -60,7 +80,13 @@ impl Keeper {
         let runtime = Handle::current();
         let desk = Desk {
             answerer: Answerer::new(net.me()),
-            shelf,
+            kept: Kept::new(shelf, net.me()),
+            near: Places::of(&net).await,
+            state: HashSpec::random(),
+            comings: 0,
+            allowance: Allowance::default(),
+            compacted: 0,
+            quiet: None,
             net,
             replies: HashMap::new(),
             next_reply: 0,
@@ -84,6 +110,12 @@ impl Keeper {
         receiver.await.ok()
     }
 
+    /// Tells that everything was taken over that this node should hold if these are the nodes around.
+    pub(super) async fn settle(&self, places: Places) {
+        // An error: it has ended.
+        let _ = self.orders.send(Order::Settled(places)).await;
+    }
+
     /// Has the thread end, after what was asked before.
     pub(super) async fn stop(&self) {
         // An error: it has ended.
@@ -96,9 +128,18 @@ impl Keeper {
 }
 
 struct Desk {
-    shelf: Shelf,
+    kept: Kept,
     answerer: Answerer,
     net: Net,
+    /// Who is around, as of the last time that one of the nearest came or went: so often that happened.
+    near: Places,
+    comings: u64,
+    /// How the state that others compare with is made of what it depends on.
+    state: HashSpec,
+    allowance: Allowance,
+    /// The shelf's changes when it was last made small, and when it is to be made so.
+    compacted: u64,
+    quiet: Option<(u64, Instant)>,
     /// By the number that the answerer knows the request by.
     replies: HashMap<u64, Reply>,
     next_reply: u64,
@@ -116,15 +157,17 @@ impl Desk {
     async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
         // Its length is bounded by the meetings that the answerer has: each waits for one answer.
         let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
+        let mut neighbourhood = self.net.neighbourhood();
         loop {
-            let deadline = self.answerer.deadline().map_or(Duration::from_secs(3600), |at| at);
+            let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
+            let quiet = self.quiet.map_or(Instant::now() + LONG, |(_, at)| at);
             tokio::select! {
                 answer = answered.recv() => {
                     if let Some(Answer { call, response }) = answer {
                         let now = self.now();
                         match response {
-                            Some(response) => self.answerer.on_response(call, response, now, &mut self.shelf),
-                            None => self.answerer.on_failure(call, now, &mut self.shelf),
+                            Some(response) => self.answerer.on_response(call, response, now, &mut self.kept),
+                            None => self.answerer.on_failure(call, now, &mut self.kept),
                         }
                     }
                 }
@@ -133,14 +176,22 @@ impl Desk {
                     None => break,
                 },
                 order = orders.recv() => match order {
-                    Some(Order::Do(job)) => job(&mut self.shelf),
+                    Some(Order::Do(job)) => job(&mut self.kept.shelf),
+                    Some(Order::Settled(places)) => self.kept.settle(places),
                     Some(Order::Stop) | None => break,
                 },
-                () = tokio::time::sleep_until(self.started + deadline) => {
-                    let now = self.now();
-                    self.answerer.on_time(now, &mut self.shelf);
+                Ok(()) = neighbourhood.changed() => {
+                    self.near = Places::of(&self.net).await;
+                    self.comings += 1;
+                    self.kept.met_others();
                 }
+                () = tokio::time::sleep_until(deadline) => {
+                    let now = self.now();
+                    self.answerer.on_time(now, &mut self.kept);
+                }
+                () = tokio::time::sleep_until(quiet) => self.compact(),
             }
+            self.note_changes();
             while let Some(event) = self.answerer.poll() {
                 match event {
                     AnswerEvent::Respond { call, response } => {
@@ -161,11 +212,34 @@ impl Desk {
         }
     }
 
+    /// Puts off what waits for a time when nothing is stored.
+    fn note_changes(&mut self) {
+        let changes = self.kept.shelf.changes();
+        let is_worth_it = changes >= self.compacted + CHANGES;
+        if is_worth_it && self.quiet.is_none_or(|(then, _)| then != changes) {
+            self.quiet = Some((changes, Instant::now() + QUIET));
+        }
+    }
+
+    fn compact(&mut self) {
+        // A storage that fails says so to whoever stores something next.
+        let _ = self.kept.shelf.compact();
+        self.compacted = self.kept.shelf.changes();
+        self.quiet = None;
+    }
+
+    /// A number that is another when others may have to take something over, and is not known to any before.
+    fn state(&self) -> u64 {
+        let depends_on = [self.kept.shelf.changes().to_le_bytes(), self.comings.to_le_bytes()].concat();
+        self.state.hash(&depends_on).get().max(1)
+    }
+
     fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
     fn on_request(&mut self, Inbound { from, request, reply }: Inbound) {
+        let bytes = request.len();
         let request = match Request::decode(&request) {
             Ok(request) => request,
             Err(_) => return self.respond(reply, &Response::Refused(Refusal::Invalid)),
@@ -174,9 +248,9 @@ impl Desk {
         self.next_reply += 1;
         self.replies.insert(call, reply);
         let now = self.now();
-        let Some(request) = self.answerer.on_request(&from, call, request, now, &mut self.shelf) else { return };
+        let Some(request) = self.answerer.on_request(&from, call, request, now, &mut self.kept) else { return };
         let Some(reply) = self.replies.remove(&call) else { return };
-        match self.answer(request) {
+        match self.answer(&from, request, bytes) {
             Ok(Later::Now(response)) => self.respond(reply, &response),
             Ok(Later::Sizes(sizes)) => {
                 let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
@@ -189,61 +263,98 @@ impl Desk {
                     respond(&counts, reply, &Response::Sizes(answer));
                 });
             }
-            Ok(Later::Compared { lists, more }) => {
-                let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
-                tokio::spawn(async move {
-                    let places = Places::of(&net).await;
-                    // The last stays, for the other side to go on after it.
-                    let last = if more { lists.len() } else { usize::MAX };
-                    let lists = lists
-                        .into_iter()
-                        .enumerate()
-                        .filter(|(at, (word, ..))| at + 1 == last || places.keeps(&from, &word_key(word)));
-                    let lists = lists.map(|(_, list)| list).collect();
-                    respond(&counts, reply, &Response::Compared { lists, more });
-                });
-            }
             Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
         }
     }
 
     /// Answers what needs no memory between messages.
-    fn answer(&mut self, request: Request) -> furui::Result<Later> {
-        let shelf = &mut self.shelf;
+    fn answer(&mut self, from: &Peer, request: Request, bytes: usize) -> furui::Result<Later> {
         let response = match request {
             Request::Size { words } => {
                 let mut sizes = Vec::with_capacity(words.len());
                 for word in words {
-                    let listing = shelf.size(&word)?;
+                    let listing = self.kept.size(&word)?;
                     sizes.push((word, WordSize { ids: listing.ids, whole: listing.whole, holders: Vec::new() }));
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids } => Response::Fetched(fetch(shelf, &ids)?),
-            Request::Store { postings, records } => {
-                let records: Vec<_> = records.into_iter().map(|record| (ContentId::of(&record), record)).collect();
-                let expires = unix_seconds() + LIFE.as_secs();
-                Response::Stored { new: shelf.store(&postings, &records, expires)?.new }
-            }
-            Request::Compare { from } => {
-                let lists = shelf.words_after(&from, COMPARED)?;
-                let more = lists.len() == COMPARED;
-                let lists = lists.into_iter().map(|list| (list.word, list.ids, list.fingerprint)).collect();
-                return Ok(Later::Compared { lists, more });
-            }
-            Request::List { word, range } => {
-                // The list of no word is that of the records.
-                let ids = match word.is_empty() {
-                    true => shelf.records(range, limits::IDS)?,
-                    false => shelf.slice(&word, range, limits::IDS)?,
-                };
-                let more = ids.len() == limits::IDS;
-                Response::Listed { ids: ids.to_vec(), more }
-            }
+            Request::Fetch { ids } => Response::Fetched(fetch(&mut self.kept.shelf, &ids)?),
+            Request::Store { postings, records } => self.store(from, postings, records, bytes)?,
+            Request::Compare { from: after, since } => self.compare(from, &after, since)?,
+            Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
             // The answerer keeps these for itself.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
         };
         Ok(Later::Now(response))
+    }
+
+    /// Keeps what this node may well be the one to keep.
+    fn store(
+        &mut self,
+        from: &Peer,
+        mut postings: Vec<(String, Vec<ContentId>)>,
+        records: Vec<Vec<u8>>,
+        bytes: usize,
+    ) -> furui::Result<Response> {
+        let me = self.net.me();
+        let now = self.now();
+        if *from != me && !self.allowance.grants(from, bytes, now) {
+            return Ok(Response::Refused(Refusal::Busy));
+        }
+        let brought = postings.len() + records.len();
+        postings.retain(|(word, _)| self.near.may_keep(&me, &word_key(word)));
+        let mut records: Vec<_> = records.into_iter().map(|record| (ContentId::of(&record), record)).collect();
+        records.retain(|(id, _)| self.near.may_keep(&me, &record_key(*id)));
+        if brought > 0 && postings.is_empty() && records.is_empty() {
+            return Ok(Response::Refused(Refusal::Invalid));
+        }
+        let expires = unix_seconds() + LIFE.as_secs();
+        Ok(Response::Stored { new: self.kept.shelf.store(&postings, &records, expires)?.new })
+    }
+
+    /// The lists that another may well have to keep, in short; none if nothing has changed since it had them all.
+    fn compare(&mut self, from: &Peer, after: &str, since: u64) -> furui::Result<Response> {
+        let state = self.state();
+        if state == since {
+            return Ok(Response::Compared { state, lists: Vec::new(), more: false });
+        }
+        let lists = self.kept.shelf.words_after(after, COMPARED)?;
+        let more = lists.len() == COMPARED;
+        // The last stays, for the other side to go on after it.
+        let last = if more { lists.len() } else { usize::MAX };
+        let lists = lists
+            .into_iter()
+            .zip(1..)
+            .filter(|(list, number)| *number == last || self.near.may_keep(from, &word_key(&list.word)));
+        let lists = lists.map(|(list, _)| (list.word, list.ids, list.fingerprint)).collect();
+        Ok(Response::Compared { state, lists, more })
+    }
+
+    /// Parts of these lists, as much as fits into a message.
+    fn list(&mut self, from: &Peer, words: &[String], range: IdRange) -> furui::Result<Vec<Listed>> {
+        let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
+        let mut room = LISTED_BYTES;
+        let mut lists = Vec::new();
+        for word in words {
+            if room < SPARE {
+                break;
+            }
+            let most = limits::IDS.min(room / LISTED_ID);
+            // The list of no word is that of the records.
+            let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
+            let more = ids.len() == most;
+            let mut ids = ids.to_vec();
+            if word.is_empty() {
+                let last = ids.last().copied().filter(|_| more);
+                ids.retain(|id| last == Some(*id) || self.near.may_keep(from, &record_key(*id)));
+            }
+            let expiries = shelf.expiries(&ids)?;
+            let days =
+                expiries.into_iter().map(|at| (at.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8).collect();
+            room = room.saturating_sub(ids.len() * LISTED_ID);
+            lists.push(Listed { ids, days, more });
+        }
+        Ok(lists)
     }
 
     fn respond(&self, reply: Reply, response: &Response) {
@@ -255,7 +366,6 @@ impl Desk {
 enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
-    Compared { lists: Vec<(String, u64, u64)>, more: bool },
 }
 
 /// The records of these documents, as many as fit into a message.

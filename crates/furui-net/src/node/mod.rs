@@ -7,8 +7,10 @@
 //!                 Repair ── compare, list ──┘
 //! ```
 
+mod allowance;
 mod face;
 mod keeper;
+mod kept;
 mod places;
 mod publish;
 mod published;
@@ -29,9 +31,11 @@ use crate::net::{Config, Identity, IdentityError, Net, StartError};
 use crate::shelf::{Shelf, ShelfOptions, Statistics};
 use keeper::Keeper;
 use published::Published;
+use repair::Repair;
 use search::Known;
 
 pub use publish::{Document, PublishError};
+pub use repair::Progress;
 pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
 
 /// The file of the node's secret key.
@@ -51,7 +55,8 @@ struct Inner {
     whole: AtomicBool,
     searches: AtomicU64,
     documents: AtomicU64,
-    repair: AbortHandle,
+    repair: Arc<Repair>,
+    repairing: AbortHandle,
     /// Of the keeper, until it is waited for.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -65,6 +70,8 @@ pub struct NodeStatus {
     pub addresses: Vec<String>,
     /// Whether it has been given all that it should hold.
     pub whole: bool,
+    /// How far it is with taking over what it should hold.
+    pub repair: Progress,
     /// How many other nodes it knows.
     pub peers: u64,
     /// What it keeps.
@@ -95,9 +102,12 @@ impl Node {
         let published = Published::open(directory)?;
         let (net, inbound) = Net::start(config).await?;
         let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound)
+            .await
             .map_err(|source| NodeError::Directory { file: PathBuf::from("thread"), source })?;
+        let repair = Arc::new(Repair::default());
         Ok(Self(Arc::new_cyclic(|inner| Inner {
-            repair: tokio::spawn(repair::run(inner.clone())).abort_handle(),
+            repairing: tokio::spawn(repair::run(inner.clone(), Arc::clone(&repair))).abort_handle(),
+            repair,
             known: Known::new(),
             published,
             whole: AtomicBool::new(false),
@@ -114,11 +124,6 @@ impl Node {
         &self.0.net
     }
 
-    /// Waits until it has been given all that it should hold, as far as the nodes it knows have it.
-    pub async fn repaired(&self) {
-        repair::round(&self.0).await;
-    }
-
     /// What it is and holds.
     ///
     /// # Errors
@@ -127,11 +132,14 @@ impl Node {
         let Inner { net, keeper, .. } = &*self.0;
         let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
         let counts = keeper.counts();
+        // First who is around, then whether that is what repair has seen.
+        let peers = net.peers().await.len() as u64;
         Ok(NodeStatus {
             peer: net.name(),
             addresses: net.listen_addresses(),
             whole: self.0.whole.load(Ordering::Relaxed),
-            peers: net.peers().await.len() as u64,
+            repair: self.0.repair.progress(net),
+            peers,
             shelf,
             searches: self.0.searches.load(Ordering::Relaxed),
             published: self.0.documents.load(Ordering::Relaxed),
@@ -143,7 +151,7 @@ impl Node {
 
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
-        self.0.repair.abort();
+        self.0.repairing.abort();
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());

@@ -19,19 +19,34 @@ impl Places {
         Self { nodes: peers.into_iter().map(|peer| (place(peer.identity()), peer)).collect() }
     }
 
-    /// Whether `peer` is one of those that are to keep what belongs to `key`: no more than a few known nodes are closer.
+    /// Whether `peer` is one of those that are to keep what belongs to `key`.
     pub(super) fn keeps(&self, peer: &Peer, key: &[u8]) -> bool {
-        let (at, to) = (place(key), distance(&place(key), &place(peer.identity())));
-        let closer = self.nodes.iter().filter(|(node, other)| other != peer && distance(&at, node) < to);
-        closer.take(limits::REPLICAS).count() < limits::REPLICAS
+        self.is_among(limits::REPLICAS, peer, key)
+    }
+
+    /// Whether `peer` may well be one of those that are to keep what belongs to `key`: for others, who know of other nodes
+    /// than this one, or know better who is gone.
+    pub(super) fn may_keep(&self, peer: &Peer, key: &[u8]) -> bool {
+        self.is_among(limits::HOLDERS, peer, key)
+    }
+
+    /// Whether fewer than `most` known nodes are closer to `key`.
+    fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
+        if self.nodes.len() <= most {
+            return true;
+        }
+        let at = place(key);
+        let to = distance(&at, &place(peer.identity()));
+        let closer = self.nodes.iter().filter(|(node, other)| distance(&at, node) < to && other != peer);
+        closer.take(most).count() < most
     }
 
     /// The other nodes, nearest to `me` first, at most `most`.
-    pub(super) fn neighbours(mut self, me: &Peer, most: usize) -> Vec<Peer> {
+    pub(super) fn neighbours(&self, me: &Peer, most: usize) -> Vec<Peer> {
         let at = place(me.identity());
-        self.nodes.retain(|(_, peer)| peer != me);
-        self.nodes.sort_by_key(|(node, _)| distance(&at, node));
-        self.nodes.into_iter().take(most).map(|(_, peer)| peer).collect()
+        let mut others: Vec<_> = self.nodes.iter().filter(|(_, peer)| peer != me).collect();
+        others.sort_by_key(|(node, _)| distance(&at, node));
+        others.into_iter().take(most).map(|(_, peer)| peer.clone()).collect()
     }
 }
 

@@ -92,6 +92,30 @@ impl Shelf {
         self.asking(|shelf| shelf.run(RECORDS, range, most))
     }
 
+    /// When each of these documents is to be forgotten, in seconds; 0 for one that is not here.
+    ///
+    /// # Errors
+    /// As [`slice`](Index::slice).
+    pub fn expiries(&mut self, ids: &[ContentId]) -> Result<Vec<u64>> {
+        self.asking(|shelf| {
+            let Self { tables, recent, totals, .. } = shelf;
+            let mut older = Documents::new(tables.view()?);
+            let mut expiries = Vec::with_capacity(ids.len());
+            for &id in ids {
+                let number = match recent.ids.get(&id) {
+                    Some(&number) => Some(number),
+                    None => older.find(totals.id_hash(), id)?,
+                };
+                let expires = match number {
+                    Some(number) => recent.expires(&mut older, number)?,
+                    None => 0,
+                };
+                expiries.push(u64::from(expires));
+            }
+            Ok(expiries)
+        })
+    }
+
     /// How much it holds.
     ///
     /// # Errors

@@ -217,6 +217,11 @@ impl Shelf {
         })
     }
 
+    /// Another number after each change of what is kept, but for what expires.
+    pub fn changes(&self) -> u64 {
+        self.sequence
+    }
+
     /// Says whether the node has been given all that it should hold; no, after opening.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;

@@ -111,6 +111,15 @@ impl Recent {
         }
     }
 
+    /// When a document expires, here or in the tables.
+    pub(super) fn expires(&self, older: &mut Documents<'_>, number: u32) -> Outcome<u32> {
+        if let Some(index) = number.checked_sub(self.first) {
+            return Ok(self.documents.get(index as usize).map_or(0, |(_, expires)| *expires));
+        }
+        let written = older.get(number)?.map_or(0, |document| document.expires);
+        Ok(self.refreshed.get(&number).copied().unwrap_or_default().max(written))
+    }
+
     /// The documents that are to be written to the tables, but for the blocks of their records.
     pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, Document>> {
         let mut older = Documents::new(view);

@@ -20,6 +20,8 @@ pub const POSTINGS: usize = 1 << 14;
 pub const RECORDS: usize = 1 << 12;
 /// Lists that an answer to a comparison names.
 pub const LISTS: usize = 1 << 14;
+/// Lists that are handed over in one message.
+pub const LISTED: usize = 1 << 12;
 /// Exchanges that the answer to a search tells the cost of.
 pub const COSTS: usize = WORDS;
 

@@ -40,8 +40,8 @@ pub use codec::{
 pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing};
 pub use message::{
-    CodingKind, Cost, Fetched, Found, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle, Term, Wants,
-    WordSize,
+    CodingKind, Cost, Fetched, Found, Listed, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle,
+    Term, Wants, WordSize,
 };
 pub use peer::Peer;
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};

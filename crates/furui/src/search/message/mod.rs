@@ -43,12 +43,15 @@ pub enum Request {
     Compare {
         /// The word to go on after; empty for the first.
         from: String,
+        /// The state in which the receiver was when the sender had taken over everything from it; 0 if it never had. If
+        /// it still is in it, there is nothing to compare.
+        since: u64,
     },
-    /// The ids of a word's list from a head on: for hand-over.
+    /// The ids of words' lists, for hand-over.
     List {
-        /// The word; empty for the ids of the documents whose records are kept.
-        word: String,
-        /// Which part.
+        /// The words; an empty one stands for the ids of the documents whose records are kept.
+        words: Vec<String>,
+        /// Which part of each list.
         range: IdRange,
     },
 }
@@ -73,18 +76,16 @@ pub enum Response {
     },
     /// To [`Request::Compare`]: words in order with the size and the fingerprint of their lists; `more` if there are others.
     Compared {
+        /// Another number whenever something is stored, or the nodes around change.
+        state: u64,
         /// Word, ids in its list, sum of their hashes.
         lists: Vec<(String, u64, u64)>,
         /// Whether to go on after the last of them.
         more: bool,
     },
-    /// To [`Request::List`]: ids in order; `more` if the range has others after the last.
-    Listed {
-        /// The ids.
-        ids: Vec<ContentId>,
-        /// Whether to go on after the last of them.
-        more: bool,
-    },
+    /// To [`Request::List`]: the lists of the first of the words, as many as there is room for in the message; of one
+    /// at least a part.
+    Listed(Vec<Listed>),
     /// No: and why.
     Refused(Refusal),
 }
@@ -261,6 +262,17 @@ pub struct WordSize {
     pub whole: bool,
     /// The nodes closest to the word that this one knows, itself among them, closest first.
     pub holders: Vec<Peer>,
+}
+
+/// A part of a list that is handed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The ids, ascending.
+    pub ids: Vec<ContentId>,
+    /// For how many days more each is kept, rounded down: a copy does not outlive the original.
+    pub days: Vec<u8>,
+    /// Whether the range has others after the last of them.
+    pub more: bool,
 }
 
 /// A record asked for.

@@ -28,7 +28,8 @@ impl<'a> Reader<'a> {
         Err(MessageError::Invalid { what, at })
     }
 
-    fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], MessageError> {
+    /// So many bytes.
+    pub(super) fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], MessageError> {
         let Some(taken) = self.bytes[self.at..].get(..count) else {
             return Err(MessageError::Short { what, at: self.at });
         };

@@ -45,9 +45,13 @@ impl Request {
                 to.count("records", records.len(), limits::RECORDS);
                 records.iter().for_each(|record| to.bytes("bytes of a record", record, limits::MESSAGE_BYTES));
             }
-            Self::Compare { from } => to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES),
-            Self::List { word, range } => {
-                to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
+            Self::Compare { from, since } => {
+                to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES);
+                to.fixed(*since);
+            }
+            Self::List { words, range } => {
+                to.count("words", words.len(), limits::LISTED);
+                words.iter().for_each(|word| to.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES));
                 to.range(*range);
             }
         }
@@ -82,8 +86,10 @@ impl Request {
                     Ok(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec())
                 })?,
             },
-            COMPARE => Self::Compare { from: from.word_or_none()? },
-            LIST => Self::List { word: from.word_or_none()?, range: from.range()? },
+            COMPARE => Self::Compare { from: from.word_or_none()?, since: from.fixed("the state")? },
+            LIST => {
+                Self::List { words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?, range: from.range()? }
+            }
             _ => return Err(MessageError::Invalid { what: "the kind of a request", at: 1 }),
         };
         from.finish()?;

@@ -1,7 +1,7 @@
 use super::super::limits;
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{CodingKind, Cost, Fetched, Found, MessageError, Met, Refusal, Response, WordSize};
+use super::{CodingKind, Cost, Fetched, Found, Listed, MessageError, Met, Refusal, Response, WordSize};
 
 const SIZES: u8 = 0x81;
 const FOUND: u8 = 0x82;
@@ -61,7 +61,8 @@ impl Response {
                 }
             }
             Self::Stored { new } => to.varint(*new),
-            Self::Compared { lists, more } => {
+            Self::Compared { state, lists, more } => {
+                to.fixed(*state);
                 to.flag(*more);
                 to.count("lists", lists.len(), limits::LISTS);
                 for (word, ids, fingerprint) in lists {
@@ -70,9 +71,13 @@ impl Response {
                     to.fixed(*fingerprint);
                 }
             }
-            Self::Listed { ids, more } => {
-                to.flag(*more);
-                to.ids(ids, limits::IDS);
+            Self::Listed(lists) => {
+                to.count("lists", lists.len(), limits::LISTED);
+                for Listed { ids, days, more } in lists {
+                    to.flag(*more);
+                    to.ids(ids, limits::IDS);
+                    to.all_bytes("the days of ids", days, ids.len());
+                }
             }
             Self::Refused(why) => to.byte(*why as u8),
         }
@@ -113,13 +118,17 @@ impl Response {
             })?),
             STORED => Self::Stored { new: from.varint("how many were new")? },
             COMPARED => {
+                let state = from.fixed("the state")?;
                 let more = from.flag("whether there are more")?;
                 let lists = from.all("lists", limits::LISTS, 11, |from| {
                     Ok((from.word()?, from.varint("the size of a list")?, from.fixed("a fingerprint")?))
                 })?;
-                Self::Compared { lists, more }
+                Self::Compared { state, lists, more }
             }
-            LISTED => Self::Listed { more: from.flag("whether there are more")?, ids: from.ids(limits::IDS)? },
+            LISTED => Self::Listed(from.all("lists", limits::LISTED, 2, |from| {
+                let (more, ids) = (from.flag("whether there are more")?, from.ids(limits::IDS)?);
+                Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, more })
+            })?),
             REFUSED => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
             _ => return Err(MessageError::Invalid { what: "the kind of an answer", at: 1 }),
         };
@@ -136,7 +145,7 @@ impl Response {
             Self::Fetched(_) => FETCHED,
             Self::Stored { .. } => STORED,
             Self::Compared { .. } => COMPARED,
-            Self::Listed { .. } => LISTED,
+            Self::Listed(_) => LISTED,
             Self::Refused(_) => REFUSED,
         }
     }

@@ -55,6 +55,14 @@ impl Writer {
         }
     }
 
+    /// Bytes whose number the reader knows.
+    pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
+        if bytes.len() != count {
+            self.broken.get_or_insert(MessageError::Invalid { what, at: self.bytes.len() });
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
     pub(super) fn word(&mut self, word: &str) {
         if word.is_empty() {
             self.broken.get_or_insert(MessageError::Invalid { what: "an empty word", at: self.bytes.len() });

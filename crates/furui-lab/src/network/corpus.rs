@@ -1,0 +1,115 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use furui::search::Record;
+use serde_json::json;
+
+use super::{Done, Options};
+
+/// Documents, and by brute force who has which word.
+pub(super) struct Corpus {
+    records: Vec<Record>,
+    words: Vec<BTreeSet<String>>,
+    lists: BTreeMap<String, BTreeSet<usize>>,
+}
+
+/// Numbers that look random, the same for the same seed.
+pub(super) struct Dice(u64);
+
+impl Dice {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(super) fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+}
+
+impl Corpus {
+    /// As many lines of a file, or made up, as the options say.
+    pub(super) fn new(options: &Options) -> Done<Self> {
+        let texts: Vec<String> = match &options.texts {
+            Some(file) => std::fs::read_to_string(file)?.lines().take(options.documents).map(str::to_owned).collect(),
+            None => {
+                let mut dice = Dice::new(options.seed);
+                (0..options.documents).map(|_| made_up(&mut dice)).collect()
+            }
+        };
+        let records = texts.into_iter().enumerate().map(|(number, text)| {
+            let (url, title) = (format!("http://site.example/{number}"), format!("number {number}"));
+            Record { url, title, text }
+        });
+        let mut corpus = Self { records: records.collect(), words: Vec::new(), lists: BTreeMap::new() };
+        for (number, record) in corpus.records.iter().enumerate() {
+            let words = record.words();
+            for word in &words {
+                corpus.lists.entry(word.clone()).or_default().insert(number);
+            }
+            corpus.words.push(words);
+        }
+        Ok(corpus)
+    }
+
+    pub(super) fn write(&self, file: &Path) -> Done {
+        let mut text = String::new();
+        for Record { url, title, text: body } in &self.records {
+            writeln!(text, "{}", json!({ "url": url, "title": title, "text": body }))?;
+        }
+        Ok(std::fs::write(file, text)?)
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let postings: usize = self.lists.values().map(BTreeSet::len).sum();
+        format!("{} documents, {} words, {postings} postings", self.records.len(), self.lists.len())
+    }
+
+    /// One to three words of some document: there is an answer.
+    pub(super) fn query(&self, dice: &mut Dice) -> String {
+        let words = loop {
+            let words = &self.words[dice.below(self.words.len())];
+            if words.len() >= 3 {
+                break words;
+            }
+        };
+        let count = 1 + dice.below(3);
+        let chosen: BTreeSet<&String> = (0..count).filter_map(|_| words.iter().nth(dice.below(words.len()))).collect();
+        chosen.into_iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Two words of some document.
+    pub(super) fn pair(&self, dice: &mut Dice) -> String {
+        loop {
+            let query = self.query(dice);
+            if query.split(' ').count() == 2 {
+                return query;
+            }
+        }
+    }
+
+    /// The URLs of the documents that have all words of a query.
+    pub(super) fn answer(&self, query: &str) -> BTreeSet<&str> {
+        let lists = query.split(' ').filter_map(|word| self.lists.get(word.trim_matches('"')));
+        let both = lists.map(Clone::clone).reduce(|a, b| a.intersection(&b).copied().collect());
+        both.unwrap_or_default().into_iter().map(|number| &*self.records[number].url).collect()
+    }
+}
+
+/// A text of words that are as frequent as words are: the k-th in about one of k texts.
+fn made_up(dice: &mut Dice) -> String {
+    let words = (0..25).map(|_| {
+        let rank = 50_000f64.powf(dice.next() as f64 / u64::MAX as f64) as u64;
+        format!("w{rank}")
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,43 @@
+use std::io::{BufRead, BufReader};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::Done;
+
+/// The answer to a search over HTTP.
+pub(super) struct Page {
+    pub(super) urls: Vec<String>,
+    pub(super) cursor: Option<String>,
+    pub(super) whole: bool,
+    /// When its first line came, and its last.
+    pub(super) first: Duration,
+    pub(super) last: Duration,
+}
+
+pub(super) fn page(node: &str, query: &str, limit: usize, cursor: Option<&str>) -> Done<Page> {
+    let mut request = ureq::get(format!("{node}/search")).query("q", query).query("limit", limit.to_string());
+    if let Some(cursor) = cursor {
+        request = request.query("cursor", cursor);
+    }
+    let start = Instant::now();
+    let response = request.call()?;
+    let mut page = Page { urls: Vec::new(), cursor: None, whole: true, first: Duration::ZERO, last: Duration::ZERO };
+    for line in BufReader::new(response.into_body().into_reader()).lines() {
+        if page.first.is_zero() {
+            page.first = start.elapsed();
+        }
+        let line: Value = serde_json::from_str(&line?)?;
+        if let Some(url) = line["url"].as_str() {
+            page.urls.push(url.to_owned());
+        } else if let Some(error) = line["error"].as_str() {
+            return Err(format!("{query}: {error}").into());
+        } else if !line["total"].is_null() {
+            page.cursor = line["cursor"].as_str().map(str::to_owned);
+            page.whole = line["whole"] == true;
+            page.last = start.elapsed();
+            return Ok(page);
+        }
+    }
+    Err(format!("{query}: the answer was cut off").into())
+}

@@ -1,0 +1,112 @@
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::cluster::{Cluster, free_port};
+use super::corpus::{Corpus, Dice};
+use super::{Done, Options};
+
+/// How long a byte is on its way, each way.
+const DELAY: Duration = Duration::from_millis(50);
+const ROUND_TRIP: Duration = Duration::from_millis(100);
+/// Pieces that are on their way in a connection, at most.
+const PIECES: usize = 1024;
+
+/// Nodes that are reached through relays that delay every byte.
+pub(super) fn run(options: &Options) -> Done {
+    let corpus = Corpus::new(options)?;
+    let runtime = Runtime::new()?;
+    let mut cluster = Cluster::new(options)?;
+    let mut dice = Dice::new(options.seed);
+    let file = cluster.file("documents.jsonl");
+    corpus.write(&file)?;
+    for _ in 0..options.nodes {
+        let (relay, node) = (free_port()?, free_port()?);
+        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", relay)))?;
+        runtime.spawn(relay_to(listener, node));
+        cluster.add(Some((relay, node)))?;
+    }
+    println!("{} nodes, {} ms each way, {}", options.nodes, DELAY.as_millis(), corpus.describe());
+    println!("settled after {:.1} s", cluster.settle()?.as_secs_f64());
+    println!("published: {}", cluster.publish(0, &file, false)?);
+    println!("settled after {:.1} s", cluster.settle()?.as_secs_f64());
+    let queries: Vec<String> = (0..options.queries).map(|_| corpus.pair(&mut dice)).collect();
+    for what in ["cold: words not asked for before", "warm: the same again"] {
+        let (mut first, mut last, mut exact) = (Vec::new(), Vec::new(), 0);
+        for query in &queries {
+            let truth = corpus.answer(query);
+            let page = cluster.nodes[options.nodes - 1].search(query, 10, None)?;
+            exact += usize::from(page.urls.len() == truth.len().min(10) && page.whole);
+            first.push(page.first);
+            last.push(page.last);
+        }
+        println!("{what}: {exact} of {} right", queries.len());
+        print("  first document", &mut first);
+        print("  end of the page", &mut last);
+    }
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for query in queries.iter().filter(|query| corpus.answer(query).len() > 300).take(20) {
+        let page = cluster.nodes[options.nodes - 1].search(query, 1000, None)?;
+        first.push(page.first);
+        last.push(page.last);
+    }
+    println!("{} queries of more than 300 documents, all of them:", first.len());
+    print("  first document", &mut first);
+    print("  the end", &mut last);
+    Ok(())
+}
+
+fn print(what: &str, times: &mut [Duration]) {
+    times.sort_unstable();
+    let at = |part: f64| times.get(((times.len() - 1) as f64 * part) as usize).copied().unwrap_or_default();
+    if times.is_empty() {
+        return;
+    }
+    println!(
+        "{what}: median {:.0} ms, p95 {:.0} ms ({:.2} round trips), most {:.0} ms",
+        at(0.5).as_secs_f64() * 1e3,
+        at(0.95).as_secs_f64() * 1e3,
+        at(0.95).as_secs_f64() / ROUND_TRIP.as_secs_f64(),
+        at(1.0).as_secs_f64() * 1e3
+    );
+}
+
+async fn relay_to(listener: TcpListener, port: u16) {
+    while let Ok((near, _)) = listener.accept().await {
+        tokio::spawn(async move {
+            // As if the line to the node were as long.
+            let Ok(far) = TcpStream::connect(("127.0.0.1", port)).await else { return };
+            // Errors: then it is a little slower.
+            let _ = (near.set_nodelay(true), far.set_nodelay(true));
+            let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
+            carry(near_in, far_out);
+            carry(far_in, near_out);
+        });
+    }
+}
+
+fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf) {
+    let (pieces, mut on_the_way) = mpsc::channel::<(Instant, Vec<u8>)>(PIECES);
+    tokio::spawn(async move {
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = from.read(&mut buffer).await {
+            let piece = (Instant::now() + DELAY, buffer[..count].to_vec());
+            if pieces.send(piece).await.is_err() {
+                return;
+            }
+        }
+    });
+    tokio::spawn(async move {
+        while let Some((at, piece)) = on_the_way.recv().await {
+            sleep_until(at).await;
+            if to.write_all(&piece).await.is_err() {
+                return;
+            }
+        }
+    });
+}

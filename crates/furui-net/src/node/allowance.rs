@@ -1,0 +1,84 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use furui::search::Peer;
+
+/// Bytes of postings and records that one peer may store in a minute: it may bring as many at once after a pause.
+const PEER_BYTES: u64 = 256 << 20;
+/// The same for all peers together.
+const ALL_BYTES: u64 = 1 << 30;
+const MINUTE: Duration = Duration::from_secs(60);
+/// Peers that are remembered.
+const PEERS: usize = 4096;
+
+/// How much strangers may still store here: bytes of their messages, which hold a posting in twenty.
+#[derive(Default)]
+pub(super) struct Allowance {
+    peers: HashMap<Peer, Used>,
+    all: Used,
+}
+
+/// What was used up, and is forgotten little by little: all of it in a minute.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    bytes: u64,
+    at: Duration,
+}
+
+impl Used {
+    fn at(self, now: Duration, allowed: u64) -> u64 {
+        let forgotten = allowed as f64 * now.saturating_sub(self.at).as_secs_f64() / MINUTE.as_secs_f64();
+        self.bytes.saturating_sub(forgotten as u64)
+    }
+}
+
+impl Allowance {
+    /// Whether the peer may store so many bytes more; then they are counted.
+    pub(super) fn grants(&mut self, peer: &Peer, bytes: usize, now: Duration) -> bool {
+        if self.peers.len() >= PEERS && !self.peers.contains_key(peer) {
+            self.peers.retain(|_, used| used.at(now, PEER_BYTES) > 0);
+            if self.peers.len() >= PEERS {
+                return false;
+            }
+        }
+        let of_peer = self.peers.get(peer).map_or(0, |used| used.at(now, PEER_BYTES)) + bytes as u64;
+        let of_all = self.all.at(now, ALL_BYTES) + bytes as u64;
+        if of_peer > PEER_BYTES || of_all > ALL_BYTES {
+            return false;
+        }
+        self.peers.insert(peer.clone(), Used { bytes: of_peer, at: now });
+        self.all = Used { bytes: of_all, at: now };
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn granted(allowance: &mut Allowance, peer: &Peer, now: Duration) -> u64 {
+        (0..ALL_BYTES).take_while(|_| allowance.grants(peer, MIB, now)).count() as u64 * MIB as u64
+    }
+
+    #[test]
+    fn a_peer_stores_so_much_a_minute_and_all_together_so_much() {
+        let (mut allowance, start) = (Allowance::default(), Duration::from_secs(5));
+        let peers: Vec<Peer> = (0..10).map(|number| Peer::new(&[number], &[])).collect();
+        assert_eq!(granted(&mut allowance, &peers[0], start), PEER_BYTES);
+        assert_eq!(granted(&mut allowance, &peers[0], start + MINUTE / 2), PEER_BYTES / 2);
+        let others: u64 = peers[1..].iter().map(|peer| granted(&mut allowance, peer, start + MINUTE / 2)).sum();
+        assert_eq!(others, ALL_BYTES - PEER_BYTES / 2);
+        assert_eq!(granted(&mut allowance, &peers[9], start + 10 * MINUTE), PEER_BYTES);
+    }
+
+    #[test]
+    fn peers_that_stored_nothing_lately_are_forgotten() {
+        let mut allowance = Allowance::default();
+        let peer = |number: usize| Peer::new(&number.to_le_bytes(), &[]);
+        assert_eq!((0..2 * PEERS).filter(|&number| allowance.grants(&peer(number), 1, Duration::ZERO)).count(), PEERS);
+        assert!(allowance.grants(&peer(2 * PEERS), 1, MINUTE));
+        assert_eq!(allowance.peers.len(), 1);
+    }
+}

@@ -1,0 +1,54 @@
+use std::sync::Arc;
+
+use furui::Result;
+use furui::search::{ContentId, IdRange, Index, Listing, Peer};
+
+use super::places::Places;
+use super::word_key;
+use crate::shelf::Shelf;
+
+/// What this node keeps, and of which lists it knows that it has been given all.
+pub(super) struct Kept {
+    pub(super) shelf: Shelf,
+    me: Peer,
+    /// Who was around when this node had last been given everything that it should hold then.
+    settled: Option<Places>,
+}
+
+impl Kept {
+    pub(super) fn new(shelf: Shelf, me: Peer) -> Self {
+        Self { shelf, me, settled: None }
+    }
+
+    /// Everything was taken over that this node should hold if these are the nodes around.
+    pub(super) fn settle(&mut self, places: Places) {
+        self.settled = Some(places);
+        self.shelf.set_whole(true);
+    }
+
+    /// Others have come, or gone. A node that was alone has been given nothing by anyone.
+    pub(super) fn met_others(&mut self) {
+        if self.settled.as_ref().is_some_and(|places| places.neighbours(&self.me, 1).is_empty()) {
+            self.settled = None;
+            self.shelf.set_whole(false);
+        }
+    }
+}
+
+impl Index for Kept {
+    /// A list is whole if it is one of those that this node was to keep when it was last given everything: when nodes go,
+    /// it has others to keep, and of those not yet all.
+    fn size(&mut self, word: &str) -> Result<Listing> {
+        let Listing { ids, whole } = self.shelf.size(word)?;
+        let settled = || self.settled.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));
+        Ok(Listing { ids, whole: whole && settled() })
+    }
+
+    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+        self.shelf.slice(word, range, most)
+    }
+
+    fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {
+        self.shelf.document(id)
+    }
+}

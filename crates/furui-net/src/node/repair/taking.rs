@@ -1,0 +1,237 @@
+use std::collections::BTreeMap;
+
+use furui::search::{ContentId, Fetched, IdRange, Listed, Peer, Request, Response, limits};
+
+use super::super::keeper::{LIFE, unix_seconds};
+use super::super::places::Places;
+use super::super::{Inner, call, record_key, word_key};
+
+/// Postings that are taken over from one neighbour in one round, and bytes of records: anyone may come to be a neighbour.
+const POSTINGS: u64 = 4 << 20;
+const RECORD_BYTES: u64 = 256 << 20;
+/// Messages of such an exchange.
+const CALLS: u32 = 1 << 14;
+const DAY: u64 = 24 * 60 * 60;
+
+/// Taking over from a neighbour what this node should hold and does not, of what that one holds.
+///
+/// ```text
+///  Compare ─▶ words, sizes and fingerprints ─▶ those that this node should keep and has otherwise ─▶ List ─▶ store
+///  List of no word ─▶ ids of records ─▶ those that this node should keep and has not ─▶ Fetch ─▶ store
+/// ```
+pub(super) struct Taking<'a> {
+    inner: &'a Inner,
+    from: &'a Peer,
+    places: &'a Places,
+    /// Postings and records that were new.
+    pub(super) new: u64,
+    postings: u64,
+    record_bytes: u64,
+    calls: u32,
+}
+
+/// Why not everything was taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// It does not answer, or not now.
+    Silent,
+    /// It breaks the protocol.
+    Lied,
+    /// It has more than is taken in one round.
+    Enough,
+    /// This node is shut down, or its storage fails.
+    Stopped,
+}
+
+impl<'a> Taking<'a> {
+    pub(super) fn new(inner: &'a Inner, from: &'a Peer, places: &'a Places) -> Self {
+        Self { inner, from, places, new: 0, postings: POSTINGS, record_bytes: RECORD_BYTES, calls: CALLS }
+    }
+
+    /// Takes everything over, unless the neighbour still is in the state `since`. Returns the state that it was in.
+    pub(super) async fn take_over(&mut self, since: u64) -> Result<u64, Why> {
+        let mut state = None;
+        let mut after = String::new();
+        loop {
+            let since = if state.is_none() { since } else { 0 };
+            let request = Request::Compare { from: after.clone(), since };
+            let (now, lists, more) = match self.ask(&request).await? {
+                Response::Compared { state, lists, more } => (state, lists, more),
+                _ => return Err(Why::Lied),
+            };
+            // Should it change meanwhile, that is seen in the next round.
+            let state = *state.get_or_insert(now);
+            if state == since {
+                return Ok(state);
+            }
+            if !lists.is_sorted_by(|a, b| a.0 < b.0) || lists.first().is_some_and(|first| first.0 <= after) {
+                return Err(Why::Lied);
+            }
+            let last = lists.last().map(|(word, ..)| word.clone());
+            let me = self.inner.net.me();
+            let mine: Vec<_> = lists.into_iter().filter(|(word, ..)| self.places.keeps(&me, &word_key(word))).collect();
+            let differing = self.inner.keeper.ask(move |shelf| {
+                let differing =
+                    mine.into_iter().filter(|(word, ids, sum)| shelf.fingerprint(word).ok() != Some((*ids, *sum)));
+                differing.map(|(word, ..)| word).collect::<Vec<String>>()
+            });
+            self.take_lists(differing.await.ok_or(Why::Stopped)?).await?;
+            match last {
+                Some(last) if more => after = last,
+                _ => break,
+            }
+        }
+        self.take_records().await?;
+        Ok(state.unwrap_or_default())
+    }
+
+    async fn ask(&mut self, request: &Request) -> Result<Response, Why> {
+        self.calls = self.calls.checked_sub(1).ok_or(Why::Enough)?;
+        match call(&self.inner.net, self.from, request).await {
+            None | Some(Response::Refused(_)) => Err(Why::Silent),
+            Some(response) => Ok(response),
+        }
+    }
+
+    /// Whole lists: many in each message.
+    async fn take_lists(&mut self, words: Vec<String>) -> Result<(), Why> {
+        let mut rest = &words[..];
+        while !rest.is_empty() {
+            let asked = &rest[..rest.len().min(limits::LISTED)];
+            let lists = self.list(asked, IdRange::ALL).await?;
+            let (answered, unanswered) = rest.split_at(lists.len());
+            rest = unanswered;
+            let mut long = Vec::new();
+            let mut parts = Vec::with_capacity(lists.len());
+            for (word, list) in answered.iter().zip(lists) {
+                long.extend(next(&list, IdRange::ALL).map(|range| (word, range)));
+                parts.push((word.clone(), list));
+            }
+            self.store_postings(parts).await?;
+            for (word, mut range) in long {
+                loop {
+                    let mut lists = self.list(std::slice::from_ref(word), range).await?;
+                    let list = lists.pop().ok_or(Why::Lied)?;
+                    let after = next(&list, range);
+                    self.store_postings(vec![(word.clone(), list)]).await?;
+                    match after {
+                        Some(after) => range = after,
+                        None => break,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Parts of the first of these lists: of one at least.
+    async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
+        let request = Request::List { words: words.to_vec(), range };
+        let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
+        let is_honest = |list: &Listed| {
+            list.ids.is_sorted_by(|a, b| a < b)
+                && list.ids.iter().all(|id| range.contains(*id))
+                && (!list.more || !list.ids.is_empty())
+        };
+        let fits = (1..=words.len()).contains(&lists.len()) && lists.iter().all(is_honest);
+        if fits { Ok(lists) } else { Err(Why::Lied) }
+    }
+
+    async fn store_postings(&mut self, lists: Vec<(String, Listed)>) -> Result<(), Why> {
+        let mut by_days: BTreeMap<u8, Vec<(String, Vec<ContentId>)>> = BTreeMap::new();
+        for (word, list) in lists {
+            self.postings = self.postings.checked_sub(list.ids.len() as u64).ok_or(Why::Enough)?;
+            for (id, days) in list.ids.into_iter().zip(list.days) {
+                let postings = by_days.entry(days).or_default();
+                match postings.last_mut() {
+                    Some((last, ids)) if *last == word => ids.push(id),
+                    _ => postings.push((word.clone(), vec![id])),
+                }
+            }
+        }
+        for (days, postings) in by_days {
+            self.store(days, postings, Vec::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// The records that this node should keep, and has not.
+    async fn take_records(&mut self) -> Result<(), Why> {
+        let me = self.inner.net.me();
+        let mut range = IdRange::ALL;
+        loop {
+            let list = self.list(&[String::new()], range).await?.pop().ok_or(Why::Lied)?;
+            let after = next(&list, range);
+            let mine = list.ids.into_iter().zip(list.days);
+            let mine: Vec<_> = mine.filter(|(id, _)| self.places.keeps(&me, &record_key(*id))).collect();
+            let missing = self.inner.keeper.ask(move |shelf| {
+                let mut missing = mine;
+                missing.retain(|(id, _)| {
+                    let range = IdRange { first: id.head(), last: id.head() };
+                    // If the storage fails, nothing more can be kept.
+                    shelf.records(range, limits::IDS).is_ok_and(|ids| !ids.contains(id))
+                });
+                missing
+            });
+            self.fetch(missing.await.ok_or(Why::Stopped)?).await?;
+            match after {
+                Some(after) => range = after,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn fetch(&mut self, mut missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
+        while !missing.is_empty() {
+            let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
+            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect() };
+            let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
+            let mut by_days: BTreeMap<u8, Vec<(ContentId, Vec<u8>)>> = BTreeMap::new();
+            let mut later = Vec::new();
+            for ((id, days), fetched) in batch.into_iter().zip(fetched) {
+                match fetched {
+                    Fetched::Record(record) if ContentId::of(&record) == id => {
+                        let left = self.record_bytes.checked_sub(record.len() as u64);
+                        self.record_bytes = left.ok_or(Why::Enough)?;
+                        by_days.entry(days).or_default().push((id, record));
+                    }
+                    Fetched::Record(_) => return Err(Why::Lied),
+                    Fetched::Later => later.push((id, days)),
+                    Fetched::Unknown => {}
+                }
+            }
+            // One that only ever says "later" is not asked on.
+            if !by_days.is_empty() {
+                missing.extend(later);
+            }
+            for (days, records) in by_days {
+                self.store(days, Vec::new(), records).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what is to be kept for so many days more; what would expire today is not worth it.
+    async fn store(
+        &mut self,
+        days: u8,
+        postings: Vec<(String, Vec<ContentId>)>,
+        records: Vec<(ContentId, Vec<u8>)>,
+    ) -> Result<(), Why> {
+        let life = (u64::from(days) * DAY).min(LIFE.as_secs());
+        if life == 0 {
+            return Ok(());
+        }
+        let stored = self.inner.keeper.ask(move |shelf| shelf.store(&postings, &records, unix_seconds() + life));
+        let stored = stored.await.and_then(Result::ok).ok_or(Why::Stopped)?;
+        self.new += stored.new;
+        Ok(())
+    }
+}
+
+/// What of a range is left after a part of a list.
+fn next(list: &Listed, range: IdRange) -> Option<IdRange> {
+    let last = list.ids.last().filter(|_| list.more)?;
+    let first = last.head().checked_add(1).filter(|first| *first <= range.last)?;
+    Some(IdRange { first, ..range })
+}

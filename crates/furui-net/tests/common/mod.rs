@@ -1,0 +1,77 @@
+//! Nodes in one process, and documents that are easily told apart.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use furui::search::{ContentId, Query, Record};
+use furui_net::net::{Config, Identity, Transport};
+use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
+use tokio::sync::mpsc;
+
+/// How long a node here waits for another: silence is to be noticed soon.
+pub const CALL_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The configuration of a node that joins by `first`.
+pub fn config(first: Option<&Node>) -> Config {
+    let mut config = Config::new(Identity::generate(), Transport::Memory);
+    config.bootstrap = first.map(|first| first.net().listen_addresses()).unwrap_or_default();
+    config.call_timeout = CALL_TIMEOUT;
+    config
+}
+
+/// Starts `count` nodes that all know the first.
+pub async fn network(count: usize) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::with_capacity(count);
+    for _ in 0..count {
+        nodes.push(Node::start(None, config(nodes.first())).await.unwrap());
+    }
+    for node in &nodes {
+        tokio::time::timeout(Duration::from_secs(20), node.net().joined()).await.unwrap();
+    }
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    nodes
+}
+
+pub fn document(number: usize) -> Document {
+    let text = format!("document {number} of class c{} and kind k{}", number % 7, number % 3);
+    let record = Record { url: url(number), title: String::new(), text };
+    let bytes = record.encode().unwrap();
+    Document { id: ContentId::of(&bytes), words: record.words().into_iter().collect(), record: bytes }
+}
+
+pub fn url(number: usize) -> String {
+    format!("http://site.example/{number}")
+}
+
+/// The URLs of all documents that a node finds.
+pub async fn find(node: &Node, query: &str) -> Result<BTreeSet<String>, SearchError> {
+    let (events, mut came) = mpsc::channel(16);
+    let node = node.clone();
+    let query = Query::parse(query).unwrap();
+    let options = SearchOptions { limit: None, ..SearchOptions::default() };
+    let task = tokio::spawn(async move { node.search(&query, options, events).await });
+    let mut urls = BTreeSet::new();
+    while let Some(event) = came.recv().await {
+        if let SearchEvent::Hits(hits) = event {
+            for hit in hits {
+                assert!(urls.insert(hit.record.unwrap().url), "found twice");
+            }
+        }
+    }
+    task.await.unwrap().map(|()| urls)
+}
+
+/// Asks every node for documents of which it is known which they are, the first `count`.
+pub async fn check(nodes: &[Node], count: usize) {
+    for (at, node) in nodes.iter().enumerate() {
+        let (class, kind) = (at % 7, at % 3);
+        let numbers = |fits: &dyn Fn(usize) -> bool| (0..count).filter(|&n| fits(n)).map(url).collect();
+        let expected: BTreeSet<String> = numbers(&|number| number % 7 == class && number % 3 == kind);
+        assert_eq!(find(node, &format!("c{class} k{kind}")).await.unwrap(), expected);
+        let expected: BTreeSet<String> = numbers(&|number| number % 7 == class && number % 3 != kind);
+        assert_eq!(find(node, &format!("document c{class} -k{kind}")).await.unwrap(), expected);
+    }
+}

@@ -1,0 +1,123 @@
+//! Nodes that mean no good, among others.
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use common::{check, config, document, network};
+use furui::search::{ContentId, Fetched, Found, Listed, Met, Refusal, Request, Response, WordSize};
+use furui_net::net::{MAX_MESSAGE, Net};
+
+/// What a hostile node does with a request.
+#[derive(Clone, Copy, Debug)]
+enum Manner {
+    NeverAnswers,
+    HangsUp,
+    TooMuch,
+    WrongRanks,
+}
+
+/// Joins as a node that others take for one that keeps lists.
+async fn join(first: &furui_net::node::Node, manner: Manner) -> Net {
+    let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
+    net.joined().await;
+    tokio::spawn(async move {
+        let mut kept = Vec::new();
+        while let Some(asked) = inbound.recv().await {
+            match manner {
+                Manner::NeverAnswers => kept.push(asked.reply),
+                Manner::HangsUp => {}
+                Manner::TooMuch => asked.reply.send(vec![1; MAX_MESSAGE]).unwrap(),
+                Manner::WrongRanks => asked.reply.send(lie(&Request::decode(&asked.request).unwrap())).unwrap(),
+            }
+        }
+    });
+    net
+}
+
+/// An answer of the right kind, and wrong.
+fn lie(request: &Request) -> Vec<u8> {
+    let id = |byte| ContentId::new([byte; 20]);
+    let response = match request {
+        Request::Size { words } => {
+            let size = WordSize { ids: u64::MAX, whole: true, holders: Vec::new() };
+            Response::Sizes(vec![size; words.len()])
+        }
+        Request::Search(search) => Response::Found(Found {
+            ids: vec![id(9), id(3)],
+            through: search.range.last,
+            seen: 2,
+            whole: true,
+            costs: Vec::new(),
+        }),
+        Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1) }),
+        Request::Settle(_) => Response::Settled(true),
+        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Store { .. } => Response::Stored { new: 1 },
+        // There is always more.
+        Request::Compare { from, .. } => {
+            let lists = vec![(format!("{from}x").split_off(from.len().saturating_sub(100)), 1, 1)];
+            Response::Compared { state: 1, lists, more: true }
+        }
+        Request::List { .. } => {
+            Response::Listed(vec![Listed { ids: vec![id(9), id(3)], days: vec![9, 9], more: true }])
+        }
+    };
+    response.encode().unwrap()
+}
+
+async fn found_in_spite_of(manner: Manner) {
+    let nodes = network(5).await;
+    // Two: of three keepers one is left.
+    let hostile = [join(&nodes[0], manner).await, join(&nodes[0], manner).await];
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    assert_eq!(nodes[1].publish((0..150).map(document).collect(), false).await, Ok(150));
+    check(&nodes, 150).await;
+    for net in hostile {
+        net.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keepers_that_never_answer_are_left_for_others() {
+    found_in_spite_of(Manner::NeverAnswers).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keepers_that_hang_up_are_left_for_others() {
+    found_in_spite_of(Manner::HangsUp).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keepers_that_answer_too_much_are_left_for_others() {
+    found_in_spite_of(Manner::TooMuch).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keepers_that_name_wrong_ranks_are_left_for_others() {
+    found_in_spite_of(Manner::WrongRanks).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_store_only_what_a_node_may_have_to_keep() {
+    let nodes = network(14).await;
+    let stranger = join(&nodes[0], Manner::HangsUp).await;
+    stranger.refresh().await;
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    let request =
+        Request::Store { postings: vec![("word".to_owned(), vec![ContentId::new([5; 20])])], records: vec![] };
+    let (mut stored, mut refused) = (0, 0);
+    for node in &nodes {
+        let answer = stranger.call(&node.net().me(), request.encode().unwrap()).await.unwrap();
+        match Response::decode(&answer).unwrap() {
+            Response::Stored { new: 1 } => stored += 1,
+            Response::Refused(Refusal::Invalid) => refused += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    // The eight nearest of fifteen, of which the stranger may be one.
+    assert!((7..=8).contains(&stored) && stored + refused == 14, "{stored} stored, {refused} refused");
+}
