@@ -36,7 +36,7 @@ fn experiments() -> Vec<Experiment> {
         seed_002::EXPERIMENTS,
         seed_003::EXPERIMENTS,
         seed_004::EXPERIMENTS,
-        ours::EXPERIMENTS,
+        &ours::experiments(),
     ];
     sources.concat()
 }
