@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 use indicatif::ProgressBar;
 
 pub(crate) use check_time::fig6;
-pub(crate) use codings::codings;
+pub(crate) use codings::{coded_sets, codings};
 pub(crate) use corpus::Corpus;
 pub(crate) use rates::{fig4, fig5};
 pub(crate) use three::three;

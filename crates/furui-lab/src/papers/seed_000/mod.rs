@@ -82,7 +82,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// The synthetic documents, and the real ones if there are; and what they are.
-fn corpora(context: &Context) -> Result<(Vec<Corpus>, String)> {
+pub(super) fn corpora(context: &Context) -> Result<(Vec<Corpus>, String)> {
     let shape = context.size(Shape::PAPER, Shape::QUICK);
     let mut corpora = vec![Corpus::zipf(shape, context.seed)];
     let zipf = format!(
@@ -103,6 +103,6 @@ fn corpora(context: &Context) -> Result<(Vec<Corpus>, String)> {
     Ok((corpora, data))
 }
 
-fn options(context: &Context) -> Options {
+pub(super) fn options(context: &Context) -> Options {
     Options { quick: context.quick, seed: context.seed, queries: context.size(5000, 50), bar: context.bar(1, "steps") }
 }
