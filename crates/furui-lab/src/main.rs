@@ -15,7 +15,6 @@ mod search;
 mod stable;
 mod store;
 mod table;
-mod tiers;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -32,7 +31,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some("recent") => recent::run(args.next().as_deref()),
         Some("stable") => stable::run(args.next().as_deref()),
         Some("store") => store::run(args.next().as_deref(), args.next())?,
-        Some("tiers") => tiers::run(args.next().as_deref(), args.next())?,
         _ => eprintln!(
             "usage: furui-lab all --out DIR [--data DIR] [--seed N] [--quick] \
              | paper (NAME | SEED)... [--out DIR] [--data DIR] [--seed N] [--quick] \
@@ -42,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
              | levels | network (kill | relay | hot | flood) [--furui PROGRAM] [--texts FILE] [--nodes N] [--documents N] \
              | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \
              | stable [insert] \
-             | store (small | large) [DIR] | tiers FILE [ROUNDS]"
+             | store (small | large) [DIR]"
         ),
     }
     Ok(())

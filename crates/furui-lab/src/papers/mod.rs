@@ -6,6 +6,7 @@
 
 mod axis;
 mod context;
+mod crawl;
 mod experiment;
 mod louds;
 mod ours;
