@@ -93,11 +93,8 @@ pub(crate) fn coded_sets(options: &Options) -> Result<Table, Box<dyn Error>> {
     let each = |bits: u64| bits as f64 / f64::from(IDS);
     for k in 1..=if options.quick { 4 } else { 20 } {
         let cell_bits = IDS.ilog2() as u8 + k;
-        let coded = |rice| -> Result<u64, Box<dyn Error>> {
-            let golomb = Golomb { cell_bits, rice, check_bits: 0, salt: 0, three_messages: false };
-            Ok(CodedSet::encode(&ids, IdRange::ALL, Coding::Golomb(golomb))?.bits)
-        };
-        let bits = (0..=k + 2).map(coded).collect::<Result<Vec<_>, _>>()?.into_iter().min().expect("some parameters");
+        let golomb = Golomb { cell_bits, check_bits: furui::search::plan::CHECK_BITS, salt: 0, three_messages: false };
+        let bits = CodedSet::encode(&ids, IdRange::ALL, Coding::Golomb(golomb))?.bits;
         // A cell with an id in it says yes to all ids of the cell.
         let occupied = ids.chunk_by(|a, b| a.head() >> (64 - cell_bits) == b.head() >> (64 - cell_bits)).count();
         let rate = occupied as f64 / f64::from(cell_bits).exp2();
