@@ -113,9 +113,12 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
 async fn look_ups(nodes: &[Node], lists: &Lists, random: &mut Random) {
     const WORDS: usize = 500;
     let options = SearchOptions { limit: Some(1), records: false, ..SearchOptions::default() };
-    let beside = || nodes.iter().map(|node| node.net().counters()).fold((0, 0), |(wire, exchange), counters| {
-        (wire + counters.wire_out, exchange + counters.exchange_out)
-    });
+    let beside = || {
+        nodes
+            .iter()
+            .map(|node| node.net().counters())
+            .fold((0, 0), |(wire, exchange), counters| (wire + counters.wire_out, exchange + counters.exchange_out))
+    };
     let words: Vec<&String> = lists.words().collect();
     let before = beside();
     for _ in 0..WORDS {
@@ -142,10 +145,11 @@ struct Asked {
 impl Asked {
     /// Two to four words of some document, or of some documents, some of them with alternatives, some to be left out.
     fn any(documents: &[Document], random: &mut Random) -> Self {
-        let word_of = |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].clone();
+        let word_of =
+            |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].clone();
         let some = &documents[random.below(documents.len())];
         let together = random.below(3) > 0;
-        let mut word = |random: &mut Random| {
+        let word = |random: &mut Random| {
             if together { word_of(some, random) } else { word_of(&documents[random.below(documents.len())], random) }
         };
         let count = 2 + random.below(3);
@@ -270,7 +274,8 @@ fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRan
     let coding = plan::choose(wants, own.len() as u64, expected, range, salt);
     let mut cost = Cost { coding: coding.into(), ..Cost::default() };
     add(&mut cost, round, own, other, range, coding);
-    if cost.coding == CodingKind::GolombInThree && round.costs.first().is_some_and(|cost| cost.coding == CodingKind::Golomb)
+    if cost.coding == CodingKind::GolombInThree
+        && round.costs.first().is_some_and(|cost| cost.coding == CodingKind::Golomb)
     {
         cost.coding = CodingKind::Golomb;
         add(&mut cost, round, own, other, range, plan::golomb(own.len() as u64, expected, range, salt));
