@@ -102,9 +102,7 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
         assert_eq!(sums.queries, queries.len());
         assert!(sums.exchanges > queries.len() / 20, "too few exchanges to say anything");
     }
-    for node in &*nodes {
-        node.shutdown().await;
-    }
+    local::shut_down(&nodes).await;
 }
 
 /// Words that no node has looked up before, each asked for at some node: what all nodes sent, but for the requests and the

@@ -31,6 +31,12 @@ pub async fn network(count: usize) -> Vec<Node> {
     nodes
 }
 
+pub async fn shut_down(nodes: &[Node]) {
+    for node in nodes {
+        node.shutdown().await;
+    }
+}
+
 /// The nodes that are to keep the list of a word: those whose places are nearest to its own.
 pub fn keepers(nodes: &[Node], word: &str) -> Vec<Peer> {
     let key = Sha256::digest(Sha256::new().chain_update(b"word/").chain_update(word).finalize());
