@@ -40,10 +40,17 @@ impl From<u64> for Cell {
 }
 
 impl Cell {
-    fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
             Self::Text(_) => None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Number(_) => None,
         }
     }
 
@@ -92,6 +99,13 @@ impl Table {
         assert!(other.is_none(), "{}: more than one row with {cells:?}", self.name);
         let number = row.and_then(|row| row[self.column(y)].number());
         number.unwrap_or_else(|| panic!("{}: no number in {y} where {cells:?}", self.name))
+    }
+
+    /// The least and the greatest number in column `y` of the rows whose cells in these columns are these.
+    pub(crate) fn range(&self, y: &str, cells: &[(&str, Cell)]) -> (f64, f64) {
+        let y = self.column(y);
+        let numbers = || self.only(cells).filter_map(|row| row[y].number());
+        (numbers().fold(f64::INFINITY, f64::min), numbers().fold(f64::NEG_INFINITY, f64::max))
     }
 
     fn column(&self, name: &str) -> usize {

@@ -40,6 +40,10 @@ impl Axis {
         Self { label: label.to_owned(), scale: Scale::Names(names.into_iter().map(Into::into).collect()) }
     }
 
+    pub(super) fn has_names(&self) -> bool {
+        matches!(self.scale, Scale::Names(_))
+    }
+
     /// Where a value stands, if it does.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let place = match self.scale {
@@ -85,6 +89,18 @@ impl Axis {
             Scale::Log => number(10f64.powf(place)),
             Scale::Names(names) => names.get(place as usize).cloned().unwrap_or_default(),
         }
+    }
+}
+
+impl Span {
+    /// From the other end.
+    pub(super) fn reversed(self) -> Self {
+        Self { start: self.end, end: self.start, ticks: self.ticks }
+    }
+
+    /// Where bars begin: at 0, or at the end that is nearer to it.
+    pub(super) fn bottom(&self) -> f64 {
+        0f64.clamp(self.start.min(self.end), self.end.max(self.start))
     }
 }
 

@@ -36,7 +36,7 @@ fn experiments() -> Vec<Experiment> {
         seed_002::EXPERIMENTS,
         louds::EXPERIMENTS,
         quotient::EXPERIMENTS,
-        ours::EXPERIMENTS,
+        &ours::experiments(),
     ];
     sources.concat()
 }

@@ -7,7 +7,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::axis::{Axis, Span};
+use super::axis::Axis;
 
 /// Of the picture in pixels, and of the part on the right that names the series.
 const SIZE: (u32, u32) = (860, 420);
@@ -55,7 +55,8 @@ pub(crate) enum Mark {
     Formula,
     /// Not joined.
     Points,
-    /// From the bottom up; the bars of several series stand side by side.
+    /// From the other axis, up from names on x or to the right of names on y (the first on top), points being (name, value)
+    /// or (value, name). The bars of several series stand side by side.
     Bar,
 }
 
@@ -93,12 +94,14 @@ impl Plot {
         let all = || self.series.iter().flat_map(|series| &series.points);
         let x = self.x.span(all().map(|point| point.0));
         let y = self.y.span(all().map(|point| point.1));
+        let lying = self.y.has_names();
+        let y = if lying { y.reversed() } else { y };
         let ink = |size: u32| ("sans-serif", size).into_font().color(&INK);
         let mut chart = ChartBuilder::on(area)
             .caption(&self.title, ink(15))
             .margin(8)
             .x_label_area_size(40)
-            .y_label_area_size(64)
+            .y_label_area_size(if lying { 210 } else { 64 })
             .build_cartesian_2d(x.clone(), y.clone())?;
         chart
             .configure_mesh()
@@ -132,8 +135,13 @@ impl Plot {
                     let width = 0.8 / bars;
                     let left = bar * width - 0.4;
                     bar += 1.0;
-                    chart.draw_series(points.iter().map(|&(at, top)| {
-                        let corners = [(at + left, bottom(&y)), (at + left + 0.9 * width, top)];
+                    let across = |at: f64| (at + left, at + left + 0.9 * width);
+                    chart.draw_series(points.iter().map(|&(a, b)| {
+                        let corners = if lying {
+                            [(x.bottom(), across(b).0), (a, across(b).1)]
+                        } else {
+                            [(across(a).0, y.bottom()), (across(a).1, b)]
+                        };
                         Rectangle::new(corners, colour.filled())
                     }))?;
                 }
@@ -177,10 +185,6 @@ impl Plot {
             (COLOURS[(next - 1) % COLOURS.len()], next - 1)
         })
     }
-}
-
-fn bottom(y: &Span) -> f64 {
-    y.start.max(0.0f64.min(y.end)).min(y.end).max(y.start)
 }
 
 /// A polygon in pixels around a point.
@@ -235,5 +239,9 @@ mod tests {
         let bars = bars.with(Series::new("b", Mark::Bar, vec![(0.0, 1.0), (1.0, 5.0)]));
         let svg = bars.svg().unwrap();
         assert!(svg.contains("two") && svg.matches("<rect").count() == 2, "{svg}");
+        let lying = Plot::new("lying", "Lying", Axis::linear("ns"), Axis::names("", ["one", "two"]));
+        let svg = lying.with(Series::new("b", Mark::Bar, vec![(1.0, 0.0), (5.0, 1.0)])).svg().unwrap();
+        let first = [">\none\n<", ">\ntwo\n<"].map(|name| svg.find(name).unwrap());
+        assert!(svg.matches("<rect").count() == 2 && first[0] < first[1], "{svg}");
     }
 }

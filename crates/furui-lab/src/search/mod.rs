@@ -18,12 +18,14 @@ mod zipf;
 
 use std::ops::RangeInclusive;
 
+use indicatif::ProgressBar;
+
 pub(crate) use check_time::fig6;
-pub(crate) use codings::codings;
+pub(crate) use codings::{coded_sets, codings};
 pub(crate) use corpus::Corpus;
 pub(crate) use rates::{fig4, fig5};
 pub(crate) use three::three;
-pub(crate) use traffic::{best, cuts, fig7, fig8_and_9, table1};
+pub(crate) use traffic::{best, best_rates, cuts, eq18, fig7, fig8_and_9, table1};
 pub(crate) use zipf::Shape;
 
 /// The k of the paper's rates: α from 2⁻¹ to 2⁻¹¹.
@@ -36,6 +38,8 @@ pub(crate) struct Options {
     pub(crate) seed: u64,
     /// Queries of a round.
     pub(crate) queries: usize,
+    /// Of the steps of the longer ones.
+    pub(crate) bar: ProgressBar,
 }
 
 #[cfg(test)]
@@ -46,7 +50,7 @@ mod tests {
     /// Fig. 5: a fixed filter made for 500 keys has 9.37 times the rate of a variable one, on average up to 1000 keys.
     #[test]
     fn the_ratio_of_fig_5_is_that_of_the_paper() {
-        let table = rates::fig5(true).expect("filters that can be");
+        let table = fig5(true).expect("filters that can be");
         let mean = table.rows.last().expect("the row of means");
         assert!(matches!(mean[6], Cell::Number(ratio) if (ratio - 9.37).abs() < 0.01), "{mean:?}");
         assert!(matches!(mean[7], Cell::Number(ratio) if (ratio - 1.0).abs() < 1e-6), "{mean:?}");

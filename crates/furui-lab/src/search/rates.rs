@@ -6,7 +6,7 @@ use furui::filter::{
 use furui::{KeyHash, Result};
 
 use crate::keys::mix;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// α = 2⁻¹⁰, the rate of both figures.
 const PROBES: u32 = 10;
@@ -78,11 +78,11 @@ pub(crate) fn fig5(quick: bool) -> Result<Table> {
         let bloom = (-(-f64::from(PROBES) / gamma).exp_m1()).powi(PROBES as i32);
         [sizing::rate(PROBES, keys, bits), variable, ringed_rate(PROBES, keys, 100_000, gamma), bloom]
     };
-    let mut push = |keys: &str, [fixed, variable, ringed, bloom]: [f64; 4], measured: [f64; 2]| {
+    let mut push = |keys: Cell, [fixed, variable, ringed, bloom]: [f64; 4], measured: [f64; 2]| {
         let measured = measured.map(|rate| if rate.is_nan() { "".into() } else { rate.into() });
         let [of_fixed, of_ringed] = measured;
         table.push([
-            keys.into(),
+            keys,
             fixed.into(),
             variable.into(),
             ringed.into(),
@@ -104,12 +104,12 @@ pub(crate) fn fig5(quick: bool) -> Result<Table> {
             measured[0] += fixed.false_positive_rate() / filters as f64;
             measured[1] += ringed.false_positive_rate() / filters as f64;
         }
-        push(&keys.to_string(), rates(keys), measured);
+        push(keys.into(), rates(keys), measured);
     }
     let mut means = [0.0; 4];
     for keys in 1..=1000 {
         means.iter_mut().zip(rates(keys)).for_each(|(mean, rate)| *mean += rate / 1000.0);
     }
-    push("1 to 1000, mean", means, [f64::NAN; 2]);
+    push("1 to 1000, mean".into(), means, [f64::NAN; 2]);
     Ok(table)
 }

@@ -1,6 +1,11 @@
 //! What no paper asks.
 
+mod filters;
+mod search;
+
 use super::Experiment;
 
-/// A list for each module: the codings of a search, the filters, the sets and the tries.
-pub(super) const EXPERIMENTS: &[Experiment] = &[];
+/// One list for each module.
+pub(super) fn experiments() -> Vec<Experiment> {
+    [search::EXPERIMENTS, filters::EXPERIMENTS].concat()
+}
