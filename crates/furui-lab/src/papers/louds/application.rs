@@ -106,7 +106,7 @@ fn measure(words: &Words, stream: &[u32], most_tries: usize, concurrent: bool) -
 }
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
-    let Corpus { words, data } = Corpus::phrases(context, context.size(100_000, 150))?;
+    let Corpus { words, data } = Corpus::phrases(context, context.size(40_000, 150))?;
     let occurrences = stream(&words, context.seed, words.len() * OCCURRENCES);
     let mut table = Table::new(
         "table3",

@@ -87,7 +87,7 @@ fn rows<N: Node + Clone>(table: &mut Table, walk: &str, root: &N, keys: usize) {
 }
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
-    let Corpus { words, data } = Corpus::phrases(context, context.size(1_000_000, 300))?;
+    let Corpus { words, data } = Corpus::phrases(context, context.size(300_000, 300))?;
     let bar = context.bar(3 + WAYS.len() as u64, "freezing and merging");
     let mut table = Table::new(
         "table2",

@@ -19,7 +19,7 @@ const COMPACT: &str = "compact";
 const BATCHED: &str = "compact, in batches";
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
-    let count = context.size(2_000_000, 400);
+    let count = context.size(1_000_000, 400);
     let bar = context.bar(2, "tries");
     let mut table = Table::new(
         "patricia",

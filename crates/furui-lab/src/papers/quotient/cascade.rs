@@ -109,9 +109,9 @@ fn row(memory: u64, name: &str, cost: &Cost, rate: Cell) -> Vec<Cell> {
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
     let load = Workload {
-        keys: context.size(100_000_000, 400_000),
-        sample: context.size(400_000, 1000),
-        lookups: context.size(400_000, 1000),
+        keys: context.size(60_000_000, 400_000),
+        sample: context.size(300_000, 1000),
+        lookups: context.size(300_000, 1000),
         seed: context.seed,
     };
     let memories: &[u64] = if context.quick { &[64 << 10] } else { &[16 << 20, 64 << 20, 256 << 20] };

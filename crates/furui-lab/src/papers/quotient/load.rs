@@ -122,7 +122,7 @@ impl Times {
 const OPERATIONS: [&str; 4] = ["insert ns", "hit ns", "miss ns", "delete ns"];
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
-    let slots: u64 = context.size(1 << 25, 1 << 12);
+    let slots: u64 = context.size(1 << 24, 1 << 12);
     let lookups: usize = context.size(200_000, 200);
     let hash = |i: u64| mix(i ^ context.seed << 48);
     let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?;

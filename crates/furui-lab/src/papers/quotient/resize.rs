@@ -16,7 +16,7 @@ const WAYS: [&str; 3] =
     ["in order, without searching", "in order, inserted one by one", "in random order, inserted one by one"];
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
-    let sizes = context.size([16, 18, 20, 22, 24], [6, 7, 8, 9, 10]);
+    let sizes = context.size([14, 16, 18, 20, 22], [6, 7, 8, 9, 10]);
     let mut table = Table::new(
         "resize",
         format!(
