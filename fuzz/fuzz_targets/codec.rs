@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 #[derive(Arbitrary, Debug)]
 struct Input {
     coding: [u8; 4],
-    salt: u64,
+    salt: u32,
     range: Option<(u64, u64)>,
     own: Vec<(u64, u8)>,
     other: Vec<(u64, u8)>,
@@ -74,7 +74,7 @@ fuzz_target!(|input: Input| {
     }
 });
 
-fn coding([tag, a, b, c]: [u8; 4], salt: u64) -> Coding {
+fn coding([tag, a, b, c]: [u8; 4], salt: u32) -> Coding {
     match tag % 5 {
         0 => Coding::Ids,
         1 => Coding::Fixed { bits: 1 + u32::from(a) * 7, probes: b },
@@ -82,7 +82,7 @@ fn coding([tag, a, b, c]: [u8; 4], salt: u64) -> Coding {
             let gamma = [Gamma::Whole, Gamma::Exact, Gamma::Bits(f64::from(c) / 3.0)][usize::from(c % 3)];
             RingedParams::new(1 + u32::from(a % 64), gamma, 1 + u32::from(b)).map_or(Coding::Ids, Coding::Ringed)
         }
-        tag => Coding::Golomb(Golomb { cell_bits: a, rice: b, check_bits: c, salt, three_messages: tag == 4 }),
+        tag => Coding::Golomb(Golomb { cell_bits: a, check_bits: b, salt, three_messages: tag == 4 }),
     }
 }
 

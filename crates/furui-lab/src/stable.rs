@@ -1,8 +1,7 @@
-//! Stable Bloom filters: what an insertion and a decrement cost, and where the error rate comes to rest.
+//! Stable Bloom filters: what an insertion and a pass cost, and where the error rate comes to rest.
 
 use std::hint::black_box;
 
-use furui::bits::Cells;
 use furui::filter::{FilterMut, StableBloom, StableBloomLight, stable_decrements};
 use furui::{HashSpec, KeyHash};
 
@@ -18,7 +17,6 @@ pub(crate) fn run(part: Option<&str>) {
         return;
     }
     whole_pass();
-    table_1();
     rates();
 }
 
@@ -157,51 +155,6 @@ fn full_light(counters: usize) -> StableBloomLight {
     let mut light = StableBloomLight::from_parts(counters, 1, 1).expect("parameters that can be");
     light.decrement(counters);
     light
-}
-
-/// The paper's Table 1: 2^30 counters, one decrement.
-fn table_1() {
-    const COUNTERS: usize = 1 << 30;
-    const RANDOM: usize = 4_000_000;
-    const ONE_BY_ONE: usize = 40_000_000;
-    const WORDS: usize = 4_000_000;
-    let mut random = StableBloom::from_parts(COUNTERS, 2, 1, 1).expect("parameters that can be");
-    let mut cells = Cells::new(COUNTERS, 2).expect("there is that much memory");
-    for i in (0..COUNTERS).step_by(4096) {
-        cells.fill(i);
-    }
-    for i in 0..1 << 20 {
-        black_box(random.insert(hash(i)).is_ok());
-    }
-    let mut words = full_light(COUNTERS);
-    let mut whole = full_light(COUNTERS);
-    let mut at = 0;
-    race(
-        "Table 1: a decrement, 2^30 counters of 2 bits",
-        &mut [
-            ("random (the paper: 1)", RANDOM, Box::new(|| random.decrement(black_box(RANDOM)))),
-            (
-                "sequential, one at a time (1/34)",
-                ONE_BY_ONE,
-                Box::new(|| {
-                    for i in at..at + ONE_BY_ONE {
-                        cells.decrement(black_box(i));
-                    }
-                    at = (at + ONE_BY_ONE) % (COUNTERS - ONE_BY_ONE);
-                }),
-            ),
-            (
-                "sequential, 32 a call (1/332)",
-                32 * WORDS,
-                Box::new(|| {
-                    for _ in 0..WORDS {
-                        words.decrement(black_box(32));
-                    }
-                }),
-            ),
-            ("sequential, all in a call", COUNTERS, Box::new(|| whole.decrement(black_box(COUNTERS)))),
-        ],
-    );
 }
 
 /// Measured rates beside the formulas', and how long keys are remembered.

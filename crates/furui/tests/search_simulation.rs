@@ -8,8 +8,8 @@ mod simulation;
 use std::time::Duration;
 
 use furui::search::{
-    AnswerEvent, Answerer, Clause, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request, Response,
-    Search, Term, Wants, limits, plan, predict,
+    AnswerEvent, Answerer, Clause, CodingKind, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request,
+    Response, Search, Term, Wants, limits, plan, predict,
 };
 use simulation::{BAD, Links, Lists, Manner, Node, Random, World, peer};
 
@@ -74,6 +74,45 @@ fn every_coding_finds_what_brute_force_finds() {
             assert!(outcome.ids == world.truth(&clauses), "seed {seed}, round {round}, {wants:?}: {clauses:?}");
             assert_eq!(found, outcome.ids.len() as u64);
             assert!(outcome.pages.iter().rev().skip(1).all(|page| page.len() == 20));
+        }
+    }
+}
+
+#[test]
+fn ids_that_are_ground_to_crowd_a_cell_do_not_hide_others() {
+    let mut world = World::new(12, 20, 3000, &WORDS);
+    // 300 documents of a publisher whose ids share their first 40 bits with one of another's, each with one of the words.
+    let victim = *world.lists["bloom"].intersection(&world.lists["search"]).next().unwrap();
+    let ground: Vec<ContentId> = (0..300)
+        .map(|_| {
+            let mut bytes = *victim.as_bytes();
+            bytes[5..].fill_with(|| world.random.next() as u8);
+            ContentId::new(bytes)
+        })
+        .collect();
+    for (word, part) in [("search", &ground[..200]), ("filter", &ground[100..])] {
+        world.publish(word, part);
+    }
+    for (must, without) in [
+        (&["bloom", "search"][..], &[][..]),
+        (&["bloom", "search", "filter"], &[]),
+        (&["search", "filter"], &[]),
+        (&["bloom"], &["filter", "search"]),
+        (&["the", "search"], &["bloom"]),
+    ] {
+        let clauses = [clause(must, without)];
+        for wants in CODINGS {
+            let options = QueryOptions { wants, explain: true, ..whole_answer(3) };
+            let outcome = world.run(query(&clauses, options));
+            assert!(matches!(outcome.end, QueryEvent::Done { whole: true, .. }), "{must:?}: {:?}", outcome.end);
+            assert_eq!(outcome.ids, world.truth(&clauses), "{must:?} without {without:?}, {wants:?}");
+            assert_eq!(outcome.report.failures, 0, "nobody is blamed");
+            if wants == Wants::Best && must == ["bloom", "search"] {
+                // The same replica was asked again: two sets, the second of ids.
+                let cost = outcome.report.rounds[0].costs[0];
+                assert_eq!(cost.coding, CodingKind::Ids);
+                assert!(cost.sent_bits > 160 * outcome.report.rounds[0].seen);
+            }
         }
     }
 }
@@ -204,6 +243,38 @@ fn two_known_words_take_three_round_trips_at_most() {
 }
 
 #[test]
+fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
+    let (mut took, mut truths) = (vec![], 0);
+    for seed in 0..30 {
+        let mut world = World::new(seed, 40, 1000, &WORDS);
+        let words: Vec<&str> = WORDS[..10].iter().map(|(word, _)| *word).collect();
+        for word in &words {
+            let silent = world.replicas(word)[seed as usize % 3];
+            world.nodes[silent].manner = Manner::Silent;
+        }
+        for round in 0..5 {
+            let [first, second] = [0, 1].map(|_| words[world.random.below(words.len())]);
+            let answers = |word| world.replicas(word).iter().any(|&node| world.nodes[node].manner == Manner::Honest);
+            if first == second || !answers(first) || !answers(second) {
+                continue;
+            }
+            let clauses = [clause(&[first, second], &[])];
+            let outcome = world.run(query(&clauses, whole_answer(round)));
+            assert!(outcome.is_done());
+            assert_eq!(outcome.ids, world.truth(&clauses));
+            truths += outcome.ids.len();
+            took.push(outcome.took);
+        }
+    }
+    took.sort_unstable();
+    let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
+    // Two round trips for the look-up, one for the sizes and two for the search; and both words' waits at once, and the host's.
+    assert!(took.len() > 100 && truths > 1000);
+    assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
+    assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
+}
+
+#[test]
 fn the_first_page_of_a_large_answer_comes_before_the_rest() {
     let mut world = World::new(5, 30, 60_000, &WORDS);
     let clauses = [clause(&["the", "of"], &[])];
@@ -304,12 +375,12 @@ fn what_an_exchange_took_is_what_was_predicted() {
                 coding = plan::or_ids(coding, sizes.0, sizes.1, IdRange::ALL);
             }
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
-            assert_eq!(cost.coding, coding.into());
+            assert_eq!((cost.coding, predicted.claim), (coding.into(), None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
             // Around the set: version, kind, word, range, length; around the answer: version, kind, two flags, length.
             let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);
             let word = if narrowed { "table" } else { "search" }.len() as u64;
-            let around = 2 + 1 + word + 16 + number(predicted.sent.bytes);
+            let around = 2 + 1 + word + 2 + number(predicted.sent.bytes);
             assert_eq!(cost.sent_bytes, predicted.sent.bytes + around, "{wants:?}");
             assert_eq!(cost.back_bytes, predicted.back.bytes + 4 + number(predicted.back.bytes), "{wants:?}");
         }

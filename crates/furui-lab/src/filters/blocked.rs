@@ -4,10 +4,10 @@ use furui::Result;
 use furui::filter::BlockedBloom;
 
 use super::floor::Floor;
-use super::{Batched, Row, Single, measure};
+use super::{Batched, Row, Single, report};
 
 pub(super) fn run(n: usize) -> Result<()> {
-    measure("10 bits a key", n, "sbbf, 10 bits", || {
+    report("10 bits a key", n, "sbbf, 10 bits", || {
         let filter = BlockedBloom::from_parts((n as u64 * 10).div_ceil(512), 8)?;
         #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals are added"))]
         let mut rows = rows(filter);
@@ -18,14 +18,14 @@ pub(super) fn run(n: usize) -> Result<()> {
         }
         Ok(rows)
     })?;
-    measure("1 %", n, "sbbf, 10 bits", || {
+    report("1 %", n, "sbbf, 10 bits", || {
         #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals are added"))]
         let mut rows = rows(BlockedBloom::with_rate(n as u64, 0.01)?);
         #[cfg(feature = "rivals")]
         rows.push(("sbbf, 10 bits", Box::new(sbbf_rs_safe::Filter::new(10, n))));
         Ok(rows)
     })?;
-    measure("0.1 %", n, "sbbf, 17 bits", || {
+    report("0.1 %", n, "sbbf, 17 bits", || {
         let mut rows = rows(BlockedBloom::with_rate(n as u64, 0.001)?);
         let eight = BlockedBloom::from_parts((n as f64 * 15.75 / 512.0).ceil() as u64, 8)?;
         rows.push(("BlockedBloom, 8 probes, batches", Box::new(Batched { bits: eight.bits(), filter: eight })));

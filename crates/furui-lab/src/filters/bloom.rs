@@ -5,7 +5,7 @@ use std::hint::black_box;
 use furui::filter::{Bloom, FilterMut};
 use furui::{KeyHash, Result};
 
-use super::{Batched, Contestant, Row, Single, measure};
+use super::{Batched, Contestant, Row, Single, report};
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
@@ -13,7 +13,7 @@ const ROUNDS: usize = 9;
 
 pub(super) fn run(n: usize) -> Result<()> {
     for (title, rival, rate) in [("1 %", "fastbloom, 1 %", 0.01), ("0.1 %", "fastbloom, 0.1 %", 0.001)] {
-        measure(title, n, rival, || {
+        report(title, n, rival, || {
             let filter = Bloom::with_rate(n as u64, rate)?;
             let bits = filter.bits();
             #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals follow"))]

@@ -3,14 +3,14 @@
 use furui::filter::{Bloom, Filter, FilterMut, GrowingBloom};
 use furui::{KeyHash, Result};
 
-use super::{Batched, Contestant, Row, Single, measure};
+use super::{Batched, Contestant, Row, Single, report};
 use crate::keys::mix;
 
 pub(super) fn run(n: usize) -> Result<()> {
     way(n, 0.01)?;
     way(n, 1e-6)?;
     let base = if cfg!(feature = "rivals") { "growable-bloom-filter" } else { "Bloom, sized, batches" };
-    measure("growing, 1 %", n, base, || {
+    report("growing, 1 %", n, base, || {
         let sized = Bloom::with_rate(n as u64, 0.01)?;
         let growing = GrowingBloom::with_rate(0.01)?;
         #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals join"))]

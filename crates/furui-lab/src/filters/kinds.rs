@@ -6,12 +6,12 @@ use furui::filter::{
     RingedParams, SplitBlockBloom, StableBloomLight,
 };
 
-use super::{Batched, Row, measure};
+use super::{Batched, Row, report};
 
 const RATE: f64 = 0.01;
 
 pub(super) fn run(n: usize) -> Result<()> {
-    measure("every kind, 1 %, batches", n, "Bloom", || {
+    report("every kind, 1 %, batches", n, "Bloom", || {
         let row = |(name, bits, filter)| -> Row { (name, Box::new(Batched { filter, bits })) };
         Ok(kinds(n as u64)?.into_iter().map(row).collect())
     })

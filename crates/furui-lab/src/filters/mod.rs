@@ -3,6 +3,7 @@
 //!
 //! All get the same uniform 64-bit hashes. Contestants take turns, round by round, each on the same share of the keys.
 
+mod against_exact;
 mod blocked;
 mod bloom;
 mod floor;
@@ -17,11 +18,14 @@ mod threads;
 
 use std::hint::black_box;
 
+pub(crate) use against_exact::{blocked_rates, blocked_times};
+
 use furui::filter::FilterMut;
 use furui::{KeyHash, Result};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
+use crate::table::{Cell, Table};
 
 /// How many keys a batch of lookups has: enough to overlap them, few enough to stay in the first cache.
 const BATCH: usize = 1024;
@@ -105,13 +109,18 @@ struct Samples {
     asked: usize,
 }
 
-/// Measures what `rows` makes and prints a table; all times are in ns, then as ratios to those of the row named `base`.
-fn measure(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>) -> Result<()> {
+/// Measures what `rows` makes, for the table `name`; all times are in ns, then as ratios to those of the row named `base`.
+/// The filters are filled and asked `fills` times.
+fn measure(
+    name: &str,
+    title: &str,
+    (n, fills): (usize, usize),
+    base: &str,
+    rows: impl Fn() -> Result<Vec<Row>>,
+) -> Result<Table> {
     let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
     let asked = n.min(10_000_000);
     let misses: Vec<KeyHash> = (0..asked as u64).map(|i| KeyHash::new(mix(1 << 40 | i))).collect();
-    // A small filter fills so fast that one fill is no measurement.
-    let fills = (4_000_000 / n).max(1);
     let mut results: Vec<Samples> = vec![];
     let mut names = vec![];
     for _ in 0..fills {
@@ -141,23 +150,33 @@ fn measure(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>
         }
     }
 
-    println!("\n## {title}, {n} keys\n");
-    println!("| filter | bits a key | rate % | insert | hit | miss | to {base}: | hit | miss |");
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     let times: Vec<[f64; 3]> = results
         .iter_mut()
         .map(|samples| [median(&mut samples.insert), median(&mut samples.hit), median(&mut samples.miss)])
         .collect();
+    let ratio = format!("insert, to {base}");
+    let columns =
+        ["filter", "bits a key", "rate %", "insert, ns", "hit, ns", "miss, ns", &ratio, "hit, to it", "miss, to it"];
+    let mut table = Table::new(name, format!("{title}, {n} keys"), columns);
     let base = names.iter().position(|&(name, _)| name == base).map(|i| times[i]);
-    for (((name, bits), samples), [insert, hit, miss]) in names.iter().zip(&results).zip(&times) {
+    for (((name, bits), samples), times) in names.iter().zip(&results).zip(&times) {
         let rate = 100.0 * samples.false_positives as f64 / samples.asked as f64;
-        let bits = *bits as f64 / n as f64;
-        print!("| {name} | {bits:.2} | {rate:.4} | {insert:.2} | {hit:.2} | {miss:.2} |");
-        match base {
-            Some(base) => println!(" {:.2} | {:.2} | {:.2} |", insert / base[0], hit / base[1], miss / base[2]),
-            None => println!(" | | |"),
-        }
+        let head = [Cell::from(*name), (*bits as f64 / n as f64).into(), rate.into()];
+        let ratios = (0..3).map(|i| base.map_or("".into(), |base| (times[i] / base[i]).into()));
+        table.push(head.into_iter().chain(times.iter().copied().map(Cell::from)).chain(ratios));
     }
+    Ok(table)
+}
+
+/// A small filter fills so fast that one fill is no measurement.
+fn fills(n: usize) -> usize {
+    (4_000_000 / n).max(1)
+}
+
+/// Measures what `rows` makes and prints it.
+fn report(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>) -> Result<()> {
+    let table = measure("", title, (n, fills(n)), base, rows)?;
+    println!("\n## {}\n\n{}", table.title, table.markdown());
     Ok(())
 }
 

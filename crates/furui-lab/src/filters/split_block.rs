@@ -3,10 +3,10 @@
 use furui::Result;
 use furui::filter::SplitBlockBloom;
 
-use super::{Batched, Row, Single, measure};
+use super::{Batched, Row, Single, report};
 
 pub(super) fn run(n: usize) -> Result<()> {
-    measure("split-block, 10 bits a key", n, "sbbf, 10 bits", || {
+    report("split-block, 10 bits a key", n, "sbbf, 10 bits", || {
         let filter = SplitBlockBloom::from_parts((n as u64 * 10).div_ceil(256))?;
         let bits = 256 * filter.blocks();
         #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals join"))]

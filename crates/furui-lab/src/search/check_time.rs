@@ -6,18 +6,18 @@ use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, Ri
 use furui::{HashAlgorithm, HashSpec, KeyHash, Result};
 
 use super::RATES;
-use super::table::Table;
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
+use crate::table::Table;
 
 /// Keys in the filter.
 const MEMBERS: u64 = 10_000;
 const ROUNDS: usize = 5;
 
-pub(super) fn fig6(quick: bool) -> Result<Table> {
+pub(crate) fn fig6(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
     let columns = [
-        "alpha",
+        "k",
         "fixed, ms",
         "ringed, hashes computed before, ms",
         "ringed, from the id, ms",
@@ -25,7 +25,11 @@ pub(super) fn fig6(quick: bool) -> Result<Table> {
         "ringed before / fixed",
         "variable by SHA-1 / fixed",
     ];
-    let mut table = Table::new("fig6", format!("Fig. 6: time to check {asked} keys, {MEMBERS} in the filter"), columns);
+    let mut table = Table::new(
+        "fig6",
+        format!("Fig. 6: time to check {asked} keys, {MEMBERS} in the filter, alpha = 2^-k"),
+        columns,
+    );
     let hashes =
         |set: u64, count: u64| -> Vec<KeyHash> { (0..count).map(|i| KeyHash::new(mix(set << 40 | i))).collect() };
     let (members, keys) = (hashes(0, MEMBERS), hashes(1, asked));
@@ -51,7 +55,7 @@ pub(super) fn fig6(quick: bool) -> Result<Table> {
         }
         let [fixed, before, from_id, variable] = times.map(|mut times| median(&mut times));
         table.push([
-            format!("2^-{probes}").into(),
+            u64::from(probes).into(),
             fixed.into(),
             before.into(),
             from_id.into(),

@@ -2,20 +2,20 @@
 
 use std::error::Error;
 
-use furui::filter::Gamma;
-use furui::search::Coding;
+use furui::filter::{Gamma, RingedParams, ringed_rate_refined, sizing};
+use furui::search::{CodedSet, Coding, Golomb, IdRange};
 
 use super::Options;
-use super::corpus::Corpus;
+use super::corpus::{Corpus, ids};
 use super::exchange::{Choice, Order, measure};
-use super::table::Table;
 use super::traffic::{kbit, tuned_for};
+use crate::table::Table;
 
 /// What sizes would take if they did not come with the look-up that is kept.
 const SIZES_BITS: f64 = 40.0;
 
 /// The traffic of each coding, and its ratio to that of the paper's ringed filter.
-pub(super) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
         "coding",
@@ -44,8 +44,8 @@ pub(super) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Bo
                 (Order::SmallerFirst, Choice::BestRinged { gamma: Gamma::Exact, delta: 1000 }),
             ),
             ("Golomb in two messages, smaller first", (Order::SmallerFirst, Choice::Two)),
-            ("Golomb in three messages, smaller first", (Order::SmallerFirst, Choice::Three)),
             ("default", (Order::SmallerFirst, Choice::Default)),
+            ("default, but in the order drawn", (Order::Drawn, Choice::Default)),
         ];
         let workload = options.workload(corpus, corpus.documents(), 2);
         let traffic = measure(&workload, &ways.map(|(_, way)| way), true)?;
@@ -68,6 +68,45 @@ pub(super) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Bo
                 of_way.repeated.into(),
             ]);
         }
+    }
+    Ok(table)
+}
+
+/// The bits an id of one set, by its false-positive rate: of a Golomb-Rice coded set as it is coded, and of filters.
+pub(crate) fn coded_sets(options: &Options) -> Result<Table, Box<dyn Error>> {
+    /// A power of two, so that 2^-k is a rate that coded sets have.
+    const IDS: u32 = 1 << 13;
+    let columns = [
+        "k",
+        "Golomb, rate",
+        "Golomb, bits an id",
+        "log2 of 1 / rate",
+        "Bloom of that rate",
+        "ringed 2^-k, rate",
+        "ringed, bits an id",
+        "ringed, exact gamma, rate",
+        "ringed, exact gamma, bits an id",
+    ];
+    let mut table = Table::new("coded-sets", format!("Bits an id of a set of {IDS}"), columns);
+    let mut ids = ids(IDS, options.seed);
+    ids.sort_unstable();
+    let each = |bits: u64| bits as f64 / f64::from(IDS);
+    for k in 1..=if options.quick { 4 } else { 20 } {
+        let cell_bits = IDS.ilog2() as u8 + k;
+        let golomb = Golomb { cell_bits, check_bits: furui::search::plan::CHECK_BITS, salt: 0, three_messages: false };
+        let bits = CodedSet::encode(&ids, IdRange::ALL, Coding::Golomb(golomb))?.bits;
+        // A cell with an id in it says yes to all ids of the cell.
+        let occupied = ids.chunk_by(|a, b| a.head() >> (64 - cell_bits) == b.head() >> (64 - cell_bits)).count();
+        let rate = occupied as f64 / f64::from(cell_bits).exp2();
+        let (bloom, _) = sizing::least(rate, IDS.into());
+        let ringed = |gamma| -> Result<[f64; 2], Box<dyn Error>> {
+            let params = RingedParams::new(k.into(), gamma, 1000)?;
+            let bits = CodedSet::encode(&ids, IdRange::ALL, Coding::Ringed(params))?.bits;
+            Ok([ringed_rate_refined(k.into(), IDS.into(), params.delta().into(), params.gamma()), each(bits)])
+        };
+        let head = [u64::from(k).into(), rate.into(), each(bits).into(), (-rate.log2()).into(), each(bloom).into()];
+        let rings = [ringed(Gamma::Whole)?, ringed(Gamma::Exact)?];
+        table.push(head.into_iter().chain(rings.into_iter().flatten().map(Into::into)));
     }
     Ok(table)
 }

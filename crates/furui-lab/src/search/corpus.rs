@@ -100,7 +100,8 @@ impl Lists {
     }
 }
 
-fn ids(documents: u32, seed: u64) -> Vec<ContentId> {
+/// Ids drawn from a seed, one a document.
+pub(super) fn ids(documents: u32, seed: u64) -> Vec<ContentId> {
     let mut random = Random::new(seed, IDS);
     let mut id = || {
         let mut bytes = [0; ContentId::BYTES];

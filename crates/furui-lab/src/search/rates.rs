@@ -5,8 +5,8 @@ use furui::filter::{
 };
 use furui::{KeyHash, Result};
 
-use super::table::Table;
 use crate::keys::mix;
+use crate::table::{Cell, Table};
 
 /// α = 2⁻¹⁰, the rate of both figures.
 const PROBES: u32 = 10;
@@ -16,7 +16,7 @@ const KEYS: u64 = 300_000;
 
 /// Fig. 4: the rate of a ringed filter against its number of keys, for windows short and long: by eq. 13, by the
 /// formula nearer the truth, and of real filters.
-pub(super) fn fig4(quick: bool) -> Result<Table> {
+pub(crate) fn fig4(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig4",
         "Fig. 4: the rate of a ringed filter, alpha = 2^-10".to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn fig4(quick: bool) -> Result<Table> {
 
 /// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) against the number of keys, where the fixed one is
 /// made for the mean number, 500; the last row is the mean of the ratios to the variable one.
-pub(super) fn fig5(quick: bool) -> Result<Table> {
+pub(crate) fn fig5(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig5",
         "Fig. 5: the rates of the filters, alpha = 2^-10, and their means from 1 to 1000 keys".to_owned(),
@@ -78,11 +78,11 @@ pub(super) fn fig5(quick: bool) -> Result<Table> {
         let bloom = (-(-f64::from(PROBES) / gamma).exp_m1()).powi(PROBES as i32);
         [sizing::rate(PROBES, keys, bits), variable, ringed_rate(PROBES, keys, 100_000, gamma), bloom]
     };
-    let mut push = |keys: &str, [fixed, variable, ringed, bloom]: [f64; 4], measured: [f64; 2]| {
+    let mut push = |keys: Cell, [fixed, variable, ringed, bloom]: [f64; 4], measured: [f64; 2]| {
         let measured = measured.map(|rate| if rate.is_nan() { "".into() } else { rate.into() });
         let [of_fixed, of_ringed] = measured;
         table.push([
-            keys.into(),
+            keys,
             fixed.into(),
             variable.into(),
             ringed.into(),
@@ -104,12 +104,12 @@ pub(super) fn fig5(quick: bool) -> Result<Table> {
             measured[0] += fixed.false_positive_rate() / filters as f64;
             measured[1] += ringed.false_positive_rate() / filters as f64;
         }
-        push(&keys.to_string(), rates(keys), measured);
+        push(keys.into(), rates(keys), measured);
     }
     let mut means = [0.0; 4];
     for keys in 1..=1000 {
         means.iter_mut().zip(rates(keys)).for_each(|(mean, rate)| *mean += rate / 1000.0);
     }
-    push("1 to 1000, mean", means, [f64::NAN; 2]);
+    push("1 to 1000, mean".into(), means, [f64::NAN; 2]);
     Ok(table)
 }

@@ -8,8 +8,8 @@ use furui::search::{CodecError, Coding, ContentId, IdRange, plan};
 use super::Options;
 use super::corpus::Corpus;
 use super::exchange::{Choice, Exchange, Traffic, exchange};
-use super::table::Table;
 use super::traffic::{kbit, tuned_for};
+use crate::table::Table;
 
 /// How a chain goes on.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ struct Chain {
 }
 
 /// The traffic of chains, and of their first link, which is a query of two words.
-pub(super) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
         "chain",
@@ -74,7 +74,7 @@ pub(super) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<
 
 impl Chain {
     /// What both links take.
-    fn run(self, lists: &[Vec<ContentId>], salt: u64) -> Result<[Exchange; 2], CodecError> {
+    fn run(self, lists: &[Vec<ContentId>], salt: u32) -> Result<[Exchange; 2], CodecError> {
         let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
         if self.smaller_first {
             order.sort_by_key(|list| list.len());

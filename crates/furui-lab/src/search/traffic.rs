@@ -3,15 +3,15 @@
 use std::error::Error;
 
 use furui::filter::{Gamma, RingedParams};
-use furui::search::Coding;
+use furui::search::{Coding, plan};
 
 use super::all_pairs::AllPairs;
-use super::corpus::Corpus;
-use super::exchange::{Choice, Order, Traffic, Way, measure};
-use super::table::{Cell, Table};
+use super::corpus::{Corpus, ids};
+use super::exchange::{Choice, Order, Traffic, Way, exchange, measure};
 use super::workload::Workload;
 use super::{Options, RATES};
 use crate::clock::median;
+use crate::table::{Cell, Table};
 
 /// The windows of ringed filters: the paper's, and one that is about as good.
 const DELTAS: [u32; 2] = [100_000, 1000];
@@ -27,7 +27,7 @@ type Figure = fn(&Traffic) -> f64;
 type Join = fn(f64, f64) -> f64;
 
 /// Table 1: documents and words.
-pub(super) fn table1(corpora: &[Corpus]) -> Table {
+pub(crate) fn table1(corpora: &[Corpus]) -> Table {
     let columns =
         ["corpus", "documents", "words", "words a document", "documents a word", "documents of the commonest word"];
     let mut table = Table::new("table1", "Table 1: the corpora".to_owned(), columns);
@@ -48,7 +48,7 @@ pub(super) fn table1(corpora: &[Corpus]) -> Table {
 }
 
 /// Fig. 7: the Naive algorithm, by the number of documents, in kilobits.
-pub(super) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = ["corpus", "documents", "mean kbit", "max kbit", "smaller first, mean", "max"];
     let mut table = Table::new("fig7", "Fig. 7: traffic of the Naive algorithm".to_owned(), columns);
     for corpus in corpora {
@@ -70,21 +70,23 @@ pub(super) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
 /// Figs. 8 and 9: TFA with fixed and ringed filters, mean and max, by the number of documents and α. The fixed filters
 /// have, for each α, the bits with the least mean traffic at half of the paper's documents (50,000), as the paper chose
 /// them, and beside it the paper's 2164.
-pub(super) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
+pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
     let names = ["fixed, bits of each alpha", "fixed, 2164 bits", "ringed, delta 100,000", "ringed, delta 1000"];
-    let columns = ["corpus", "documents", "alpha", "bits"].into_iter().chain(names);
+    let columns = ["corpus", "documents", "k", "fixed, bits"].into_iter().chain(names);
     let mut tables = [("fig8", "Fig. 8: mean"), ("fig9", "Fig. 9: maximum")]
-        .map(|(name, what)| Table::new(name, format!("{what} traffic in kbit"), columns.clone()));
+        .map(|(name, what)| Table::new(name, format!("{what} traffic in kbit, alpha = 2^-k"), columns.clone()));
+    options.bar.set_length(corpora.iter().map(|corpus| steps(corpus).len() as u64).sum());
     for corpus in corpora {
         let tuned = tuned_for(corpus);
         for documents in steps(corpus) {
             let traffic = measure(&options.workload(corpus, documents, 2), &paper_ways(&tuned), false)?;
+            options.bar.inc(1);
             for (i, probes) in RATES.enumerate() {
                 let of_rate = &traffic[4 * i..4 * i + 4];
                 let head = [
                     corpus.name.as_str().into(),
                     u64::from(documents).into(),
-                    format!("2^-{probes}").into(),
+                    u64::from(probes).into(),
                     tuned[i].into(),
                 ];
                 tables[0].push(head.iter().cloned().chain(of_rate.iter().map(|traffic| kbit(traffic.mean()))));
@@ -100,26 +102,27 @@ pub(super) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table
 ///
 /// One large pair of lists outweighs hundreds of others, so what 5000 queries say is a matter of luck: here are the means of
 /// all pairs of words, by formula, and of many rounds of queries, with the middle and the range of what one round says.
-pub(super) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
         "documents",
         "ringed",
         "fixed",
         "cut of the mean %, all pairs, formula",
-        "all rounds",
-        "median round",
-        "least",
-        "most",
+        "mean, all rounds",
+        "mean, median round",
+        "mean, least",
+        "mean, most",
         "cut of the max %, all rounds",
-        "median round",
-        "least",
-        "most",
+        "max, median round",
+        "max, least",
+        "max, most",
     ];
     let rounds = if options.quick { 3 } else { CUT_ROUNDS };
     let title =
         format!("Cuts by ringed filters, up to {rounds} rounds of {} queries (paper: 39 % and 73 %)", options.queries);
     let mut table = Table::new("cuts", title, columns);
+    options.bar.set_length(corpora.iter().map(|corpus| steps(corpus).len() as u64).sum());
     for corpus in corpora {
         let tuned = tuned_for(corpus)[4];
         let gammas = [Gamma::Whole, Gamma::Exact].map(|gamma| RingedParams::new(7, gamma, 100_000));
@@ -143,6 +146,7 @@ pub(super) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
                     measure(&workload, &ways, false)
                 })
                 .collect::<Result<_, _>>()?;
+            options.bar.inc(1);
             for ((name, ringed, fixed_way), sums) in pairs.into_iter().zip(&mut sums) {
                 let bits = fixed[fixed_way - 2];
                 let cut = |ringed: f64, fixed: f64| 100.0 * (1.0 - ringed / fixed);
@@ -176,7 +180,7 @@ pub(super) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
 }
 
 /// Eq. 18: the best rate for each pair instead of one for all, and the smaller list first.
-pub(super) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+pub(crate) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = ["corpus", "ringed filters", "mean kbit", "max kbit", "mean, to 2^-7", "max, to 2^-7"];
     let mut table = Table::new("best", "Eq. 18: the best rate for each pair of lists".to_owned(), columns);
     let delta = 100_000;
@@ -202,6 +206,95 @@ pub(super) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
                 kbit(of_way.max as f64),
                 (of_way.mean() / traffic[0].mean()).into(),
                 (of_way.max as f64 / traffic[0].max as f64).into(),
+            ]);
+        }
+    }
+    Ok(table)
+}
+
+/// Eq. 18 on lists of two sizes that have nothing in common: the rate it names, and the one whose filter takes the least real
+/// traffic, ids back included.
+pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
+    let columns = [
+        "ids of the first",
+        "of the second",
+        "alpha by eq. 18",
+        "its log2",
+        "log2 of the best alpha",
+        "kbit at the best",
+        "kbit at that of eq. 18",
+        "ratio",
+    ];
+    let mut table = Table::new("eq18", "Eq. 18 on lists with nothing in common".to_owned(), columns);
+    let (size, rounds) = if options.quick { (400, 1) } else { (8000, 20) };
+    for (first, second) in [(1, 8), (1, 4), (1, 2), (1, 1), (2, 1), (4, 1), (8, 1)] {
+        let (first, second) = (first * size, second * size);
+        let best = plan::best_rate(first, second, 0);
+        let mut bits = [0; 16];
+        for round in 0..rounds {
+            let ids = ids((first + second) as u32, options.seed + round);
+            let (own, other) = ids.split_at(first as usize);
+            let (mut own, mut other) = (own.to_vec(), other.to_vec());
+            own.sort_unstable();
+            other.sort_unstable();
+            for (probes, bits) in (1..).zip(&mut bits) {
+                let choice = Choice::ringed(probes, Gamma::Exact, DELTAS[0]);
+                *bits += exchange(&own, &other, choice, round as u32, false)?.bits;
+            }
+        }
+        let least = (0..bits.len()).min_by_key(|&i| bits[i]).expect("some rates");
+        let named = bits[usize::from(plan::ringed_probes(first, second)) - 1];
+        let each = |bits: u64| kbit(bits as f64 / rounds as f64);
+        table.push([
+            first.into(),
+            second.into(),
+            best.into(),
+            best.log2().into(),
+            (-(least as f64 + 1.0)).into(),
+            each(bits[least]),
+            each(named),
+            (named as f64 / bits[least] as f64).into(),
+        ]);
+    }
+    Ok(table)
+}
+
+/// The rates whose filters have the least mean traffic over all pairs of words, by formula, for each number of documents.
+pub(crate) fn best_rates(corpora: &[Corpus]) -> Result<Table, Box<dyn Error>> {
+    let columns = [
+        "corpus",
+        "documents",
+        "k of the best fixed",
+        "kbit",
+        "k of the best ringed",
+        "kbit of it",
+        "kbit of ringed 2^-7",
+        "2^-7 / the best",
+    ];
+    let title = "The best rates, 2^-k, over all pairs of words, by formula".to_owned();
+    let mut table = Table::new("best-rates", title, columns);
+    for corpus in corpora {
+        let tuned = tuned_for(corpus);
+        for documents in steps(corpus) {
+            let all_pairs = AllPairs::new(corpus, documents);
+            let ringed = |probes: u32| -> Result<f64, Box<dyn Error>> {
+                Ok(all_pairs.ringed(probes, RingedParams::new(probes, Gamma::Whole, DELTAS[0])?.gamma()))
+            };
+            let fixed = RATES.zip(&tuned).map(|(probes, &bits)| Ok((all_pairs.fixed(probes, bits), probes)));
+            let least = |costs: Result<Vec<(f64, u32)>, Box<dyn Error>>| -> Result<(f64, u32), Box<dyn Error>> {
+                Ok(costs?.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("some rates"))
+            };
+            let (fixed, of_fixed) = least(fixed.collect())?;
+            let (best, of_best) = least(RATES.map(|probes| Ok((ringed(probes)?, probes))).collect())?;
+            table.push([
+                corpus.name.as_str().into(),
+                u64::from(documents).into(),
+                u64::from(of_fixed).into(),
+                kbit(fixed),
+                u64::from(of_best).into(),
+                kbit(best),
+                kbit(ringed(7)?),
+                (ringed(7)? / best).into(),
             ]);
         }
     }

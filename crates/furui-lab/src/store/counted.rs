@@ -9,25 +9,25 @@ use furui::store::{ReadAt, Storage};
 
 /// How often files were read, and how many bytes.
 #[derive(Default)]
-pub(super) struct Reads {
+pub(crate) struct Reads {
     calls: AtomicU64,
     bytes: AtomicU64,
 }
 
 impl Reads {
     /// The reads and bytes since the last call.
-    pub(super) fn take(&self) -> (u64, u64) {
+    pub(crate) fn take(&self) -> (u64, u64) {
         (self.calls.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
     }
 }
 
 /// Another storage, whose files are never mapped, so that nothing is read behind the counter's back.
-pub(super) struct Counted<S> {
-    pub(super) storage: S,
-    pub(super) reads: Arc<Reads>,
+pub(crate) struct Counted<S> {
+    pub(crate) storage: S,
+    pub(crate) reads: Arc<Reads>,
 }
 
-pub(super) struct CountedFile<F> {
+pub(crate) struct CountedFile<F> {
     file: F,
     reads: Arc<Reads>,
 }

@@ -1,36 +1,50 @@
 //! The exact set on storage, alone and against stores of others (feature `rivals`): what a key costs, and what it
 //! weighs.
 
-mod counted;
+pub(crate) mod counted;
 mod large;
-mod ours;
+pub(crate) mod ours;
 #[cfg(feature = "rivals")]
-mod rivals;
+pub(crate) mod rivals;
 mod small;
-mod sort_merge;
+pub(crate) mod sort_merge;
 
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::clock::thread_ns;
 
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Runs one of the two experiments, in a new directory below `place`, or below that for temporary files.
 pub(crate) fn run(size: Option<&str>, place: Option<String>) -> Result<()> {
-    let place = place.map_or_else(std::env::temp_dir, PathBuf::from);
-    let directory = WorkDirectory(place.join(format!("furui-lab-{}", std::process::id())));
-    fs::create_dir(&directory.0)?;
+    let directory = WorkDirectory::create(&place.map_or_else(std::env::temp_dir, PathBuf::from))?;
     match size {
-        Some("small") => small::run(&directory.0),
-        Some("large") => large::run(&directory.0),
+        Some("small") => small::run(directory.path()),
+        Some("large") => large::run(directory.path()),
         _ => Err("say store small or store large".into()),
     }
 }
 
 /// A directory that is removed in the end, with all that is in it.
-struct WorkDirectory(PathBuf);
+pub(crate) struct WorkDirectory(PathBuf);
+
+impl WorkDirectory {
+    /// A new one in `place`.
+    pub(crate) fn create(place: &Path) -> Result<Self> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let directory = Self(place.join(format!("furui-lab-{}-{number}", std::process::id())));
+        fs::create_dir(&directory.0)?;
+        Ok(directory)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
 
 impl Drop for WorkDirectory {
     fn drop(&mut self) {
@@ -47,7 +61,11 @@ fn timed<T>(items: u64, work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
     Ok(((thread_ns() - start) as f64 / items as f64, value))
 }
 
-/// Bytes of all files in a directory.
-fn stored(directory: &Path) -> Result<u64> {
-    fs::read_dir(directory)?.try_fold(0, |sum, entry| Ok(sum + entry?.metadata()?.len()))
+/// Bytes of all files in a directory and those below it.
+pub(crate) fn stored(directory: &Path) -> Result<u64> {
+    fs::read_dir(directory)?.try_fold(0, |sum, entry| {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        Ok(sum + if metadata.is_dir() { stored(&entry.path())? } else { metadata.len() })
+    })
 }

@@ -12,13 +12,13 @@ const BATCH: u64 = 8 << 10;
 const LARGE_BATCH: u64 = 128 << 10;
 
 /// The set that a storage holds, or an empty one.
-pub(super) fn open<S: Storage>(storage: S, memory: u64) -> Result<Cascade<S>> {
+pub(crate) fn open<S: Storage>(storage: S, memory: u64) -> Result<Cascade<S>> {
     Ok(Cascade::open(storage, CascadeOptions { memory, hash: None })?)
 }
 
 /// Puts in the first `count` keys of a sequence and makes them durable. Returns the most runs there were at any time:
 /// so many a miss has to ask.
-pub(super) fn insert<S: Storage>(set: &mut Cascade<S>, count: u64, key: impl Fn(u64) -> u64) -> Result<usize> {
+pub(crate) fn insert<S: Storage>(set: &mut Cascade<S>, count: u64, key: impl Fn(u64) -> u64) -> Result<usize> {
     let (mut batch, mut new) = (vec![], vec![]);
     let (mut next, mut most_runs) = (0, 0);
     while next < count {

@@ -12,24 +12,24 @@ use redb::{Durability, ReadableDatabase, TableDefinition};
 use super::Result;
 
 /// How many keys are put in by a transaction.
-pub(super) const TRANSACTION: u64 = 100_000;
+pub(crate) const TRANSACTION: u64 = 100_000;
 
 /// LMDB with keys in one byte order and compared in one way; nothing is forced to the device but at the end.
-pub(super) struct Lmdb<O, C> {
+pub(crate) struct Lmdb<O, C> {
     env: Env,
     keys: Database<U64<O>, Unit, C>,
 }
 
 impl Lmdb<BigEndian, DefaultComparator> {
     /// As it is without further knowledge: keys are strings of bytes.
-    pub(super) fn create(directory: &Path) -> Result<Self> {
+    pub(crate) fn create(directory: &Path) -> Result<Self> {
         Self::with(directory, EnvFlags::NO_SYNC)
     }
 }
 
 impl Lmdb<NativeEndian, IntegerComparator> {
     /// As it is fastest: keys are numbers, and pages are written through the map.
-    pub(super) fn create_tuned(directory: &Path) -> Result<Self> {
+    pub(crate) fn create_tuned(directory: &Path) -> Result<Self> {
         Self::with(directory, EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP)
     }
 }
@@ -49,7 +49,7 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
     }
 
     /// Puts keys in, in one transaction; how many were not there.
-    pub(super) fn insert(&self, keys: &[u64]) -> Result<u64> {
+    pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
         let mut transaction = self.env.write_txn()?;
         let mut new = 0;
         for key in keys {
@@ -63,12 +63,12 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
         Ok(new)
     }
 
-    pub(super) fn sync(&self) -> Result<()> {
+    pub(crate) fn sync(&self) -> Result<()> {
         Ok(self.env.force_sync()?)
     }
 
     /// How many of the keys it has.
-    pub(super) fn count(&self, keys: &[u64]) -> Result<usize> {
+    pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
         let transaction = self.env.read_txn()?;
         let mut count = 0;
         for key in keys {
@@ -81,15 +81,15 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
 const KEYS: TableDefinition<'_, u64, ()> = TableDefinition::new("keys");
 
 /// redb with a cache of so many bytes.
-pub(super) struct Redb(redb::Database);
+pub(crate) struct Redb(redb::Database);
 
 impl Redb {
-    pub(super) fn create(directory: &Path, cache: usize) -> Result<Self> {
+    pub(crate) fn create(directory: &Path, cache: usize) -> Result<Self> {
         Ok(Self(redb::Builder::new().set_cache_size(cache).create(directory.join("redb"))?))
     }
 
     /// Puts keys in, in one transaction, durable only with a later one that is; how many were not there.
-    pub(super) fn insert(&self, keys: &[u64], durability: Durability) -> Result<u64> {
+    pub(crate) fn insert(&self, keys: &[u64], durability: Durability) -> Result<u64> {
         let mut transaction = self.0.begin_write()?;
         transaction.set_durability(durability)?;
         let mut new = 0;
@@ -103,17 +103,60 @@ impl Redb {
         Ok(new)
     }
 
-    pub(super) fn sync(&self) -> Result<()> {
+    pub(crate) fn sync(&self) -> Result<()> {
         self.insert(&[], Durability::Immediate).map(drop)
     }
 
     /// How many of the keys it has.
-    pub(super) fn count(&self, keys: &[u64]) -> Result<usize> {
+    pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
         let transaction = self.0.begin_read()?;
         let table = transaction.open_table(KEYS)?;
         let mut count = 0;
         for key in keys {
             count += usize::from(table.get(key)?.is_some());
+        }
+        Ok(count)
+    }
+}
+
+/// fjall, a log-structured merge tree, with so many bytes of memory: a quarter for what is new, the rest for blocks of files.
+/// Its background threads compact; count the process's time.
+pub(crate) struct Fjall {
+    database: fjall::Database,
+    keys: fjall::Keyspace,
+}
+
+impl Fjall {
+    pub(crate) fn create(directory: &Path, memory: u64) -> Result<Self> {
+        let database = fjall::Database::builder(directory).cache_size(memory / 4 * 3).open()?;
+        let options = || fjall::KeyspaceCreateOptions::default().max_memtable_size(memory / 4);
+        let keys = database.keyspace("keys", options)?;
+        Ok(Self { database, keys })
+    }
+
+    /// Puts keys in, in one batch; how many were not there.
+    pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
+        let mut batch = self.database.batch();
+        let mut new = 0;
+        for key in keys.iter().map(|key| key.to_be_bytes()) {
+            if !self.keys.contains_key(key)? {
+                batch.insert(&self.keys, key.as_slice(), b"".as_slice());
+                new += 1;
+            }
+        }
+        batch.commit()?;
+        Ok(new)
+    }
+
+    pub(crate) fn sync(&self) -> Result<()> {
+        Ok(self.database.persist(fjall::PersistMode::SyncAll)?)
+    }
+
+    /// How many of the keys it has.
+    pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
+        let mut count = 0;
+        for key in keys {
+            count += usize::from(self.keys.contains_key(key.to_be_bytes())?);
         }
         Ok(count)
     }

@@ -10,30 +10,30 @@ use std::path::{Path, PathBuf};
 
 const IO_BUFFER: usize = 1 << 20;
 
-pub(super) struct SortMerge {
+pub(crate) struct SortMerge {
     file: PathBuf,
     buffer: Vec<u64>,
     limit: usize,
     /// How many keys the file has.
-    pub(super) len: u64,
+    pub(crate) len: u64,
 }
 
 impl SortMerge {
     /// A set in `directory` that buffers so many bytes of keys.
-    pub(super) fn create(directory: &Path, memory: u64) -> std::io::Result<Self> {
+    pub(crate) fn create(directory: &Path, memory: u64) -> std::io::Result<Self> {
         let file = directory.join("sorted");
         File::create(&file)?;
         let limit = memory as usize / size_of::<u64>();
         Ok(Self { file, buffer: Vec::with_capacity(limit), limit, len: 0 })
     }
 
-    pub(super) fn insert(&mut self, key: u64) -> std::io::Result<()> {
+    pub(crate) fn insert(&mut self, key: u64) -> std::io::Result<()> {
         self.buffer.push(key);
         if self.buffer.len() == self.limit { self.merge() } else { Ok(()) }
     }
 
     /// Merges what is buffered into a new file, durably.
-    pub(super) fn merge(&mut self) -> std::io::Result<()> {
+    pub(crate) fn merge(&mut self) -> std::io::Result<()> {
         self.buffer.sort_unstable();
         self.buffer.dedup();
         let merged = self.file.with_extension("new");

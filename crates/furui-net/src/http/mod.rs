@@ -27,6 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::routing::{get, post};
+use axum::serve::ListenerExt;
 use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
@@ -62,6 +63,10 @@ pub async fn serve(
     node: mpsc::Sender<Call>,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
+    // An answer is lines, each sent as it comes: none is to wait until the one before has been acknowledged.
+    let listener = listener.tap_io(|connection| {
+        let _ = connection.set_nodelay(true);
+    });
     axum::serve(listener, router(node)).with_graceful_shutdown(until).await
 }
 

@@ -142,9 +142,12 @@ impl Driver {
             Command::Call { to, request, answer, turn } => self.call(&to, request, answer, turn),
             Command::TimedOut(peer) => self.timed_out(&peer),
             Command::Closest { key, n, answer, turn } => self.closest(Lookup { key, n, answer, _turn: turn }),
+            Command::Known { keys, n, answer } => {
+                // Errors here and below: whoever asked has given up.
+                let _ = answer.send(self.known(&keys, n));
+            }
             Command::Replicas { key, n, answer } => {
                 let table = self.table();
-                // Errors here and below: whoever asked has given up.
                 let _ = answer.send(self.routes.nearest(&table, &self.me, &Key::new(key), n));
             }
             Command::Peers(answer) => {

@@ -36,6 +36,7 @@ pub(super) enum Command {
     Call { to: Peer, request: Vec<u8>, answer: oneshot::Sender<Result<Vec<u8>, CallError>>, turn: OwnedSemaphorePermit },
     TimedOut(Peer),
     Closest { key: Vec<u8>, n: usize, answer: oneshot::Sender<Vec<Peer>>, turn: OwnedSemaphorePermit },
+    Known { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Option<Vec<Peer>>>> },
     Replicas { key: Vec<u8>, n: usize, answer: oneshot::Sender<Vec<Peer>> },
     Peers(oneshot::Sender<Vec<Peer>>),
     Refresh(oneshot::Sender<()>),
@@ -131,6 +132,16 @@ impl Net {
         match self.tell(Command::Closest { key: key.to_vec(), n, answer, turn }).await {
             Ok(()) => receiver.await.unwrap_or_default(),
             Err(_) => Vec::new(),
+        }
+    }
+
+    /// For each key what [`closest`](Self::closest) would say without asking anyone, if it can: for many keys at once.
+    pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
+        let (answer, receiver) = oneshot::channel();
+        let count = keys.len();
+        match self.tell(Command::Known { keys, n, answer }).await {
+            Ok(()) => receiver.await.unwrap_or_else(|_| vec![None; count]),
+            Err(_) => vec![None; count],
         }
     }
 

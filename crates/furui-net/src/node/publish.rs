@@ -3,14 +3,17 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui::search::{ContentId, Peer, Request, Response, limits};
+use furui::search::{ContentId, Peer, Refusal, Request, Response, limits};
 use futures::StreamExt;
 use tokio::time::sleep;
 
 use super::keeper::{LIFE, unix_seconds};
-use super::{Inner, Node, call, record_key, word_key};
+use super::{Inner, Node, record_key, word_key};
+use crate::net::{CallError, Net};
 
-/// Keys whose keepers are looked for at once.
+/// Keys whose keepers are asked for in one piece, of what this node knows.
+const KEYS: usize = 1 << 10;
+/// Keys whose keepers others are asked for at once.
 const LOOKUPS: usize = 64;
 /// Messages on their way at once.
 const MESSAGES: usize = 16;
@@ -115,15 +118,9 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(),
         let parts = ids.chunks(limits::IDS);
         parcels.extend(parts.map(|ids| (key.clone(), Parcel::Postings(word.clone(), ids.to_vec()))));
     }
-    let lookups: Vec<_> = parcels.iter().map(|(key, _)| inner.net.closest(key, limits::REPLICAS)).collect();
-    let keepers: Vec<Vec<Peer>> = futures::stream::iter(lookups).buffered(LOOKUPS).collect().await;
-
-    let mut loads: HashMap<&Peer, Vec<usize>> = HashMap::new();
-    for (number, keepers) in keepers.iter().enumerate() {
-        keepers.iter().for_each(|keeper| loads.entry(keeper).or_default().push(number));
-    }
-    let parcels: Vec<Parcel> = parcels.into_iter().map(|(_, parcel)| parcel).collect();
-    let messages = loads.into_iter().flat_map(|(keeper, load)| messages(keeper, load, &parcels));
+    let (keys, parcels): (Vec<Vec<u8>>, Vec<Parcel>) = parcels.into_iter().unzip();
+    let loads = loads(&inner.net, keys).await;
+    let messages = loads.iter().flat_map(|(keeper, load)| messages(keeper, load, &parcels));
     let deliveries: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &parcels)).collect();
     let mut stored = vec![false; parcels.len()];
     let mut deliveries = futures::stream::iter(deliveries).buffer_unordered(MESSAGES);
@@ -136,11 +133,33 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(),
     }
 }
 
+/// For each node the places of the keys that it is to keep.
+async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
+    let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
+    let mut add = |number, keepers: Vec<Peer>| {
+        keepers.into_iter().for_each(|keeper| loads.entry(keeper).or_default().push(number));
+    };
+    let mut unknown = Vec::new();
+    for (from, keys) in (0..).step_by(KEYS).zip(keys.chunks(KEYS)) {
+        let known = net.known(keys.to_vec(), limits::REPLICAS).await;
+        for (number, (key, keepers)) in (from..).zip(keys.iter().zip(known)) {
+            match keepers {
+                Some(keepers) => add(number, keepers),
+                None => unknown.push((number, key)),
+            }
+        }
+    }
+    let lookups: Vec<_> = unknown.iter().map(|(_, key)| net.closest(key, limits::REPLICAS)).collect();
+    let found: Vec<Vec<Peer>> = futures::stream::iter(lookups).buffered(LOOKUPS).collect().await;
+    unknown.into_iter().zip(found).for_each(|((number, _), keepers)| add(number, keepers));
+    loads
+}
+
 /// Cuts what a node is to be given into messages.
-fn messages<'a>(keeper: &'a Peer, load: Vec<usize>, parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
+fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);
-    for number in load {
+    for &number in load {
         let more = parcels[number].bytes();
         let full = bytes + more > MESSAGE_ROOM || message.len() >= limits::RECORDS.min(limits::POSTINGS);
         if full && !message.is_empty() {
@@ -163,13 +182,17 @@ async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[P
             Parcel::Record(record) => records.push(record.clone()),
         }
     }
-    let request = Request::Store { postings, records };
+    let Ok(request) = (Request::Store { postings, records }).encode() else { return Vec::new() };
     for tried in 0..TRIES {
-        match call(&inner.net, keeper, &request).await {
-            Some(Response::Stored { .. }) => return numbers,
-            Some(Response::Refused(furui::search::Refusal::Busy)) | None => sleep(PAUSE * (1 << tried)).await,
-            Some(_) => break,
+        let answer = inner.net.call(keeper, request.clone()).await;
+        match answer.as_deref().map(Response::decode) {
+            Ok(Ok(Response::Stored { .. })) => return numbers,
+            Ok(Ok(Response::Refused(Refusal::Busy))) | Err(CallError::Busy) => {}
+            // It may have been about to start, or to come back; then others have it.
+            Err(CallError::Unreachable | CallError::Closed) if tried == 0 => {}
+            _ => break,
         }
+        sleep(PAUSE * (1 << tried)).await;
     }
     Vec::new()
 }

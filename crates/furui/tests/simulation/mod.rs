@@ -211,6 +211,16 @@ impl World {
         world
     }
 
+    /// Adds documents to a word's list, wherever it is kept.
+    pub fn publish(&mut self, word: &str, ids: &[ContentId]) {
+        let list = self.lists.get_mut(word).unwrap();
+        list.extend(ids);
+        let list: Arc<[ContentId]> = list.iter().copied().collect();
+        for node in self.replicas(word) {
+            self.nodes[node].lists.lists.insert(word.to_owned(), Arc::clone(&list));
+        }
+    }
+
     /// The nodes that keep a word's list.
     pub fn replicas(&self, word: &str) -> Vec<usize> {
         let distance = |node: usize| {

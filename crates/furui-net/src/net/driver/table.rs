@@ -47,20 +47,30 @@ impl Driver {
 
     pub(super) fn closest(&mut self, lookup: Lookup) {
         let n = lookup.n.clamp(1, K_VALUE.get());
-        let table = self.table();
-        let tally = &self.shared.tally;
-        if let Some(peers) = self.routes.known(&table, &self.me, &Key::new(lookup.key.clone()), n) {
-            Tally::add(&tally.known, 1);
+        if let Some(peers) = self.known(std::slice::from_ref(&lookup.key), n).pop().flatten() {
             let _ = lookup.answer.send(peers);
-        } else if let Some(peers) = self.routes.cached(&lookup.key, n, Instant::now()) {
-            Tally::add(&tally.cached, 1);
-            let _ = lookup.answer.send(peers);
-        } else {
-            Tally::add(&tally.asked, 1);
-            let n = NonZeroUsize::new(n).expect("clamped to 1 at least");
-            let query = self.swarm.behaviour_mut().kad.get_n_closest_peers(lookup.key.clone(), n);
-            self.lookups.insert(query, lookup);
+            return;
         }
+        Tally::add(&self.shared.tally.asked, 1);
+        let n = NonZeroUsize::new(n).expect("clamped to 1 at least");
+        let query = self.swarm.behaviour_mut().kad.get_n_closest_peers(lookup.key.clone(), n);
+        self.lookups.insert(query, lookup);
+    }
+
+    /// For each key its `n` nearest nodes, if the routing table or an earlier look-up tells them.
+    pub(super) fn known(&mut self, keys: &[Vec<u8>], n: usize) -> Vec<Option<Vec<Peer>>> {
+        let n = n.clamp(1, K_VALUE.get());
+        let table = self.table();
+        let (tally, now) = (&self.shared.tally, Instant::now());
+        let nearest = keys.iter().map(|key| {
+            let (peers, counter) = match self.routes.known(&table, &self.me, &Key::new(key.clone()), n) {
+                Some(peers) => (peers, &tally.known),
+                None => (self.routes.cached(key, n, now)?, &tally.cached),
+            };
+            Tally::add(counter, 1);
+            Some(peers)
+        });
+        nearest.collect()
     }
 
     /// A look-up names others only: this node takes its place among them.

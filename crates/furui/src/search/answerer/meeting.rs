@@ -6,6 +6,7 @@ use super::super::{ContentId, IdRange, Index, Peer};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::shunned::Shunned;
+use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use crate::error::Result;
 
 /// A search that this node hosts: what is left of a slice of its list, on the way from word to word.
@@ -14,9 +15,8 @@ pub(super) struct Meeting {
     /// Who asked for it, and the number of the answer.
     pub(super) from: Peer,
     pub(super) call: u64,
-    /// When it is given up, and when the call that it waits for.
-    pub(super) end: Duration,
-    pub(super) until: Duration,
+    /// When it is given up.
+    end: Duration,
     wants: Wants,
     salt: u64,
     /// The words after the first; the first `must` of them must occur, the others not.
@@ -28,7 +28,11 @@ pub(super) struct Meeting {
     whole: bool,
     /// Which of the others is met.
     at: usize,
-    exchange: Option<Exchange>,
+    /// Exchanges about it that wait for an answer, side by side, one with each keeper; and one that is to go on.
+    waiting: Vec<Waiting>,
+    ready: Option<Exchange>,
+    /// When the next keeper is asked, if none of them has answered.
+    hedge_at: Duration,
     /// Its keepers that were asked.
     asked: Vec<Peer>,
     /// What keepers said whose lists are not whole: the places that were in one of them.
@@ -36,9 +40,24 @@ pub(super) struct Meeting {
     costs: Vec<Cost>,
 }
 
+/// An exchange on the way.
+#[derive(Debug)]
+struct Waiting {
+    call: u64,
+    exchange: Exchange,
+    since: Duration,
+    until: Duration,
+}
+
 /// What a meeting does next.
 pub(super) enum Next {
-    Send { to: Peer, request: Request },
+    /// To send this, and tell [`Meeting::sent`] so.
+    Send {
+        exchange: Exchange,
+        request: Request,
+        bytes: u64,
+    },
+    Wait,
     Respond(Response),
 }
 
@@ -56,7 +75,6 @@ impl Meeting {
             from,
             call,
             end,
-            until: end,
             wants,
             salt,
             others,
@@ -67,7 +85,9 @@ impl Meeting {
             // A list that others know of and this node does not is not all of it.
             whole: listing.whole && (listing.ids > 0 || first.size == 0),
             at: 0,
-            exchange: None,
+            waiting: Vec::new(),
+            ready: None,
+            hedge_at: Duration::ZERO,
             asked: Vec::new(),
             partial: None,
             costs: Vec::new(),
@@ -85,46 +105,75 @@ impl Meeting {
             if now >= self.end {
                 return refused(Refusal::Unreachable);
             }
-            if self.exchange.is_none() {
+            if let Some(exchange) = self.ready.take() {
+                return self.ask(exchange).unwrap_or_else(|| refused(Refusal::Invalid));
+            }
+            if self.waiting.is_empty() {
                 match self.meet_here(me, index) {
                     Ok(true) => continue,
                     Ok(false) => {}
                     Err(_) => return refused(Refusal::Failed),
                 }
-                let untried =
-                    self.others[self.at].holders.iter().filter(|&peer| peer != me && !self.asked.contains(peer));
-                if let Some(peer) = untried.min_by_key(|peer| shunned.has(peer, now)).cloned() {
-                    self.asked.push(peer.clone());
-                    self.exchange = Some(Exchange::new(peer));
-                } else if let Some(both) = self.partial.take() {
-                    self.whole = false;
-                    self.narrow(&both);
-                    continue;
-                } else {
-                    return refused(Refusal::Unreachable);
-                }
+            } else if now < self.hedge_at {
+                return Next::Wait;
             }
-            return self.ask().unwrap_or_else(|| refused(Refusal::Invalid));
+            let untried = self.others[self.at].holders.iter().filter(|&peer| peer != me && !self.asked.contains(peer));
+            if let Some(peer) = untried.min_by_key(|peer| shunned.has(peer, now)).cloned() {
+                self.asked.push(peer.clone());
+                self.ready = Some(Exchange::new(peer));
+            } else if !self.waiting.is_empty() {
+                self.hedge_at = Duration::MAX;
+                return Next::Wait;
+            } else if let Some(both) = self.partial.take() {
+                self.whole = false;
+                self.narrow(&both);
+            } else {
+                return refused(Refusal::Unreachable);
+            }
         }
         let Self { range, seen, whole, .. } = *self;
         let (ids, costs) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.costs));
         Next::Respond(Response::Found(Found { ids, through: range.last, seen, whole, costs }))
     }
 
-    /// Takes an answer.
-    ///
-    /// # Errors
-    /// The peer that gave it, if it is none of this protocol.
-    pub(super) fn on_response(&mut self, response: Response) -> std::result::Result<(), Peer> {
-        let Some(mut exchange) = self.exchange.take() else { return Ok(()) };
+    /// A message of the exchange is on its way.
+    pub(super) fn sent(&mut self, call: u64, exchange: Exchange, bytes: u64, now: Duration) {
+        let slack = HEDGE_AFTER + HEDGE_A_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.hedge_at = now + slack;
+        self.waiting.push(Waiting { call, exchange, since: now, until: self.end.min(now + EXCHANGE_TIMEOUT) });
+    }
+
+    /// When it is to be looked after, whatever has come.
+    pub(super) fn deadline(&self) -> Duration {
+        self.waiting.iter().map(|waiting| waiting.until).fold(self.end.min(self.hedge_at), Duration::min)
+    }
+
+    pub(super) fn waits_for(&self, call: u64) -> bool {
+        self.waiting.iter().any(|waiting| waiting.call == call)
+    }
+
+    /// The calls that took too long.
+    pub(super) fn late(&self, now: Duration) -> impl Iterator<Item = u64> {
+        self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
+    }
+
+    /// Takes an answer. Returns the peers that are to be asked after others: that which gave it, if it is none of this
+    /// protocol, and those that had longer and have not answered yet.
+    pub(super) fn on_response(&mut self, call: u64, response: Response, now: Duration) -> Vec<Peer> {
+        let Some(Waiting { mut exchange, .. }) = self.take(call) else { return Vec::new() };
         let bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
         let mut cost = self.costs.pop().unwrap_or_default();
         cost.back_bytes += bytes;
         let then = exchange.on_response(response, self.question(), &mut cost);
         self.costs.push(cost);
         match then {
-            Then::Ask => self.exchange = Some(exchange),
-            Then::Answered(Answer { both, whole: true }) => self.narrow(&both),
+            Then::Ask => self.ready = Some(exchange),
+            Then::Answered(Answer { both, whole: true }) => {
+                let is_slow = |waiting: &&Waiting| now >= waiting.since + HEDGE_AFTER;
+                let slow = self.waiting.iter().filter(is_slow).map(|waiting| waiting.exchange.with.clone()).collect();
+                self.narrow(&both);
+                return slow;
+            }
             Then::Answered(Answer { both, whole: false }) => {
                 let partial = self.partial.get_or_insert_default();
                 partial.extend(both);
@@ -132,14 +181,19 @@ impl Meeting {
                 partial.dedup();
             }
             Then::Refused => {}
-            Then::Lied => return Err(exchange.with),
+            Then::Lied => return vec![exchange.with],
         }
-        Ok(())
+        Vec::new()
     }
 
     /// Leaves the peer that does not answer; returns it.
-    pub(super) fn on_failure(&mut self) -> Option<Peer> {
-        self.exchange.take().map(|exchange| exchange.with)
+    pub(super) fn on_failure(&mut self, call: u64) -> Option<Peer> {
+        self.take(call).map(|waiting| waiting.exchange.with)
+    }
+
+    fn take(&mut self, call: u64) -> Option<Waiting> {
+        let place = self.waiting.iter().position(|waiting| waiting.call == call)?;
+        Some(self.waiting.swap_remove(place))
     }
 
     /// Meets a list that this node keeps itself, if it does.
@@ -169,8 +223,7 @@ impl Meeting {
     }
 
     /// The next message of the exchange; none if the set cannot be coded as is wanted, or takes more than a message.
-    fn ask(&mut self) -> Option<Next> {
-        let mut exchange = self.exchange.take()?;
+    fn ask(&mut self, mut exchange: Exchange) -> Option<Next> {
         let (request, bits) = exchange.request(&self.others[self.at], self.question()).ok()?;
         let bytes = request.encode().ok()?.len() as u64;
         let term = self.at as u32;
@@ -178,12 +231,10 @@ impl Meeting {
             self.costs.push(Cost { term, ..Cost::default() });
         }
         let cost = self.costs.last_mut()?;
-        cost.coding = exchange.coding().into();
+        cost.coding = exchange.coding();
         cost.sent_bits += bits;
         cost.sent_bytes += bytes;
-        let to = exchange.with.clone();
-        self.exchange = Some(exchange);
-        Some(Next::Send { to, request })
+        Some(Next::Send { exchange, request, bytes })
     }
 
     fn question(&self) -> Question<'_> {
@@ -201,7 +252,7 @@ impl Meeting {
             is_in_both == keeps
         });
         self.at += 1;
-        self.exchange = None;
+        self.waiting.clear();
         self.asked.clear();
         self.partial = None;
     }

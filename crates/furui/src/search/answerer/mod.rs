@@ -9,7 +9,7 @@ mod shunned;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::message::{CodingKind, Meet, Met, Refusal, Request, Response, Search, Settle};
+use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
 use super::{CodedSet, Index, Matcher, Peer, limits};
 use meeting::{Meeting, Next};
 use sessions::Sessions;
@@ -17,6 +17,10 @@ use shunned::Shunned;
 
 /// How long the other side of an exchange may take for one message.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long until the next replica is asked beside it, and the first good answer is taken.
+const HEDGE_AFTER: Duration = Duration::from_millis(300);
+/// So much longer for each byte sent: what a link of 8 Mbit/s takes.
+const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 /// How long a meeting may take; whoever asked for it waits a little longer.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
 /// What a message has around the matches in it, at most.
@@ -47,7 +51,7 @@ pub enum AnswerEvent {
 ///
 /// ```text
 ///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ what is left ─▶ Meet ─▶ … ─▶ Found
-///                                    ◀─ Met ─┘     (another replica, if it fails, is late or lies)
+///                                    ◀─ Met ─┘     (another replica, if it fails or lies, and beside it if it is slow)
 ///  Meet   ─▶ the own list streams by ─▶ Met       Settle ─▶ the session is compared ─▶ Settled
 /// ```
 ///
@@ -65,11 +69,13 @@ pub enum AnswerEvent {
 #[derive(Debug)]
 pub struct Answerer {
     me: Peer,
-    /// By the number of the one call that each waits for.
     meetings: HashMap<u64, Meeting>,
+    /// For each call the number of the meeting that waits for it.
+    calls: HashMap<u64, u64>,
     sessions: Sessions,
     shunned: Shunned,
-    next_call: u64,
+    /// Of a call or a meeting.
+    next_number: u64,
     events: VecDeque<AnswerEvent>,
 }
 
@@ -79,9 +85,10 @@ impl Answerer {
         Self {
             me,
             meetings: HashMap::new(),
+            calls: HashMap::new(),
             sessions: Sessions::default(),
             shunned: Shunned::default(),
-            next_call: 0,
+            next_number: 0,
             events: VecDeque::new(),
         }
     }
@@ -100,7 +107,8 @@ impl Answerer {
         let response = match request {
             Request::Search(search) => match self.meeting(from, call, search, now, index) {
                 Ok(meeting) => {
-                    self.go_on(meeting, now, index);
+                    let number = self.number();
+                    self.go_on(number, meeting, now, index);
                     return None;
                 }
                 Err(why) => Response::Refused(why),
@@ -118,20 +126,21 @@ impl Answerer {
 
     /// The answer to an [`AnswerEvent::Send`]. Answers that nobody waits for are ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
-        let Some(mut meeting) = self.meetings.remove(&call) else { return };
-        if let Err(peer) = meeting.on_response(response) {
+        let Some((number, mut meeting)) = self.waits_for(call) else { return };
+        // Who is overtaken is asked after others from now on.
+        for peer in meeting.on_response(call, response, now) {
             self.shunned.add(peer, now);
         }
-        self.go_on(meeting, now, index);
+        self.go_on(number, meeting, now, index);
     }
 
     /// Tells that an [`AnswerEvent::Send`] could not be sent, or that what came back was no message.
     pub fn on_failure(&mut self, call: u64, now: Duration, index: &mut impl Index) {
-        let Some(mut meeting) = self.meetings.remove(&call) else { return };
-        if let Some(peer) = meeting.on_failure() {
+        let Some((number, mut meeting)) = self.waits_for(call) else { return };
+        if let Some(peer) = meeting.on_failure(call) {
             self.shunned.add(peer, now);
         }
-        self.go_on(meeting, now, index);
+        self.go_on(number, meeting, now, index);
     }
 
     /// What is to be done next.
@@ -141,14 +150,19 @@ impl Answerer {
 
     /// When [`on_time`](Self::on_time) is to be called, whatever has come.
     pub fn deadline(&self) -> Option<Duration> {
-        self.meetings.values().map(|meeting| meeting.until).chain(self.sessions.deadline()).min()
+        self.meetings.values().map(Meeting::deadline).chain(self.sessions.deadline()).min()
     }
 
     /// Gives up what took too long.
     pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
         self.sessions.expire(now);
-        let late = self.meetings.iter().filter(|(_, meeting)| meeting.until <= now).map(|(&call, _)| call);
-        late.collect::<Vec<_>>().into_iter().for_each(|call| self.on_failure(call, now, index));
+        let late: Vec<u64> = self.meetings.values().flat_map(|meeting| meeting.late(now)).collect();
+        late.into_iter().for_each(|call| self.on_failure(call, now, index));
+        let due = self.meetings.iter().filter(|(_, meeting)| meeting.deadline() <= now).map(|(&number, _)| number);
+        for number in due.collect::<Vec<_>>() {
+            let meeting = self.meetings.remove(&number).expect("it is due");
+            self.go_on(number, meeting, now, index);
+        }
     }
 
     /// How many ids it holds, in meetings and in sessions.
@@ -183,34 +197,54 @@ impl Answerer {
     }
 
     /// Takes a meeting as far as it goes without an answer from elsewhere.
-    fn go_on(&mut self, mut meeting: Meeting, now: Duration, index: &mut impl Index) {
-        match meeting.next(&self.me, &self.shunned, now, index) {
-            Next::Send { to, request } => {
-                let call = self.next_call;
-                self.next_call += 1;
-                meeting.until = meeting.end.min(now + EXCHANGE_TIMEOUT);
-                self.meetings.insert(call, meeting);
-                self.events.push_back(AnswerEvent::Send { to, call, request });
-            }
-            Next::Respond(response) => {
-                self.events.push_back(AnswerEvent::Respond { call: meeting.call, response });
+    fn go_on(&mut self, number: u64, mut meeting: Meeting, now: Duration, index: &mut impl Index) {
+        loop {
+            match meeting.next(&self.me, &self.shunned, now, index) {
+                Next::Send { exchange, request, bytes } => {
+                    let (call, to) = (self.number(), exchange.with.clone());
+                    meeting.sent(call, exchange, bytes, now);
+                    self.calls.insert(call, number);
+                    self.events.push_back(AnswerEvent::Send { to, call, request });
+                }
+                Next::Wait => {
+                    self.meetings.insert(number, meeting);
+                    break;
+                }
+                Next::Respond(response) => {
+                    self.events.push_back(AnswerEvent::Respond { call: meeting.call, response });
+                    break;
+                }
             }
         }
+        // Calls of exchanges that were overtaken are forgotten with them.
+        let meeting = self.meetings.get(&number);
+        self.calls.retain(|call, of| *of != number || meeting.is_some_and(|meeting| meeting.waits_for(*call)));
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Takes out the meeting that waits for the call.
+    fn waits_for(&mut self, call: u64) -> Option<(u64, Meeting)> {
+        let number = self.calls.remove(&call)?;
+        Some((number, self.meetings.remove(&number)?))
     }
 
     fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
         let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
-        if CodingKind::from(set.coding()) == CodingKind::GolombInThree && !self.sessions.has_room(from, 0) {
-            return Err(Refusal::Busy);
-        }
         let mut matcher = Matcher::new(set);
         let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
         lists::stream(index, &meet.word, meet.range, |ids| matcher.feed(ids))
             .map_err(|_| Refusal::Failed)?
-            .map_err(|_| Refusal::Invalid)?;
+            .map_err(|_| Refusal::Crowded)?;
+        if !self.sessions.has_room(from, matcher.matches()) {
+            matcher = matcher.without_session();
+        }
         let matches = matcher.finish();
         if matches.coded.bytes.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
-            return Err(Refusal::Invalid);
+            return Err(Refusal::Crowded);
         }
         let session = match matches.session {
             Some(session) => Some(self.sessions.keep(from, session, now).ok_or(Refusal::Busy)?),

@@ -8,6 +8,8 @@ use super::{LOOKUP_TIMEOUT, PASSES, WordReport};
 
 /// How long to wait before a word is looked up again.
 const RETRY: Duration = Duration::from_millis(500);
+/// How long until the next node is asked for a size beside one that is silent.
+const HEDGE_AFTER: Duration = Duration::from_millis(300);
 /// Nodes that must say that a list is empty before that is believed: it would end the search.
 const EMPTY_WITNESSES: usize = 2;
 
@@ -41,7 +43,10 @@ enum Stage {
 struct Sizing {
     holders: Vec<Peer>,
     asked: Vec<Peer>,
-    waiting: bool,
+    /// Asked and silent.
+    waiting: Vec<Peer>,
+    /// When the next is asked, if they still are.
+    hedge_at: Duration,
     answers: Vec<(Peer, u64, bool)>,
 }
 
@@ -111,23 +116,31 @@ impl Words {
     pub(super) fn next_to_ask(&mut self, word: usize, now: Duration) -> Option<Peer> {
         let word = &mut self.words[word];
         let Stage::Sizing(sizing) = &mut word.stage else { return None };
-        if sizing.waiting {
-            return None;
+        if !sizing.is_settled() {
+            if !sizing.waiting.is_empty() && now < sizing.hedge_at {
+                return None;
+            }
+            if let Some(next) = least_blamed(&self.blame, sizing.untried()).cloned() {
+                sizing.asked.push(next.clone());
+                sizing.waiting.push(next.clone());
+                sizing.hedge_at = now + HEDGE_AFTER;
+                return Some(next);
+            }
+            if !sizing.waiting.is_empty() {
+                sizing.hedge_at = Duration::MAX;
+                return None;
+            }
         }
-        if !sizing.is_settled()
-            && let Some(next) = least_blamed(&self.blame, sizing.untried()).cloned()
-        {
-            sizing.asked.push(next.clone());
-            sizing.waiting = true;
-            return Some(next);
-        }
+        // Those that are still silent were overtaken: others are asked before them.
+        let slow = std::mem::take(&mut sizing.waiting);
         word.settle(now);
+        slow.into_iter().for_each(|peer| self.blame(peer));
         None
     }
 
     pub(super) fn on_size(&mut self, word: usize, from: Peer, size: WordSize) {
         let Stage::Sizing(sizing) = &mut self.words[word].stage else { return };
-        sizing.waiting = false;
+        sizing.waiting.retain(|waiting| *waiting != from);
         sizing.answers.push((from, size.ids, size.whole));
         for holder in size.holders {
             if sizing.holders.len() < limits::HOLDERS && !sizing.holders.contains(&holder) {
@@ -137,9 +150,10 @@ impl Words {
     }
 
     pub(super) fn on_failure(&mut self, word: usize, from: Peer) {
-        self.blame(from);
+        // If it is known by now, this one was overtaken, and is blamed for it already.
         if let Stage::Sizing(sizing) = &mut self.words[word].stage {
-            sizing.waiting = false;
+            sizing.waiting.retain(|waiting| *waiting != from);
+            self.blame(from);
         }
     }
 
@@ -166,7 +180,8 @@ impl Words {
         let needed = self.words.iter().enumerate().filter(|&(number, _)| is_needed(number));
         let times = needed.filter_map(|(_, word)| match word.stage {
             Stage::Unknown { not_before: time } | Stage::LookingUp { until: time } => Some(time),
-            Stage::Sizing(_) | Stage::Known { .. } | Stage::Lost => None,
+            Stage::Sizing(Sizing { hedge_at: time, .. }) => Some(time),
+            Stage::Known { .. } | Stage::Lost => None,
         });
         times.min()
     }

@@ -1,0 +1,74 @@
+//! A blocked filter against an exact one of the same bits: what it gives away in rate, and what it gains in time.
+
+use furui::filter::{BlockedBloom, Bloom, FilterMut, sizing};
+use furui::{KeyHash, Result};
+
+use super::{Batched, Contestant, Single, fills, measure};
+use crate::keys::mix;
+use crate::table::Table;
+
+/// The bits of a cache line, which is what a blocked filter is made of.
+const LINE: u64 = 512;
+
+/// The false-positive rates of both kinds by their bits a key: of the best k each, by formula and measured.
+pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
+    let columns = [
+        "bits a key",
+        "exact, k",
+        "exact, rate by formula",
+        "exact, measured",
+        "blocked, k",
+        "blocked, rate by formula",
+        "blocked, measured",
+        "blocked / exact, formula",
+    ];
+    let title = format!("False-positive rates of {keys} keys in the same bits, {asked} asked");
+    let mut table = Table::new("blocked-rates", title, columns);
+    let set: Vec<KeyHash> = (0..keys).map(|i| KeyHash::new(mix(i))).collect();
+    let others: Vec<KeyHash> = (0..asked).map(|i| KeyHash::new(mix(1 << 40 | i))).collect();
+    for bits_each in [4, 6, 8, 10, 12, 14, 16, 20] {
+        let lines = (keys * bits_each).div_ceil(LINE);
+        let measured = |filter: &mut dyn FilterMut| -> Result<f64> {
+            filter.insert_all(&set)?;
+            Ok(others.iter().filter(|&&key| filter.contains(key)).count() as f64 / asked as f64)
+        };
+        let of_bloom = |k: u32| sizing::rate(k, keys, LINE * lines);
+        let k = least(1..=24, of_bloom);
+        let mut bloom = Bloom::from_parts(LINE * lines, k)?;
+        let of_blocked = |k: u32| BlockedBloom::expected_rate(keys, lines, k).unwrap_or(1.0);
+        let k_blocked = least(1..=16, of_blocked);
+        let mut blocked = BlockedBloom::from_parts(lines, k_blocked)?;
+        table.push([
+            bits_each.into(),
+            u64::from(k).into(),
+            of_bloom(k).into(),
+            measured(&mut bloom)?.into(),
+            u64::from(k_blocked).into(),
+            of_blocked(k_blocked).into(),
+            measured(&mut blocked)?.into(),
+            (of_blocked(k_blocked) / of_bloom(k)).into(),
+        ]);
+    }
+    Ok(table)
+}
+
+/// The times of both kinds at one rate. A quick run fills them once.
+pub(crate) fn blocked_times(name: &str, keys: usize, rate: f64, quick: bool) -> Result<Table> {
+    let title = format!("Both kinds at {} %", 100.0 * rate);
+    let fills = if quick { 1 } else { fills(keys) };
+    measure(name, &title, (keys, fills), "exact, batches", || {
+        let exact = Bloom::with_rate(keys as u64, rate)?;
+        let blocked = BlockedBloom::with_rate(keys as u64, rate)?;
+        let (of_exact, of_blocked) = (exact.bits(), blocked.bits());
+        Ok(vec![
+            ("exact, batches", Box::new(Batched { bits: of_exact, filter: exact.clone() }) as Box<dyn Contestant>),
+            ("exact, single", Box::new(Single { bits: of_exact, filter: exact })),
+            ("blocked, batches", Box::new(Batched { bits: of_blocked, filter: blocked.clone() })),
+            ("blocked, single", Box::new(Single { bits: of_blocked, filter: blocked })),
+        ])
+    })
+}
+
+fn least(all: impl Iterator<Item = u32>, rate: impl Fn(u32) -> f64) -> u32 {
+    all.min_by(|&a, &b| rate(a).total_cmp(&rate(b))).expect("some numbers of probes")
+}

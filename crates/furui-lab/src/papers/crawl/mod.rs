@@ -1,0 +1,56 @@
+//! A crawler asks "have I seen this URL?" at every link: the experiments of Kubota, Ueda and Yamana, and what they left
+//! open, on a seeded graph like the web and on a real site.
+
+mod decrement;
+mod errors;
+mod hits;
+mod important;
+mod mersenne;
+mod order;
+mod recent;
+mod s3_fifo;
+mod site;
+mod tier;
+mod time;
+mod web;
+
+pub(super) use decrement::table1;
+pub(super) use errors::fig6;
+pub(super) use hits::{fig5, fig8, fig9};
+pub(super) use important::important;
+pub(super) use recent::recent;
+pub(super) use time::time;
+
+use std::ops::RangeInclusive;
+
+use super::{Context, Result};
+use order::Crawl;
+
+/// The binary logarithms of the paper's sizes: of an LRU alone, of the LRU before a filter, of the filter's counters.
+const LRU: RangeInclusive<u32> = 18..=24;
+const FRONT: u32 = 20;
+const COUNTERS: RangeInclusive<u32> = 24..=30;
+/// Bytes of an entry of an LRU, as the paper counts. Ours takes 21.
+const LRU_BYTES: usize = 20;
+
+/// The crawls of this run, and what they are.
+fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
+    let mut crawls = vec![web::crawl(&context.size(web::Shape::FULL, web::Shape::QUICK), context.seed)];
+    let mut about = "breadth-first crawls, each target once a page. ".to_owned();
+    match context.real("rust-doc") {
+        Some(root) => crawls.push(site::crawl(&root, context.seed)?),
+        None => about += "The real site is missing: synthetic data only. ",
+    }
+    about += &crawls.iter().map(Crawl::about).collect::<Vec<_>>().join(" ");
+    Ok((crawls, about))
+}
+
+/// The memory of the paper's tiers with so many counters for 2^FRONT entries.
+fn stable_bytes(crawl: &Crawl, counters: u32) -> usize {
+    LRU_BYTES * crawl.size(FRONT) + crawl.size(counters) / 4
+}
+
+/// For the names of files.
+fn slug(name: &str) -> String {
+    name.replace(' ', "-")
+}

@@ -1,0 +1,195 @@
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use furui::KeyHash;
+
+use crate::clock::ns_each;
+use crate::keys::mix;
+
+/// How many hosts the paper's graph has. All its sizes of memory are meant for so many.
+pub(super) const PAPER_HOSTS: f64 = 538_137_220.0;
+/// The paper's sizes are divided by at most 2 to this: then its smallest cache still has 128 entries, more than the links of
+/// a page.
+const MAX_SHIFT: u32 = 11;
+
+/// A breadth-first crawl: every link in the order in which the crawler meets it, each target once a page.
+///
+/// Pages are numbered as they are first met, so they are also fetched in the order of their numbers.
+pub(super) struct Crawl {
+    pub(super) name: &'static str,
+    /// The targets of page 0, of page 1, ...
+    links: Vec<u32>,
+    /// Where those of each page begin, and where the last ones end.
+    starts: Vec<usize>,
+    /// Which pages are the front pages of their hosts or directories: what a crawler can tell from the URL.
+    fronts: Vec<bool>,
+    seed: u64,
+}
+
+/// What a crawl makes of the answers "seen before" and "new".
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Mode {
+    /// The same links whatever the answers are: as if a page taken for seen were fetched some other way.
+    Replay,
+    /// A page taken for seen is not fetched, and its links are never met.
+    Live,
+}
+
+/// What the answers of a cache came to in a crawl.
+pub(super) struct Outcome {
+    /// Links met, each of them a question to the cache.
+    pub(super) links: u64,
+    /// Right answers "seen before": what storage is spared.
+    pub(super) hits: u64,
+    /// Wrong answers "seen before": the page was not crawled.
+    pub(super) false_positives: u64,
+    /// Answers "new" about a page that was crawled: storage is asked for nothing.
+    pub(super) false_negatives: u64,
+    /// Which pages were crawled.
+    pub(super) crawled: Vec<bool>,
+}
+
+impl Outcome {
+    pub(super) fn hit_ratio(&self) -> f64 {
+        self.hits as f64 / self.links as f64
+    }
+
+    /// How many pages were never crawled.
+    pub(super) fn lost(&self) -> usize {
+        self.crawled.iter().filter(|&&crawled| !crawled).count()
+    }
+}
+
+impl Crawl {
+    /// From `start`, until `limit` links were met or nothing is left. `links_of` appends the targets of a page, and
+    /// `is_front` tells front pages.
+    pub(super) fn breadth_first<P: Clone + Eq + Hash>(
+        name: &'static str,
+        (start, seed): (P, u64),
+        limit: usize,
+        mut links_of: impl FnMut(&P, &mut Vec<P>),
+        is_front: impl Fn(&P) -> bool,
+    ) -> Self {
+        let mut pages = vec![start.clone()];
+        let mut numbers = HashMap::from([(start, 0)]);
+        // The page that linked to each last, plus 1.
+        let mut linked_by = vec![0];
+        let (mut links, mut starts, mut targets) = (vec![], vec![0], vec![]);
+        let mut page = 0;
+        while page < pages.len() {
+            if links.len() < limit {
+                links_of(&pages[page], &mut targets);
+            }
+            for target in targets.drain(..) {
+                let number = *numbers.entry(target.clone()).or_insert_with(|| {
+                    pages.push(target);
+                    linked_by.push(0);
+                    pages.len() as u32 - 1
+                });
+                if linked_by[number as usize] != page + 1 {
+                    linked_by[number as usize] = page + 1;
+                    links.push(number);
+                }
+            }
+            starts.push(links.len());
+            page += 1;
+        }
+        let fronts = pages.iter().map(is_front).collect();
+        Self { name, links, starts, fronts, seed }
+    }
+
+    pub(super) fn pages(&self) -> usize {
+        self.fronts.len()
+    }
+
+    pub(super) fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Pages that have links.
+    pub(super) fn expanded(&self) -> usize {
+        self.starts.windows(2).filter(|ends| ends[0] < ends[1]).count()
+    }
+
+    /// The paper's size of 2 to the `log2`, divided so that it is the same share of the pages here, or somewhat more where
+    /// there are few.
+    pub(super) fn size(&self, log2: u32) -> usize {
+        1 << (log2 - self.shift())
+    }
+
+    /// The binary logarithm of what the paper's sizes are divided by.
+    pub(super) fn shift(&self) -> u32 {
+        (PAPER_HOSTS / self.pages() as f64).log2().round().clamp(0.0, MAX_SHIFT.into()) as u32
+    }
+
+    /// What it is, in a sentence.
+    pub(super) fn about(&self) -> String {
+        let (links, pages, expanded) = (self.links(), self.pages(), self.expanded());
+        format!(
+            "{}: {links} links, {pages} pages ({:.1} of 100 links), {expanded} of them with links; the paper's sizes are \
+             divided by 2^{}.",
+            self.name,
+            100.0 * pages as f64 / links as f64,
+            self.shift()
+        )
+    }
+
+    /// The hash of a page's URL. Equal pages, equal hashes; nothing else depends on the URL.
+    pub(super) fn key(&self, page: u32) -> KeyHash {
+        KeyHash::new(mix(mix(self.seed).wrapping_add(u64::from(page))))
+    }
+
+    pub(super) fn is_front(&self, page: u32) -> bool {
+        self.fronts[page as usize]
+    }
+
+    /// The keys of all links in order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = KeyHash> {
+        self.links.iter().map(|&page| self.key(page))
+    }
+
+    /// How many pages link to each.
+    pub(super) fn in_links(&self) -> Vec<u32> {
+        let mut in_links = vec![0; self.pages()];
+        self.links.iter().for_each(|&page| in_links[page as usize] += 1);
+        in_links
+    }
+
+    /// Asks `seen` about every link.
+    pub(super) fn run(&self, mode: Mode, mut seen: impl FnMut(u32, KeyHash) -> bool) -> Outcome {
+        let mut crawled = vec![false; self.pages()];
+        crawled[0] = true;
+        let mut queue = vec![0];
+        let mut counts = [[0; 2]; 2];
+        let mut next = 0;
+        while next < queue.len() {
+            let page = match mode {
+                Mode::Live => queue[next] as usize,
+                Mode::Replay => next,
+            };
+            for &target in &self.links[self.starts[page]..self.starts[page + 1]] {
+                let said = seen(target, self.key(target));
+                let known = crawled[target as usize];
+                counts[usize::from(said)][usize::from(known)] += 1;
+                if !said && !known {
+                    crawled[target as usize] = true;
+                    queue.push(target);
+                }
+            }
+            next += 1;
+        }
+        let [[new, false_negatives], [false_positives, hits]] = counts;
+        let links = new + false_negatives + false_positives + hits;
+        Outcome { links, hits, false_positives, false_negatives, crawled }
+    }
+
+    /// Asks `seen` about every link: nanoseconds a link.
+    pub(super) fn time(&self, mut seen: impl FnMut(u32, KeyHash) -> bool) -> f64 {
+        let mut yes = 0u64;
+        let ns = ns_each(self.links.len(), || {
+            self.links.iter().for_each(|&page| yes += u64::from(seen(page, self.key(page))));
+        });
+        assert!(yes <= self.links.len() as u64, "an answer a link");
+        ns
+    }
+}

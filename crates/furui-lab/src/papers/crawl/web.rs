@@ -1,0 +1,131 @@
+//! A seeded graph like the web: hosts of very different size, most links near home, a few pages that all link to.
+
+use super::order::Crawl;
+use crate::keys::mix;
+
+/// What the graph and the crawl are like.
+pub(super) struct Shape {
+    /// All pages there are; a crawl meets some of them.
+    pub(super) universe: u32,
+    /// The crawl ends after so many links.
+    pub(super) links: usize,
+}
+
+impl Shape {
+    pub(super) const FULL: Self = Self { universe: 1 << 23, links: 1 << 24 };
+    pub(super) const QUICK: Self = Self { universe: 1 << 14, links: 1 << 16 };
+}
+
+/// A page has from 16 to 400 links, log-uniform: 119 on average, as the paper's hosts have.
+const LINKS: (f64, f64) = (16.0, 400.0);
+/// Three of four links stay in their host.
+const AT_HOME: f64 = 0.75;
+/// Pages of a section share most of their links, as menus, lists and signatures are shared (Kumar and others' copying).
+const COPIED: f64 = 0.7;
+const SECTION: u32 = 64;
+/// The size of a host is 4/u for a uniform u, and at most this.
+const LARGEST_HOST: f64 = 65536.0;
+/// The pages of rank r get links in proportion to r to the minus this: then the number of pages with so many in-links or
+/// more falls as its power of -1.1, as on the web.
+const POPULARITY: f64 = 0.909;
+
+/// Nothing of it is kept but where hosts begin: the links of a page are drawn anew from its number each time.
+struct Web {
+    hosts: Vec<u32>,
+    seed: u64,
+}
+
+pub(super) fn crawl(shape: &Shape, seed: u64) -> Crawl {
+    let web = Web::new(shape, seed);
+    let links_of = |&page: &u32, targets: &mut Vec<u32>| web.links_of(page, targets);
+    let is_front = |page: &u32| web.hosts.binary_search(page).is_ok();
+    Crawl::breadth_first("seeded web", (0, seed), shape.links, links_of, is_front)
+}
+
+impl Web {
+    fn new(shape: &Shape, seed: u64) -> Self {
+        let mut draw = Draw::new(seed, u64::MAX);
+        let (mut hosts, mut end) = (vec![], 0);
+        while end < shape.universe {
+            hosts.push(end);
+            end += (4.0 / draw.uniform()).min(LARGEST_HOST) as u32;
+        }
+        // Where the last one ends.
+        hosts.push(end);
+        Self { hosts, seed }
+    }
+
+    fn links_of(&self, page: u32, targets: &mut Vec<u32>) {
+        let mut own = Draw::new(self.seed, page.into());
+        let home = self.hosts.partition_point(|&start| start <= page) - 1;
+        // The pages of a section lie together. Its first one is what the others copy.
+        let (start, _) = self.host(home);
+        let first = page - (page - start) % SECTION;
+        let mut section = Draw::new(self.seed, u64::from(first) << 32);
+        let count = LINKS.0 * (LINKS.1 / LINKS.0).powf(own.uniform());
+        targets.extend((0..count as usize).map(|_| {
+            let shared = self.target(first, home, &mut section);
+            if own.uniform() < COPIED { shared } else { self.target(page, home, &mut own) }
+        }));
+    }
+
+    /// Three of four links stay at home: half of them lead to popular pages of the host, half to neighbours. The others
+    /// lead to a host nearby or a popular one, half of them to its front page.
+    fn target(&self, page: u32, home: usize, draw: &mut Draw) -> u32 {
+        let hosts = self.hosts.len() - 1;
+        if draw.uniform() < AT_HOME {
+            let (start, size) = self.host(home);
+            return match draw.coin() {
+                true => start + draw.rank(size),
+                false => start + draw.near(page - start, size),
+            };
+        }
+        let host = match draw.coin() {
+            true => draw.near(home as u32, hosts as u32),
+            false => draw.rank(hosts as u32),
+        };
+        let (start, size) = self.host(host as usize);
+        match draw.coin() {
+            true => start,
+            false => start + draw.rank(size),
+        }
+    }
+
+    /// The first page of a host, and how many it has.
+    fn host(&self, host: usize) -> (u32, u32) {
+        (self.hosts[host], self.hosts[host + 1] - self.hosts[host])
+    }
+}
+
+/// Random numbers for one purpose.
+struct Draw(u64);
+
+impl Draw {
+    fn new(seed: u64, purpose: u64) -> Self {
+        Self(mix(mix(seed) ^ purpose))
+    }
+
+    /// Above 0, at most 1.
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(1);
+        ((mix(self.0) >> 11) + 1) as f64 * 2f64.powi(-53)
+    }
+
+    fn coin(&mut self) -> bool {
+        self.uniform() <= 0.5
+    }
+
+    /// A rank from 0 to `count` - 1, the first the most popular.
+    fn rank(&mut self, count: u32) -> u32 {
+        let flat = 1.0 - POPULARITY;
+        let rank = (1.0 + self.uniform() * (f64::from(count + 1).powf(flat) - 1.0)).powf(1.0 / flat);
+        (rank as u32).clamp(1, count) - 1
+    }
+
+    /// A place near `here` among `count` in a circle, either side, the nearer the likelier.
+    fn near(&mut self, here: u32, count: u32) -> u32 {
+        let way = (self.uniform().powi(-2) as u64).min(u64::from(count)) as u32;
+        let on = if self.coin() { way } else { count - way };
+        ((u64::from(here) + u64::from(on)) % u64::from(count)) as u32
+    }
+}

@@ -1,0 +1,165 @@
+//! Every figure and table of the papers, and what they leave open, measured again and drawn.
+//!
+//! An experiment is an [`Experiment`]: a function that returns a [`Finding`], with the tables, the plots drawn from them
+//! and the verdict computed from them. Those of one source are the `EXPERIMENTS` of its module here; what they measure
+//! with is elsewhere in this crate.
+
+mod axis;
+mod context;
+mod crawl;
+mod experiment;
+mod louds;
+mod ours;
+mod page;
+mod plot;
+mod quotient;
+mod seed_000;
+mod seed_001;
+mod seed_002;
+mod source;
+mod verdict;
+
+pub(crate) use axis::Axis;
+pub(crate) use context::Context;
+pub(crate) use experiment::{Experiment, Finding, Result};
+pub(crate) use plot::{Mark, Plot, Series};
+pub(crate) use source::Source;
+pub(crate) use verdict::{Grade, Verdict, brief};
+
+use indicatif::MultiProgress;
+use page::Pages;
+
+/// All experiments, in the order of the pages.
+fn experiments() -> Vec<Experiment> {
+    let sources = [
+        seed_000::EXPERIMENTS,
+        seed_001::EXPERIMENTS,
+        seed_002::EXPERIMENTS,
+        louds::EXPERIMENTS,
+        quotient::EXPERIMENTS,
+        &ours::experiments(),
+    ];
+    sources.concat()
+}
+
+/// The experiments named, by full name (`000-fig4`) or by the prefix of their source (`000`); all if `names` has `all`.
+fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
+    let all = experiments();
+    let named = |name: &str, one: &Experiment| name == "all" || name == one.source.prefix() || name == one.full_name();
+    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|one| named(name, one))) {
+        let known: Vec<_> = all.iter().map(Experiment::full_name).collect();
+        return Err(format!("there is no experiment {unknown}; there are {}", known.join(", ")).into());
+    }
+    Ok(all.into_iter().filter(|one| names.iter().any(|name| named(name, one))).collect())
+}
+
+/// What `all` and `paper` on the command line ask for: names and options.
+pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<()> {
+    let mut context = Context { data: None, quick: false, seed: 1, progress: MultiProgress::new() };
+    let (mut names, mut out) = (vec![], None);
+    while let Some(arg) = args.next() {
+        let mut value = || args.next().ok_or_else(|| format!("{arg} what?"));
+        match arg.as_str() {
+            "--data" => context.data = Some(value()?.into()),
+            "--out" => out = Some(value()?.into()),
+            "--seed" => context.seed = value()?.parse()?,
+            "--quick" => context.quick = true,
+            option if option.starts_with('-') => {
+                return Err(format!("{option}? there are --out DIR, --data DIR, --seed N and --quick").into());
+            }
+            _ => names.push(arg),
+        }
+    }
+    if let Some(data) = context.data.as_ref().filter(|data| !data.is_dir()) {
+        return Err(format!("--data {}: there is no such directory", data.display()).into());
+    }
+    let experiments = chosen(&names)?;
+    if experiments.is_empty() {
+        let known: Vec<_> = self::experiments().iter().map(Experiment::full_name).collect();
+        return Err(format!("which experiment? {}", known.join(", ")).into());
+    }
+    measure(&experiments, &context, out.map(Pages::new).as_ref())
+}
+
+/// Runs experiments, prints what they find, and writes it to `pages`.
+fn measure(experiments: &[Experiment], context: &Context, pages: Option<&Pages>) -> Result<()> {
+    let all = self::experiments();
+    let bar = context.bar(experiments.len() as u64, "");
+    for experiment in experiments {
+        bar.set_message(experiment.full_name());
+        bar.tick();
+        let finding = (experiment.run)(context).map_err(|error| format!("{}: {error}", experiment.full_name()))?;
+        let verdict = &finding.verdict;
+        context.progress.suspend(|| {
+            println!("\n# {}\n\n{}: {}", experiment.title, verdict.grade, verdict.text);
+            finding.tables.iter().for_each(|table| println!("\n## {}\n\n{}", table.title, table.markdown()));
+        });
+        if let Some(pages) = pages {
+            pages.write(&all, experiment, context, &finding)?;
+        }
+        bar.inc(1);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+    use crate::table::Table;
+
+    /// Every table of a page is that of the CSV beside it, every file is linked from its page, and no path of the machine
+    /// that wrote them is in any.
+    fn check_pages(dir: &Path) {
+        for source in Source::ALL {
+            let page = dir.join(source.page()).with_extension("md");
+            let files = dir.join(source.page());
+            assert_eq!(page.exists(), files.exists(), "{}", page.display());
+            if !page.exists() {
+                continue;
+            }
+            let page = std::fs::read_to_string(page).unwrap();
+            let csv = page::links(&page, "csv");
+            for path in &csv {
+                let table = Table::from_csv(&std::fs::read_to_string(dir.join(path)).unwrap());
+                assert!(page.contains(&table.markdown()), "the table of {path} is not that of the page");
+            }
+            assert_eq!(page.matches("|\n|--").count(), csv.len(), "{}: every table has its CSV", source.page());
+            let linked: BTreeSet<_> =
+                csv.into_iter().chain(page::links(&page, "svg")).map(|path| dir.join(path)).collect();
+            let found: BTreeSet<_> = std::fs::read_dir(files).unwrap().map(|file| file.unwrap().path()).collect();
+            assert_eq!(linked, found, "{}: every file is linked and there", source.page());
+            for home in ["/root", "/home", "/work", "/tmp", "/Users"] {
+                assert!(!page.contains(home), "{}: a path of the machine", source.page());
+            }
+        }
+    }
+
+    #[test]
+    fn every_experiment_runs_and_makes_its_pages() {
+        let dir = std::env::temp_dir().join(format!("furui-papers-{}", std::process::id()));
+        let context = Context { data: None, quick: true, seed: 1, progress: MultiProgress::new() };
+        measure(&experiments(), &context, Some(&Pages::new(dir.clone()))).unwrap();
+        check_pages(&dir);
+        let index = std::fs::read_to_string(dir.join("README.md")).unwrap();
+        for experiment in experiments() {
+            assert!(index.contains(&format!("| {} |", experiment.full_name())), "{}", experiment.full_name());
+        }
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn the_tables_of_the_committed_pages_are_those_of_the_csv_files() {
+        check_pages(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers"));
+    }
+
+    #[test]
+    fn experiments_have_names_of_their_own() {
+        let names: BTreeSet<_> = experiments().iter().map(Experiment::full_name).collect();
+        assert_eq!(names.len(), experiments().len());
+        assert!(chosen(&["000".to_owned()]).unwrap().iter().all(|one| one.source == Source::Seed000));
+        assert!(chosen(&["fig99".to_owned()]).is_err());
+    }
+}

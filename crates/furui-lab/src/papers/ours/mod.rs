@@ -1,0 +1,19 @@
+//! What no paper asks.
+
+mod filters;
+mod search;
+
+use super::{Experiment, Source, crawl};
+
+const RECENT: Experiment = Experiment {
+    source: Source::Ours,
+    name: "recent",
+    title: "Recent tags against LRU, S3-FIFO, and LRU and SBFL",
+    claim: "how many links of a crawl reach the exact set behind each cache, at equal memory.",
+    run: crawl::recent,
+};
+
+/// The codings of a search, the filters, the caches.
+pub(super) fn experiments() -> Vec<Experiment> {
+    [search::EXPERIMENTS, filters::EXPERIMENTS, &[RECENT]].concat()
+}

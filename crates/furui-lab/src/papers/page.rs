@@ -1,0 +1,182 @@
+//! The pages: one for each paper, with a section for each experiment, and the index of all.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+
+use super::{Context, Experiment, Finding, Source};
+
+/// Tables longer than this are folded.
+const LONG: usize = 24;
+
+/// Before each section, so that a run of one experiment finds and renews its own.
+const MARKER: &str = "\n<!-- experiment ";
+
+/// The directory of the pages.
+pub(super) struct Pages {
+    dir: PathBuf,
+}
+
+/// What the index says of a section.
+struct Entry {
+    title: String,
+    grade: String,
+}
+
+impl Pages {
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+
+    /// Writes the plots and the tables of a finding, and its section of the page.
+    pub(super) fn write(
+        &self,
+        all: &[Experiment],
+        experiment: &Experiment,
+        context: &Context,
+        finding: &Finding,
+    ) -> Result<(), Box<dyn Error>> {
+        let page = experiment.source.page();
+        let files = self.dir.join(page);
+        std::fs::create_dir_all(&files)?;
+        for plot in &finding.plots {
+            std::fs::write(files.join(&plot.name).with_extension("svg"), plot.svg()?)?;
+        }
+        for table in &finding.tables {
+            std::fs::write(files.join(&table.name).with_extension("csv"), table.csv())?;
+        }
+        let mut sections = self.sections(experiment.source)?;
+        sections.insert(experiment.full_name(), section(experiment, context, finding));
+        let mut text = format!("# {}\n\n{}\n", experiment.source.title(), experiment.source.reference());
+        for experiment in all.iter().filter(|other| other.source == experiment.source) {
+            if let Some(section) = sections.get(&experiment.full_name()) {
+                text += &format!("{MARKER}{} -->\n{section}", experiment.full_name());
+            }
+        }
+        std::fs::write(self.page(experiment.source), text)?;
+        self.write_index(all)
+    }
+
+    fn page(&self, source: Source) -> PathBuf {
+        self.dir.join(source.page()).with_extension("md")
+    }
+
+    /// The sections that are there, by the full names of their experiments.
+    fn sections(&self, source: Source) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
+        let path = self.page(source);
+        if !path.exists() {
+            return Ok(BTreeMap::new());
+        }
+        let text = std::fs::read_to_string(path)?;
+        let sections = text.split(MARKER).skip(1).filter_map(|section| section.split_once(" -->\n"));
+        Ok(sections.map(|(name, section)| (name.to_owned(), section.to_owned())).collect())
+    }
+
+    /// Writes the index of all pages that are there.
+    fn write_index(&self, all: &[Experiment]) -> Result<(), Box<dyn Error>> {
+        let mut text = "# The papers, measured again\n\n\
+            Every figure and table of the papers behind furui, and what they leave open, measured with furui's own code. Each \
+            section says what is claimed, what we found, on what data and machine, and the command that does it again. All of \
+            it: `cargo run --release -p furui-lab -- all --out DIR`.\n"
+            .to_owned();
+        for source in Source::ALL {
+            let sections = self.sections(source)?;
+            if sections.is_empty() {
+                continue;
+            }
+            text += &format!("\n## [{}]({}.md)\n\n{}\n\n", source.title(), source.page(), source.reference());
+            text += "| experiment | | verdict |\n|---|---|---|\n";
+            for experiment in all.iter().filter(|experiment| experiment.source == source) {
+                let name = experiment.full_name();
+                let Some(section) = sections.get(&name) else { continue };
+                let Entry { title, grade } =
+                    entry(section).ok_or_else(|| format!("{name} has no title or no verdict"))?;
+                text += &format!("| {name} | [{title}]({}.md#{}) | {grade} |\n", source.page(), anchor(&title));
+            }
+        }
+        std::fs::write(self.dir.join("README.md"), text)?;
+        Ok(())
+    }
+}
+
+fn section(experiment: &Experiment, context: &Context, finding: &Finding) -> String {
+    let dir = experiment.source.page();
+    let who = if experiment.source == Source::Ours { "We ask" } else { "The paper" };
+    let verdict = &finding.verdict;
+    let mut text = format!("## {}\n\n**{who}:** {}\n\n", experiment.title, experiment.claim);
+    text += &format!("**Verdict: {}.** {}\n", verdict.grade, verdict.text);
+    for plot in &finding.plots {
+        text += &format!("\n![{}]({dir}/{}.svg)\n", plot.title, plot.name);
+    }
+    for table in &finding.tables {
+        let head = format!("{} ([CSV]({dir}/{}.csv))", table.title, table.name);
+        if table.rows.len() > LONG {
+            let rows = table.rows.len();
+            text +=
+                &format!("\n{head}\n\n<details><summary>{rows} rows</summary>\n\n{}\n</details>\n", table.markdown());
+        } else {
+            text += &format!("\n{head}\n\n{}", table.markdown());
+        }
+    }
+    if !finding.notes.is_empty() {
+        text += "\n";
+    }
+    for note in &finding.notes {
+        text += &format!("- {note}\n");
+    }
+    let quick = if context.quick { " --quick" } else { "" };
+    let data = if context.data.is_some() { " --data DIR" } else { "" };
+    text += &format!(
+        "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab -- paper {} --seed {}{data}{quick}\n",
+        finding.data,
+        context.seed,
+        commit(),
+        machine(),
+        experiment.full_name(),
+        context.seed,
+    );
+    text
+}
+
+/// What the index says of a section.
+fn entry(section: &str) -> Option<Entry> {
+    let title = section.lines().find_map(|line| line.strip_prefix("## "))?;
+    let (grade, _) = section.lines().find_map(|line| line.strip_prefix("**Verdict: "))?.split_once(".**")?;
+    Some(Entry { title: title.to_owned(), grade: grade.to_owned() })
+}
+
+/// The anchor that GitHub gives to a heading.
+fn anchor(title: &str) -> String {
+    let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// The commit that runs, as far as the working directory knows.
+fn commit() -> String {
+    let git = |args: &[&str]| {
+        let output = std::process::Command::new("git").args(args).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    match git(&["rev-parse", "--short", "HEAD"]) {
+        Some(commit) if git(&["status", "--porcelain", "crates"]).is_some_and(|changes| changes.is_empty()) => commit,
+        Some(commit) => format!("{commit} with changes"),
+        None => "unknown".to_owned(),
+    }
+}
+
+/// The processor.
+fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("an unknown processor", |(_, model)| model.trim());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{model}, {cores} cores, {}", if cfg!(debug_assertions) { "debug build" } else { "release build" })
+}
+
+/// The paths of the files that a page links to, as it has them.
+#[cfg(test)]
+pub(super) fn links<'a>(page: &'a str, extension: &str) -> Vec<&'a str> {
+    let targets = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let of_extension = |path: &&str| std::path::Path::new(path).extension().is_some_and(|found| found == extension);
+    targets.map(|(path, _)| path).filter(of_extension).collect()
+}

@@ -1,0 +1,247 @@
+//! A picture of figures: curves, points or bars over two axes, as SVG.
+
+use std::error::Error;
+use std::ops::Add;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::axis::Axis;
+
+/// Of the picture in pixels, and of the part on the right that names the series.
+const SIZE: (u32, u32) = (860, 420);
+const LEGEND: u32 = 240;
+
+/// Of text and axes, and of the grid: the background is whatever the page has, and these are seen on white and on black.
+const INK: RGBColor = RGBColor(0x76, 0x79, 0x80);
+const GRID: RGBAColor = RGBAColor(0x76, 0x79, 0x80, 0.25);
+
+/// Of the series in turn; as the ink, neither light nor dark. They differ in their marks too.
+const COLOURS: [RGBColor; 8] = [
+    RGBColor(0x2f, 0x81, 0xd8),
+    RGBColor(0xd0, 0x66, 0x10),
+    RGBColor(0x2a, 0x94, 0x50),
+    RGBColor(0x93, 0x66, 0xd2),
+    RGBColor(0xdc, 0x48, 0x50),
+    RGBColor(0x14, 0x8d, 0x9c),
+    RGBColor(0x94, 0x7c, 0x1a),
+    RGBColor(0xd0, 0x50, 0x8c),
+];
+
+/// A picture. It is written beside the tables that it is drawn from.
+pub(crate) struct Plot {
+    /// Of its file.
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) x: Axis,
+    pub(crate) y: Axis,
+    pub(crate) series: Vec<Series>,
+}
+
+/// Points that belong together.
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) points: Vec<(f64, f64)>,
+    pub(crate) mark: Mark,
+}
+
+/// How points are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Joined: what is measured.
+    Line,
+    /// Joined, thin and without marks: what a formula says. Its colour is that of the series before it.
+    Formula,
+    /// Not joined.
+    Points,
+    /// From the other axis, up from names on x or to the right of names on y (the first on top), points being (name, value)
+    /// or (value, name). The bars of several series stand side by side.
+    Bar,
+}
+
+impl Series {
+    pub(crate) fn new(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), mark, points }
+    }
+}
+
+impl Plot {
+    pub(crate) fn new(name: &str, title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        Self { name: name.to_owned(), title: title.into(), x, y, series: vec![] }
+    }
+
+    /// The same with a series more.
+    pub(crate) fn with(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// The picture as SVG. Points that an axis cannot show, as 0 on a logarithmic one, are left out.
+    pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
+        let mut text = String::new();
+        {
+            let area = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+            let (chart, legend) = area.split_horizontally(SIZE.0 - LEGEND);
+            self.draw(&chart).map_err(|error| format!("cannot draw {}: {error}", self.name))?;
+            self.draw_legend(&legend).map_err(|error| format!("cannot draw {}: {error}", self.name))?;
+            area.present()?;
+        }
+        Ok(text)
+    }
+
+    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+        let all = || self.series.iter().flat_map(|series| &series.points);
+        let x = self.x.span(all().map(|point| point.0));
+        let y = self.y.span(all().map(|point| point.1));
+        let lying = self.y.has_names();
+        let y = if lying { y.reversed() } else { y };
+        let ink = |size: u32| ("sans-serif", size).into_font().color(&INK);
+        let mut chart = ChartBuilder::on(area)
+            .caption(&self.title, ink(15))
+            .margin(8)
+            .x_label_area_size(40)
+            .y_label_area_size(if lying { 210 } else { 64 })
+            .build_cartesian_2d(x.clone(), y.clone())?;
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(GRID)
+            .axis_style(INK)
+            .label_style(ink(12))
+            .axis_desc_style(ink(13))
+            .x_desc(&self.x.label)
+            .y_desc(&self.y.label)
+            .x_labels(x.ticks.len())
+            .y_labels(y.ticks.len())
+            .x_label_formatter(&|at| self.x.tick(*at))
+            .y_label_formatter(&|at| self.y.tick(*at))
+            .draw()?;
+        let bars = self.series.iter().filter(|series| series.mark == Mark::Bar).count() as f64;
+        let mut bar = 0.0;
+        for (series, (colour, shape)) in self.series.iter().zip(self.styles()) {
+            let place = |&(a, b): &(f64, f64)| Some((self.x.place(a)?, self.y.place(b)?));
+            let points: Vec<_> = series.points.iter().filter_map(place).collect();
+            let line = |width| LineSeries::new(points.iter().copied(), colour.stroke_width(width));
+            let marks = || points.iter().map(|&at| mark(shape, at, colour));
+            match series.mark {
+                Mark::Formula => _ = chart.draw_series(line(1))?,
+                Mark::Points => _ = chart.draw_series(marks())?,
+                Mark::Line => {
+                    chart.draw_series(line(2))?;
+                    chart.draw_series(marks())?;
+                }
+                Mark::Bar => {
+                    let width = 0.8 / bars;
+                    let left = bar * width - 0.4;
+                    bar += 1.0;
+                    let across = |at: f64| (at + left, at + left + 0.9 * width);
+                    chart.draw_series(points.iter().map(|&(a, b)| {
+                        let corners = if lying {
+                            [(x.bottom(), across(b).0), (a, across(b).1)]
+                        } else {
+                            [(across(a).0, y.bottom()), (across(a).1, b)]
+                        };
+                        Rectangle::new(corners, colour.filled())
+                    }))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn draw_legend<B: DrawingBackend>(
+        &self,
+        area: &DrawingArea<B, Shift>,
+    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+        if self.series.len() == 1 {
+            return Ok(());
+        }
+        for (i, (series, (colour, shape))) in self.series.iter().zip(self.styles()).enumerate() {
+            let y = 44 + 22 * i as i32;
+            let style = |width| colour.stroke_width(width);
+            match series.mark {
+                Mark::Bar => area.draw(&Rectangle::new([(4, y - 6), (22, y + 6)], colour.filled()))?,
+                Mark::Formula => area.draw(&PathElement::new([(2, y), (24, y)], style(1)))?,
+                Mark::Points => area.draw(&mark(shape, (13, y), colour))?,
+                Mark::Line => {
+                    area.draw(&PathElement::new([(2, y), (24, y)], style(2)))?;
+                    area.draw(&mark(shape, (13, y), colour))?;
+                }
+            }
+            let style = ("sans-serif", 12).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+            area.draw(&Text::new(series.name.as_str(), (32, y), style))?;
+        }
+        Ok(())
+    }
+
+    /// The colour and the shape of each series.
+    fn styles(&self) -> impl Iterator<Item = (RGBColor, usize)> {
+        let mut next = 0;
+        self.series.iter().map(move |series| {
+            if series.mark != Mark::Formula || next == 0 {
+                next += 1;
+            }
+            (COLOURS[(next - 1) % COLOURS.len()], next - 1)
+        })
+    }
+}
+
+/// A polygon in pixels around a point.
+type Marked<C, B> = <EmptyElement<C, B> as Add<Polygon<(i32, i32)>>>::Output;
+
+/// One of a few shapes.
+fn mark<C, B: DrawingBackend>(shape: usize, at: C, colour: RGBColor) -> Marked<C, B> {
+    let corners: &[(i32, i32)] = match shape % 4 {
+        0 => &[(-3, -1), (-1, -3), (1, -3), (3, -1), (3, 1), (1, 3), (-1, 3), (-3, 1)],
+        1 => &[(-4, 3), (0, -4), (4, 3)],
+        2 => &[(-3, -3), (3, -3), (3, 3), (-3, 3)],
+        _ => &[(-4, 0), (0, -4), (4, 0), (0, 4)],
+    };
+    EmptyElement::at(at) + Polygon::new(corners, colour.filled())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Relative luminance, and contrast as in WCAG 2.
+    fn luminance(colour: RGBColor) -> f64 {
+        let part = |value: u8| {
+            let value = f64::from(value) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(colour.0) + 0.7152 * part(colour.1) + 0.0722 * part(colour.2)
+    }
+
+    #[test]
+    fn colours_are_seen_on_white_and_on_black() {
+        let contrast = |a: f64, b: f64| (a.max(b) + 0.05) / (a.min(b) + 0.05);
+        for (colour, least) in COLOURS.map(|colour| (colour, 3.0)).into_iter().chain([(INK, 4.0)]) {
+            for background in [RGBColor(255, 255, 255), RGBColor(0x0d, 0x11, 0x17)] {
+                let found = contrast(luminance(colour), luminance(background));
+                assert!(found >= least, "{colour:?} on {background:?}: {found:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_mark_is_drawn_and_what_an_axis_cannot_show_is_left_out() {
+        let points = vec![(1.0, 0.0), (10.0, 2.0), (1000.0, 3.0)];
+        let plot = [Mark::Line, Mark::Formula, Mark::Points]
+            .into_iter()
+            .fold(Plot::new("marks", "Marks", Axis::log("n"), Axis::log("rate")), |plot, mark| {
+                plot.with(Series::new(format!("{mark:?}"), mark, points.clone()))
+            });
+        let svg = plot.svg().unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("Formula") && !svg.contains("NaN"), "{svg}");
+        let bars = Plot::new("bars", "Bars", Axis::names("", ["one", "two"]), Axis::linear("ns"));
+        let bars = bars.with(Series::new("b", Mark::Bar, vec![(0.0, 1.0), (1.0, 5.0)]));
+        let svg = bars.svg().unwrap();
+        assert!(svg.contains("two") && svg.matches("<rect").count() == 2, "{svg}");
+        let lying = Plot::new("lying", "Lying", Axis::linear("ns"), Axis::names("", ["one", "two"]));
+        let svg = lying.with(Series::new("b", Mark::Bar, vec![(1.0, 0.0), (5.0, 1.0)])).svg().unwrap();
+        let first = [">\none\n<", ">\ntwo\n<"].map(|name| svg.find(name).unwrap());
+        assert!(svg.matches("<rect").count() == 2 && first[0] < first[1], "{svg}");
+    }
+}

@@ -1,0 +1,346 @@
+//! The cascade as an exact set against stores of others, by memory.
+
+use std::path::Path;
+
+use furui::KeyHash;
+use furui::store::Directory;
+use furui::store::cascade::Cascade;
+
+use crate::clock::process_ns;
+use crate::keys::mix;
+use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use crate::store::sort_merge::SortMerge;
+use crate::store::{WorkDirectory, ours, stored};
+use crate::table::{Cell, Table};
+
+/// Keys put in at once.
+const TRANSACTION: u64 = 100_000;
+/// Of the mixed load: so many keys are looked up, half of them there, then as many new ones put in.
+const MIXED: u64 = 10_000;
+/// CPU time after which a phase is ended: what it costs is known by then.
+const ENOUGH_NS: u64 = 15_000_000_000;
+
+const CASCADE: &str = "furui";
+const MEMORY: &str = "memory MiB";
+
+/// A set of 64-bit keys on storage.
+trait Store {
+    /// Puts keys in; how many were not there, if that is known before the next `sync`.
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>>;
+    /// How many of the keys it has; nothing if it cannot say.
+    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>>;
+    fn sync(&mut self) -> Result<()>;
+}
+
+type Open = fn(&Path, u64) -> Result<Box<dyn Store>>;
+
+/// All of them, and whether the memory that is named bounds what they read through.
+const STORES: &[(&str, Open)] = &[
+    (CASCADE, |directory, memory| {
+        let storage = Directory::open(directory.join("set"))?.mapped(false);
+        Ok(Box::new(Ours { set: ours::open(storage, memory)?, keys: vec![], new: vec![], found: vec![] }))
+    }),
+    ("sort-merge file", |directory, memory| Ok(Box::new(SortMerge::create(directory, memory)?))),
+    #[cfg(feature = "rivals")]
+    ("LMDB", |directory, _| Ok(Box::new(crate::store::rivals::Lmdb::create(directory)?))),
+    #[cfg(feature = "rivals")]
+    ("redb", |directory, memory| Ok(Box::new(crate::store::rivals::Redb::create(directory, memory as usize)?))),
+    #[cfg(feature = "rivals")]
+    ("fjall", |directory, memory| Ok(Box::new(crate::store::rivals::Fjall::create(directory, memory)?))),
+];
+
+struct Ours {
+    set: Cascade<Directory>,
+    keys: Vec<KeyHash>,
+    new: Vec<u32>,
+    found: Vec<bool>,
+}
+
+impl Ours {
+    fn take(&mut self, keys: &[u64]) {
+        self.keys.clear();
+        self.keys.extend(keys.iter().copied().map(KeyHash::new));
+    }
+}
+
+impl Store for Ours {
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
+        self.take(keys);
+        self.new.clear();
+        self.set.insert_all(&self.keys, &mut self.new)?;
+        Ok(Some(self.new.len() as u64))
+    }
+
+    fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
+        self.take(keys);
+        self.set.contains_all(&self.keys, &mut self.found)?;
+        Ok(Some(self.found.iter().filter(|&&found| found).count()))
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(self.set.sync()?)
+    }
+}
+
+impl Store for SortMerge {
+    fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
+        keys.iter().try_for_each(|&key| SortMerge::insert(self, key))?;
+        Ok(None)
+    }
+
+    fn count(&mut self, _: &[u64]) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(self.merge()?)
+    }
+}
+
+#[cfg(feature = "rivals")]
+mod rivals {
+    use heed::DefaultComparator;
+    use heed::byteorder::BigEndian;
+    use redb::Durability;
+
+    use super::{Result, Store};
+    use crate::store::rivals::{Fjall, Lmdb, Redb};
+
+    impl Store for Lmdb<BigEndian, DefaultComparator> {
+        fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
+            Lmdb::insert(self, keys).map(Some)
+        }
+
+        fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
+            Lmdb::count(self, keys).map(Some)
+        }
+
+        fn sync(&mut self) -> Result<()> {
+            Lmdb::sync(self)
+        }
+    }
+
+    impl Store for Redb {
+        fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
+            Redb::insert(self, keys, Durability::None).map(Some)
+        }
+
+        fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
+            Redb::count(self, keys).map(Some)
+        }
+
+        fn sync(&mut self) -> Result<()> {
+            Redb::sync(self)
+        }
+    }
+
+    impl Store for Fjall {
+        fn insert(&mut self, keys: &[u64]) -> Result<Option<u64>> {
+            Fjall::insert(self, keys).map(Some)
+        }
+
+        fn count(&mut self, keys: &[u64]) -> Result<Option<usize>> {
+            Fjall::count(self, keys).map(Some)
+        }
+
+        fn sync(&mut self) -> Result<()> {
+            Fjall::sync(self)
+        }
+    }
+}
+
+/// Bytes that this process has passed to read and write calls, where the system counts them.
+fn bytes_moved() -> Option<[u64; 2]> {
+    let text = std::fs::read_to_string("/proc/self/io").ok()?;
+    let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+    Some([of("rchar:")?, of("wchar:")?])
+}
+
+/// What a phase took.
+struct Phase {
+    operations: u64,
+    ns: u64,
+    moved: Option<[u64; 2]>,
+}
+
+impl Phase {
+    /// Calls `step` with 0, 1 and so on, until it says that all is done or enough time has passed; each says how many operations
+    /// it did.
+    fn run(mut step: impl FnMut(u64) -> Result<u64>) -> Result<Self> {
+        let (start, moved) = (process_ns(), bytes_moved());
+        let mut operations = 0;
+        for i in 0.. {
+            let done = step(i)?;
+            operations += done;
+            if done == 0 || process_ns() - start > ENOUGH_NS {
+                break;
+            }
+        }
+        let between = |before: [u64; 2], after: [u64; 2]| [after[0] - before[0], after[1] - before[1]];
+        let moved = moved.zip(bytes_moved()).map(|(before, after)| between(before, after));
+        Ok(Self { operations, ns: process_ns() - start, moved })
+    }
+
+    /// An operation's nanoseconds, bytes read and bytes written.
+    fn cells(&self) -> [Cell; 3] {
+        let each = |amount: u64| Cell::from(amount as f64 / self.operations.max(1) as f64);
+        let moved = |i: usize| self.moved.map_or("unknown".into(), |moved| each(moved[i]));
+        [each(self.ns), moved(0), moved(1)]
+    }
+}
+
+/// The sizes of the two phases.
+struct Load {
+    keys: u64,
+    mixed: u64,
+    seed: u64,
+}
+
+impl Load {
+    fn key(&self, i: u64) -> u64 {
+        mix(i ^ self.seed << 48)
+    }
+
+    fn fill(&self, store: &mut dyn Store) -> Result<Phase> {
+        Phase::run(|i| {
+            let keys: Vec<u64> = (i * TRANSACTION..self.keys.min((i + 1) * TRANSACTION)).map(|i| self.key(i)).collect();
+            if keys.is_empty() {
+                store.sync()?;
+            } else if let Some(new) = store.insert(&keys)? {
+                assert_eq!(new, keys.len() as u64, "every key is new");
+            }
+            Ok(keys.len() as u64)
+        })
+    }
+
+    /// Nothing if the store cannot say whether it has a key.
+    fn mix(&self, store: &mut dyn Store, known: u64) -> Result<Option<Phase>> {
+        let mut answers = true;
+        let phase = Phase::run(|i| {
+            if i * MIXED * 2 >= self.mixed || !answers {
+                store.sync()?;
+                return Ok(0);
+            }
+            let query = |j: u64| self.key(if j.is_multiple_of(2) { mix(j) % known } else { 1 << 40 | j });
+            let queries: Vec<u64> = (i * MIXED..(i + 1) * MIXED).map(query).collect();
+            match store.count(&queries)? {
+                Some(found) => assert_eq!(found as u64, MIXED / 2, "those that are there and no others"),
+                None => answers = false,
+            }
+            let keys: Vec<u64> = (i * MIXED..(i + 1) * MIXED).map(|i| self.key(1 << 32 | i)).collect();
+            store.insert(&keys)?;
+            Ok(2 * MIXED)
+        })?;
+        Ok(answers.then_some(phase))
+    }
+}
+
+pub(super) fn run(context: &Context) -> Result<Finding> {
+    let load =
+        Load { keys: context.size(4_000_000, 5000), mixed: context.size(400_000, MIXED * 2), seed: context.seed };
+    let memories: &[u64] = if context.quick { &[1 << 20] } else { &[16 << 20, 64 << 20, 256 << 20] };
+    let mut table = Table::new(
+        "stores",
+        format!(
+            "{} keys put in if they are absent, then {} operations, half lookups and half new keys",
+            load.keys, load.mixed
+        ),
+        [
+            MEMORY,
+            "store",
+            "insert ns",
+            "read a key inserted",
+            "written a key inserted",
+            "stored a key",
+            "mixed ns",
+            "read an operation",
+            "written an operation",
+        ],
+    );
+    let bar = context.bar((memories.len() * STORES.len()) as u64, "stores");
+    let mut unfinished = vec![];
+    for &memory in memories {
+        for (name, open) in STORES {
+            bar.set_message(*name);
+            let directory = WorkDirectory::create(&std::env::temp_dir())?;
+            let mut store = open(directory.path(), memory)?;
+            let filled = load.fill(store.as_mut())?;
+            let each = stored(directory.path())? as f64 / filled.operations as f64;
+            let mixed = load.mix(store.as_mut(), filled.operations)?;
+            let mib = memory as f64 / f64::from(1 << 20);
+            if filled.operations < load.keys || mixed.as_ref().is_some_and(|mixed| mixed.operations < load.mixed) {
+                let mixed = mixed.as_ref().map_or(0, |mixed| mixed.operations);
+                unfinished
+                    .push(format!("{name} with {mib} MiB after {} keys and {mixed} operations", filled.operations));
+            }
+            let mixed = mixed.map_or(["no answers"; 3].map(Cell::from), |mixed| mixed.cells());
+            let names = [mib.into(), (*name).into()];
+            table.push(names.into_iter().chain(filled.cells()).chain([each.into()]).chain(mixed));
+            bar.inc(1);
+        }
+    }
+    let plots = vec![
+        plot("stores-insert", "Insert-if-absent, by memory", &table, "insert ns", "ns of CPU a key"),
+        plot("stores-mixed", "Half lookups, half insertions, by memory", &table, "mixed ns", "ns of CPU an operation"),
+        plot("stores-written", "Bytes written for an insertion", &table, "written a key inserted", "bytes a key"),
+    ];
+    let mut notes = vec![
+        "CPU time of all threads, background ones too; one run of each, so differences of a tenth mean nothing. Files are in the operating \
+         system's page cache: there is no waiting for a device in these figures."
+            .into(),
+        "Bytes are those of read and write calls. LMDB reads through a map, which is not counted, and has no limit of memory: it is the \
+         same at every size. furui is made to read by calls, not through its map, to be counted."
+            .into(),
+        "The sort-merge file (DRUM) is the least one can do: it says which keys are new only when it merges, and answers nothing in \
+         between."
+            .into(),
+        "Stored are the lengths of all files; fjall's have a journal of 64 MiB that is allocated at once.".into(),
+        "RocksDB is left out: building it takes a C++ compiler, libclang and many minutes, which no experiment here should need.".into(),
+        "1 GiB of memory is left out: at 256 MiB all keys of these sets are in memory already.".into(),
+    ];
+    if !unfinished.is_empty() {
+        let seconds = ENOUGH_NS / 1_000_000_000;
+        notes.push(format!(
+            "Ended after {seconds} s of CPU time, with the costs until then: {}.",
+            unfinished.join("; ")
+        ));
+    }
+    notes.push(if cfg!(feature = "rivals") {
+        "Run with `--features rivals`.".into()
+    } else {
+        "Without the feature `rivals`: LMDB, redb and fjall are left out.".into()
+    });
+    let verdict = verdict(&table, memories);
+    let data = "Uniform 64-bit keys without values, all new; of the keys looked up every other one is there.".into();
+    Ok(Finding { data, tables: vec![table], plots, verdict, notes })
+}
+
+fn plot(name: &str, title: &str, table: &Table, column: &str, unit: &str) -> Plot {
+    let plot = Plot::new(name, title, Axis::log("MiB of memory"), Axis::log(unit));
+    STORES.iter().fold(plot, |plot, (store, _)| match table.points(MEMORY, column, &[("store", (*store).into())]) {
+        points if points.is_empty() => plot,
+        points => plot.with(Series::new(*store, Mark::Line, points)),
+    })
+}
+
+fn verdict(table: &Table, memories: &[u64]) -> Verdict {
+    let texts = memories.iter().map(|&memory| {
+        let mib = memory as f64 / f64::from(1 << 20);
+        let of = |store: &str, column: &str| table.points(MEMORY, column, &[("store", store.into()), (MEMORY, mib.into())])[0].1;
+        let others = STORES.iter().filter(|(name, _)| ![CASCADE, "sort-merge file"].contains(name));
+        let times = others.map(|(name, _)| {
+            let times = |column: &str| brief(of(name, column) / of(CASCADE, column));
+            format!("{name} {} (mixed {}, written {})", times("insert ns"), times("mixed ns"), times("written a key inserted"))
+        });
+        let times = times.collect::<Vec<_>>().join(", ");
+        format!(
+            "With {} MiB furui takes {} ns to put a key in, {} ns an operation of the mixed load, and writes {} bytes a key{}.",
+            brief(mib),
+            brief(of(CASCADE, "insert ns")),
+            brief(of(CASCADE, "mixed ns")),
+            brief(of(CASCADE, "written a key inserted")),
+            if times.is_empty() { String::new() } else { format!("; as multiples of that: {times}") }
+        )
+    });
+    Verdict::new(Grade::Measured, texts.collect::<Vec<_>>().join(" "))
+}

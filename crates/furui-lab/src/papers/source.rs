@@ -1,0 +1,79 @@
+//! The papers.
+
+/// What an experiment is of: one of the papers, or a question of our own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Ringed Bloom filters.
+    Seed000,
+    /// Bloom filters explained.
+    Seed001,
+    /// Duplicated URLs.
+    Seed002,
+    /// Tries online.
+    Seed003,
+    /// Quotient filters.
+    Seed004,
+    Ours,
+}
+
+impl Source {
+    /// All, in the order of the index.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Seed000, Self::Seed001, Self::Seed002, Self::Seed003, Self::Seed004, Self::Ours];
+
+    /// The name of its page and of the directory of its figures.
+    pub(crate) fn page(self) -> &'static str {
+        match self {
+            Self::Seed000 => "seed-000",
+            Self::Seed001 => "seed-001",
+            Self::Seed002 => "seed-002",
+            Self::Seed003 => "seed-003",
+            Self::Seed004 => "seed-004",
+            Self::Ours => "ours",
+        }
+    }
+
+    /// What the names of its experiments begin with.
+    pub(crate) fn prefix(self) -> &'static str {
+        self.page().trim_start_matches("seed-")
+    }
+
+    /// The head of its page.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Seed000 => {
+                "Using ringed Bloom filters to reduce the communication traffic on a distributed hash table"
+            }
+            Self::Seed001 => "Bloom filters explained",
+            Self::Seed002 => "Efficient duplicated URL detection for web crawlers",
+            Self::Seed003 => "Method to build Bloom filters for online building of LOUDS trie",
+            Self::Seed004 => "The quotient filter",
+            Self::Ours => "Our own comparisons",
+        }
+    }
+
+    /// Who wrote it, and what it is about.
+    pub(crate) fn reference(self) -> &'static str {
+        match self {
+            Self::Seed000 => {
+                "Y. Sei, K. Matsuzaki and S. Honiden, 2007 (in Japanese): a node that holds the list of one word sends a \
+                 filter of it, and not its ids, to the node that holds the list of another."
+            }
+            Self::Seed001 => {
+                "Ariel Networks, 2006 (in Japanese): a column that explains Bloom filters and what they are good for."
+            }
+            Self::Seed002 => {
+                "N. Kubota, T. Ueda and H. Yamana (in Japanese): an LRU cache and a stable Bloom filter whose counters are \
+                 decremented in a row (SBFL) tell a crawler which URLs it has seen."
+            }
+            Self::Seed003 => {
+                "T. Koyanagi, I. Yoshida, Y. Unno and Y. Shinjo, 2011 (in Japanese): the Bloom filters beside LOUDS tries are \
+                 built while the tries are built and merged."
+            }
+            Self::Seed004 => {
+                "An encyclopedia's entry (in Japanese) after Bender et al., Don't thrash: how to cache your hash on flash."
+            }
+            Self::Ours => "What no paper asks: our structures against each other, and against what others use.",
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Publishing under conditions that are not the best, over nodes in one process.
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod local;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use furui::search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
+use furui_net::node::{Document, Hit, Node, SearchEvent, SearchOptions};
+use local::{document, search};
+use tokio::sync::mpsc;
+
+fn documents(count: usize) -> Vec<Document> {
+    let texts = (0..count).map(|number| format!("common c{} number{number}", number % 10));
+    texts.enumerate().map(|(number, text)| document(format!("http://site.example/{number}"), text)).collect()
+}
+
+async fn publish(node: &Node, documents: &[Document]) {
+    for batch in documents.chunks(256) {
+        assert_eq!(node.publish(batch.to_vec(), false).await, Ok(batch.len() as u64));
+    }
+}
+
+fn ids<'a>(documents: impl IntoIterator<Item = &'a Document>) -> BTreeSet<ContentId> {
+    documents.into_iter().map(|document| document.id).collect()
+}
+
+async fn found(node: &Node, query: &str) -> BTreeSet<ContentId> {
+    let options = SearchOptions { limit: None, records: false, ..SearchOptions::default() };
+    let answer = search(node, query, options).await.unwrap();
+    assert!(answer.whole);
+    answer.ids
+}
+
+/// The first documents that are found, with their records.
+async fn hits(node: &Node, query: &str) -> Vec<Hit> {
+    let (events, mut came) = mpsc::channel(16);
+    let query = Query::parse(query).unwrap();
+    let collect = async {
+        let mut all = Vec::new();
+        while let Some(event) = came.recv().await {
+            if let SearchEvent::Hits(hits) = event {
+                all.extend(hits);
+            }
+        }
+        all
+    };
+    let (done, hits) = tokio::join!(node.search(&query, SearchOptions::default(), events), collect);
+    done.unwrap();
+    hits
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_finds_all_that_was_published_when_it_began_and_nothing_that_was_not() {
+    let nodes = local::network(6).await;
+    let documents = Arc::new(documents(3000));
+    let published = Arc::new(AtomicUsize::new(0));
+    let publisher = {
+        let (node, documents, published) = (nodes[0].clone(), Arc::clone(&documents), Arc::clone(&published));
+        tokio::spawn(async move {
+            for batch in documents.chunks(100) {
+                publish(&node, batch).await;
+                published.fetch_add(batch.len(), Ordering::SeqCst);
+            }
+        })
+    };
+    let mut rounds = 0;
+    while !publisher.is_finished() {
+        let before = published.load(Ordering::SeqCst);
+        let class = rounds % 10;
+        let answer = found(&nodes[1 + rounds % 5], &format!("common c{class}")).await;
+        let has = |document: &&Document| document.words.contains(&format!("c{class}"));
+        assert!(answer.is_superset(&ids(documents[..before].iter().filter(has))), "of {before} published");
+        assert!(answer.is_subset(&ids(documents.iter().filter(has))));
+        rounds += 1;
+    }
+    publisher.await.unwrap();
+    assert!(rounds > 1);
+    assert_eq!(found(&nodes[3], "common").await, ids(&*documents));
+    local::shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_largest_document_and_one_of_a_hundred_thousand_words_are_kept_and_found() {
+    let nodes = local::network(5).await;
+    let largest =
+        Record { url: "u".repeat(MAX_URL), title: "t ".repeat(MAX_TITLE / 2), text: "ab ".repeat(MAX_TEXT / 3) };
+    let bytes = largest.encode().unwrap();
+    let words = largest.words().into_iter().collect();
+    let words_many = (0..100_000).map(|number| format!("x{number:05}")).collect::<Vec<_>>();
+    let many = document("http://many.example/".into(), words_many.join(" "));
+    let all = vec![Document { id: ContentId::of(&bytes), words, record: bytes }, many.clone()];
+    assert_eq!(nodes[0].publish(all, false).await, Ok(2));
+
+    let [hit] = &hits(&nodes[1], "ab t").await[..] else { panic!("one document has both") };
+    assert_eq!(hit.record.as_ref(), Some(&largest));
+    for number in (0..100_000).step_by(4999) {
+        assert_eq!(found(&nodes[2], &words_many[number]).await, ids([&many]), "{number}");
+    }
+    assert_eq!(found(&nodes[3], "x00000 x50000 x99999").await, ids([&many]));
+    assert_eq!(nodes[0].publish(vec![many], false).await, Ok(0));
+    local::shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn documents_are_published_although_some_keepers_are_dead() {
+    let mut nodes = local::network(8).await;
+    let documents = documents(1000);
+    publish(&nodes[0], &documents[..500]).await;
+    for dead in nodes.drain(6..) {
+        dead.shutdown().await;
+    }
+    publish(&nodes[0], &documents[500..]).await;
+    // Whoever keeps a list instead of the dead has the first half of it only when it has asked for it.
+    for node in &nodes {
+        node.repaired().await;
+    }
+    for node in &nodes {
+        assert_eq!(found(node, "common").await, ids(&documents));
+        let others = documents.iter().skip(3).step_by(10).filter(|other| other.id != documents[13].id);
+        assert_eq!(found(node, "common c3 -number13").await, ids(others));
+    }
+    local::shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_broken_off_is_published_again_and_what_was_done_is_not() {
+    let nodes = local::network(5).await;
+    let documents = documents(2000);
+    publish(&nodes[0], &documents[..512]).await;
+    let broken = tokio::spawn({
+        let (node, documents) = (nodes[0].clone(), documents[512..1024].to_vec());
+        async move { node.publish(documents, false).await }
+    });
+    // It has begun: some node has got something.
+    let sent = || nodes[0].net().counters().exchange_out;
+    let before = sent();
+    while sent() == before && !broken.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    broken.abort();
+    // Whether it was done, and noted as such, is up to chance.
+    let _ = broken.await;
+    let mut new = 0;
+    for batch in documents.chunks(256) {
+        new += nodes[0].publish(batch.to_vec(), false).await.unwrap();
+    }
+    assert!((2000 - 1024..=2000 - 512).contains(&new), "{new}");
+    for node in &nodes {
+        assert_eq!(found(node, "common").await, ids(&documents));
+    }
+    let documents_kept = nodes[1].status().await.unwrap().shelf.postings;
+    for batch in documents.chunks(256) {
+        assert_eq!(nodes[1].publish(batch.to_vec(), false).await, Ok(batch.len() as u64), "another node does not know");
+    }
+    assert_eq!(nodes[1].status().await.unwrap().shelf.postings, documents_kept, "but lists do not grow");
+    local::shut_down(&nodes).await;
+}
