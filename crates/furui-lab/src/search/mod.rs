@@ -90,7 +90,7 @@ fn tables(experiment: &str, options: &Options) -> Result<Vec<Table>, Box<dyn Err
         "table1" => vec![traffic::table1(&options.corpora()?)],
         "fig4" => vec![rates::fig4(options.quick)?],
         "fig5" => vec![rates::fig5(options.quick)?],
-        "fig6" => vec![check_time::fig6(options.quick)?],
+        "fig6" => vec![check_time::fig6(options.quick)?, check_time::keys_kept(options.quick)?],
         "fig7" => vec![traffic::fig7(&options.corpora()?, options)?],
         "fig8" => traffic::fig8_and_9(&options.corpora()?, options)?.into(),
         "cuts" => vec![traffic::cuts(&options.corpora()?, options)?],
