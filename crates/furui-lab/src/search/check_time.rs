@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use furui::filter::{Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, sizing};
+use furui::search::{CodedSet, Coding, ContentId, IdRange, Matcher};
 use furui::{HashAlgorithm, HashSpec, KeyHash, Result};
 
 use super::RATES;
@@ -13,6 +14,9 @@ use crate::table::Table;
 /// Keys in the filter.
 const MEMBERS: u64 = 10_000;
 const ROUNDS: usize = 5;
+
+/// Ids that a node reads at a time.
+const PIECE: usize = 1 << 12;
 
 pub(crate) fn fig6(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 10_000 } else { 1_000_000 };
@@ -62,6 +66,56 @@ pub(crate) fn fig6(quick: bool) -> Result<Table> {
             variable.into(),
             (before / fixed).into(),
             (variable / fixed).into(),
+        ]);
+    }
+    Ok(table)
+}
+
+/// What it saves a node to keep the keys of its lists for ringed filters: a list is held against a coded set, in pieces as
+/// a node reads it.
+pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
+    let asked = if quick { 10_000 } else { 1_000_000 };
+    let columns = ["alpha", "from the ids, ms", "with keys kept, ms", "kept / from the ids", "bytes kept an id"];
+    let mut table =
+        Table::new("fig6_node", format!("A node's answer about {asked} ids, {MEMBERS} in the set"), columns);
+    let ids = |set: u64, count: u64| {
+        let id = |i| std::array::from_fn(|byte| (mix(set << 40 | i << 2 | byte as u64 / 8) >> (byte % 8 * 8)) as u8);
+        let mut ids: Vec<_> = (0..count).map(|i| ContentId::new(id(i))).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let (own, list) = (ids(2, MEMBERS), ids(3, asked));
+    for probes in [4, 7, 11] {
+        let params = RingedParams::new(probes, Gamma::Whole, 1000)?;
+        let coded = CodedSet::encode(&own, IdRange::ALL, Coding::Ringed(params)).expect("a set that can be coded");
+        let set = CodedSet::decode(&coded.bytes, IdRange::ALL).expect("what was coded");
+        let pieces = list.chunks(PIECE).map(|ids| {
+            let mut keys = RingedKeys::new(params);
+            keys.extend(ids.iter().map(|id| id.hash()));
+            (ids, keys)
+        });
+        let pieces: Vec<_> = pieces.collect();
+        let answer = |keeps: bool| {
+            let mut matcher = Matcher::new(set.clone());
+            let fed = pieces.iter().try_for_each(|(ids, keys)| match keeps {
+                true => matcher.feed_keys(ids, keys),
+                false => matcher.feed(ids),
+            });
+            fed.map(|()| matcher.finish().coded.bits).expect("not too many matches")
+        };
+        let mut times = [const { Vec::new() }; 2];
+        for _ in 0..if quick { 1 } else { ROUNDS } {
+            times[0].push(ns_each(1, || _ = black_box(answer(false))) / 1e6);
+            times[1].push(ns_each(1, || _ = black_box(answer(true))) / 1e6);
+        }
+        let [from_ids, kept] = times.map(|mut times| median(&mut times));
+        let bytes = u64::from(8 + 4 * probes);
+        table.push([
+            format!("2^-{probes}").into(),
+            from_ids.into(),
+            kept.into(),
+            (kept / from_ids).into(),
+            bytes.into(),
         ]);
     }
     Ok(table)

@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 use indicatif::ProgressBar;
 
-pub(crate) use check_time::fig6;
+pub(crate) use check_time::{fig6, keys_kept};
 pub(crate) use codings::{coded_sets, codings};
 pub(crate) use corpus::Corpus;
 pub(crate) use rates::{fig4, fig5};

@@ -49,5 +49,9 @@ pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
 pub const SESSION_IDS: usize = 1 << 20;
 /// Of these, with one peer: as many as one answer may have.
 pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
+/// Pieces of lists whose keys for ringed filters a node keeps.
+pub const KEYED: usize = 1 << 10;
+/// Bytes of these keys.
+pub const KEY_BYTES: usize = 1 << 24;
 /// Failed peers that a node remembers.
 pub const SHUNNED: usize = 1 << 10;

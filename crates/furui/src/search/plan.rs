@@ -83,14 +83,19 @@ pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> 
 }
 
 /// `coding`, or ids if they are expected to take fewer bits: what section 6.2 does once a chain of words has left a small
-/// set. Ranks come back, which are left out of the comparison.
+/// set. Ranks come back, which are left out of the comparison, as the paper counts only what the Naive algorithm sends. It says
+/// "small enough" and no number; the comparison is ours.
 pub fn or_ids(coding: Coding, own: u64, other: u64, range: IdRange) -> Coding {
     let ids = ContentId::BITS as f64 * own as f64;
     if ids < expected(coding, own, other, range).total() { Coding::Ids } else { coding }
 }
 
-/// The number of probes k, α = 2⁻ᵏ, for which eq. 17 is least: one of the two beside log₂ 1/α for the α of eq. 18. From 1 to
+/// The number of probes k, α = 2⁻ᵏ, for which eq. 17 is least: one of the two beside log₂ 1/α for the α of eq. 19. From 1 to
 /// 64.
+///
+/// What differs from the paper: there, one α serves all nodes, and section 6.1 ends with 0.013 for it. It says nothing of an α
+/// of 1 and more, which eq. 18 gives where the set has 77 times as many ids as the other list: here, one probe is the least.
+/// The smaller list being sent, this is so only of words that must not occur.
 pub fn ringed_probes(own: u64, other: u64) -> u8 {
     let best = (-best_rate_disjoint(own, other).log2()).clamp(1.0, 64.0);
     let traffic = |k: f64| traffic(own, other, 0, (-k).exp2());

@@ -113,7 +113,7 @@ pub(super) fn fig6(context: &Context) -> Result<Finding> {
     let between = |(least, most)| format!("{} to {}", brief(least), brief(most));
     Ok(Finding {
         data: SYNTHETIC.to_owned(),
-        tables: vec![table],
+        tables: vec![table, search::keys_kept(context.quick)?],
         plots: vec![plot],
         verdict: Verdict::all([
             Verdict::holds(

@@ -1,6 +1,7 @@
 //! The answering side of a search.
 
 mod exchange;
+mod keys;
 mod lists;
 mod meeting;
 mod sessions;
@@ -10,7 +11,8 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
-use super::{CodedSet, Index, Matcher, Peer, limits};
+use super::{CodedSet, Coding, Index, Matcher, Peer, limits};
+use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 use shunned::Shunned;
@@ -62,7 +64,7 @@ pub enum AnswerEvent {
 /// [`Request`]s that need no memory between messages (sizes, storing, comparing, handing over, fetching) are not answered
 /// here: [`on_request`](Self::on_request) gives them back.
 ///
-/// Memory: [`limits::MEETING_IDS`] ids in meetings and [`limits::SESSION_IDS`] in sessions, whoever asks for whatever; who
+/// Memory: [`limits::MEETING_IDS`] ids in meetings, [`limits::SESSION_IDS`] in sessions and [`limits::KEY_BYTES`] of keys, whoever asks for whatever; who
 /// wants more is refused as [`Refusal::Busy`], one peer above its quota before others.
 ///
 /// **Source.** The paper's sections 2.1 and 6.2. There, the node of a first word sends the filter of C₁ ∩ C₂ on to the third.
@@ -73,6 +75,7 @@ pub struct Answerer {
     /// For each call the number of the meeting that waits for it.
     calls: HashMap<u64, u64>,
     sessions: Sessions,
+    keys: Keys,
     shunned: Shunned,
     /// Of a call or a meeting.
     next_number: u64,
@@ -87,6 +90,7 @@ impl Answerer {
             meetings: HashMap::new(),
             calls: HashMap::new(),
             sessions: Sessions::default(),
+            keys: Keys::default(),
             shunned: Shunned::default(),
             next_number: 0,
             events: VecDeque::new(),
@@ -236,7 +240,13 @@ impl Answerer {
         let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
         let mut matcher = Matcher::new(set);
         let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
-        lists::stream(index, &meet.word, meet.range, |ids| matcher.feed(ids))
+        let ringed = if let Coding::Ringed(params) = matcher.coding() { Some(params) } else { None };
+        let keys = &mut self.keys;
+        let feed = |ids: &[_]| match ringed.and_then(|params| keys.of(&meet.word, ids, params)) {
+            Some(keys) => matcher.feed_keys(ids, keys),
+            None => matcher.feed(ids),
+        };
+        lists::stream(index, &meet.word, meet.range, feed)
             .map_err(|_| Refusal::Failed)?
             .map_err(|_| Refusal::Crowded)?;
         if !self.sessions.has_room(from, matcher.matches()) {
