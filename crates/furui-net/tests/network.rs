@@ -114,9 +114,7 @@ async fn documents_are_published_although_some_keepers_are_dead() {
     }
     publish(&nodes[0], &documents[500..]).await;
     // Whoever keeps a list instead of the dead has the first half of it only when it has asked for it.
-    for node in &nodes {
-        node.repaired().await;
-    }
+    local::repaired(&nodes).await;
     for node in &nodes {
         assert_eq!(found(node, "common").await, ids(&documents));
         let others = documents.iter().skip(3).step_by(10).filter(|other| other.id != documents[13].id);

@@ -25,10 +25,13 @@ pub async fn network(count: usize) -> Vec<Node> {
     for node in &nodes {
         timeout(Duration::from_secs(60), node.net().refresh()).await.unwrap();
     }
-    for node in &nodes {
-        node.repaired().await;
-    }
+    repaired(&nodes).await;
     nodes
+}
+
+/// Waits until every node has what it is to keep: all at once, as each looks around only now and then.
+pub async fn repaired(nodes: &[Node]) {
+    futures::future::join_all(nodes.iter().map(Node::repaired)).await;
 }
 
 pub async fn shut_down(nodes: &[Node]) {
