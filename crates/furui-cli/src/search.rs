@@ -18,9 +18,9 @@ const PAGE: u64 = 1000;
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Hit { url: String, title: String },
+    Hit { id: String, url: String, title: String },
     Step { step: String, sent: u64, received: u64 },
-    End { total: u64, bytes: u64, cursor: Option<String> },
+    End { total: u64, bytes: u64, cursor: Option<String>, whole: bool },
 }
 
 /// Runs the command.
@@ -31,7 +31,8 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     }
     let client = Client::new(&options.node.url);
     let query = options.query.join(" ");
-    let mut search = Search { options, output: Output::new(false)?, left: options.limit, total: 0, bytes: 0 };
+    let mut search =
+        Search { options, output: Output::new(false)?, left: options.limit, total: 0, bytes: 0, whole: true };
     let mut cursor = None;
     while search.left > 0 {
         let limit = search.left.min(PAGE).to_string();
@@ -46,6 +47,9 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
             Page::Unwanted => return Ok(ExitCode::SUCCESS),
         }
     }
+    if !search.whole {
+        eprintln!("furui: a node that was asked has not been given all it should hold yet: there may be more");
+    }
     Ok(if search.left < options.limit { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
 }
 
@@ -57,6 +61,7 @@ struct Search<'a> {
     /// The sums of all pages.
     total: u64,
     bytes: u64,
+    whole: bool,
 }
 
 /// How a page ended.
@@ -81,9 +86,10 @@ impl Search<'_> {
                     None
                 }
                 Line::Step { .. } => None,
-                Line::End { total, bytes, cursor } => {
+                Line::End { total, bytes, cursor, whole } => {
                     self.total += total;
                     self.bytes += bytes;
+                    self.whole &= whole;
                     Some(cursor.clone().filter(|_| self.left > 0).map_or(Page::Last, Page::Next))
                 }
             };
@@ -105,8 +111,9 @@ impl Search<'_> {
     fn json(&self, raw: Vec<u8>, line: &Line) -> String {
         match line {
             Line::End { cursor, .. } => {
-                let (total, bytes, cursor) = (self.total, self.bytes, serde_json::json!(cursor));
-                format!("{{\"total\":{total},\"bytes\":{bytes},\"cursor\":{cursor}}}\n")
+                let (total, bytes, whole) = (self.total, self.bytes, self.whole);
+                let cursor = serde_json::json!(cursor);
+                format!("{{\"total\":{total},\"bytes\":{bytes},\"cursor\":{cursor},\"whole\":{whole}}}\n")
             }
             // As it came.
             _ => String::from_utf8_lossy(&raw).into_owned() + "\n",
@@ -115,8 +122,11 @@ impl Search<'_> {
 
     fn text(&self, line: &Line) -> String {
         match line {
-            Line::Hit { url, title } if title.is_empty() => format!("{}\n", shown(url)),
-            Line::Hit { url, title } => format!("{}\n    {}\n", shown(title), shown(url)),
+            Line::Hit { id, url, .. } if url.is_empty() => {
+                format!("(no node that keeps document {} answers)\n", shown(id))
+            }
+            Line::Hit { url, title, .. } if title.is_empty() => format!("{}\n", shown(url)),
+            Line::Hit { url, title, .. } => format!("{}\n    {}\n", shown(title), shown(url)),
             Line::Step { step, sent, received } => {
                 format!("# {}: {sent} bytes sent, {received} received\n", shown(step))
             }

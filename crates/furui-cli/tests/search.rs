@@ -62,11 +62,11 @@ fn json_is_a_line_for_each_document_and_one_for_the_sum() {
     assert_eq!(lines[0]["step"], "looked up");
     assert_eq!((&lines[1]["url"], &lines[1]["title"]), (&"http://a.example/".into(), &"Bloom filters".into()));
     assert_eq!((lines[1]["id"].as_str().unwrap().len(), &lines[1]["score"]), (40, &1.0.into()));
-    assert_eq!(lines[2], serde_json::json!({ "total": 1, "bytes": 30, "cursor": null }));
+    assert_eq!(lines[2], serde_json::json!({ "total": 1, "bytes": 30, "cursor": null, "whole": true }));
     assert_eq!(lines.len(), 3);
     let output = run(&["search", "--node", &node.url(), "--json", "nothing"], b"");
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(output.stdout, b"{\"total\":0,\"bytes\":30,\"cursor\":null}\n");
+    assert_eq!(output.stdout, b"{\"total\":0,\"bytes\":30,\"cursor\":null,\"whole\":true}\n");
 }
 
 #[test]

@@ -4,8 +4,24 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The CPU time of this thread, in nanoseconds.
 pub(crate) fn thread_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+    ns(ClockId::ThreadCPUTime)
+}
+
+/// The CPU time of all threads of this process, for what works in the background.
+pub(crate) fn process_ns() -> u64 {
+    ns(ClockId::ProcessCPUTime)
+}
+
+fn ns(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// What `work` costs, in seconds, and its result.
+pub(crate) fn seconds<R>(work: impl FnOnce() -> R) -> (f64, R) {
+    let start = thread_ns();
+    let result = work();
+    ((thread_ns() - start) as f64 / 1e9, result)
 }
 
 /// What `work` costs, in nanoseconds for each of `items`.

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         _ => eprintln!(
             "usage: furui-lab all --out DIR [--data DIR] [--seed N] [--quick] \
              | paper (NAME | SEED)... [--out DIR] [--data DIR] [--seed N] [--quick] \
-             | dict (bits | paper WORDS | application WORDS | buffer [FILE] | list FILE [KEYS] \
+             | dict (bits | buffer [FILE] | list FILE [KEYS] \
              | merge FILE [KEYS] | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | kinds | threads] | huge) \
              | levels | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \

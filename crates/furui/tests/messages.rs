@@ -82,7 +82,8 @@ fn response() -> impl Strategy<Value = Response> {
     );
     let found = (ids(50), any::<u64>(), any::<u64>(), any::<bool>(), vec(cost, 0..6));
     let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
-    let refusals = [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed];
+    use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unreachable};
+    let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded];
     prop_oneof![
         vec(size, 0..5).prop_map(Response::Sizes),
         found.prop_map(|(ids, through, seen, whole, costs)| {
@@ -99,7 +100,7 @@ fn response() -> impl Strategy<Value = Response> {
         (vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
             .prop_map(|(lists, more)| Response::Compared { lists, more }),
         (ids(50), any::<bool>()).prop_map(|(ids, more)| Response::Listed { ids, more }),
-        proptest::sample::select(refusals.to_vec()).prop_map(Response::Refused),
+        proptest::sample::select(refusals).prop_map(Response::Refused),
     ]
 }
 
@@ -166,7 +167,7 @@ fn the_example_of_the_format_is_what_is_written() {
             Term { word: "filter".into(), size: 70_000, holders: vec![] },
         ],
         without: vec![],
-        range: IdRange { first: 0, last: u64::MAX },
+        range: IdRange { first: 0x4000_0000_0000_0000, last: 0xcb9f_ffff_ffff_ffff },
         most: 300,
         wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         salt: 0x1122_3344_5566_7788,
@@ -175,8 +176,7 @@ fn the_example_of_the_format_is_what_is_written() {
         &[1, 2][..],
         &[2, 5, b'b', b'l', b'o', b'o', b'm', 0xac, 2, 1, 2, 1, 2, 1, 0x7f],
         &[6, b'f', b'i', b'l', b't', b'e', b'r', 0xf0, 0xa2, 4, 0, 0],
-        &[0; 8],
-        &[0xff; 8],
+        &[1, 0x40, 2, 0x34, 0x60],
         &[0xac, 2, 3, 7, 0xe8, 7],
         &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11],
     ];
@@ -239,7 +239,9 @@ fn each_error_says_what_is_wrong() {
     ] {
         assert_eq!(Request::decode(bytes).unwrap_err(), error, "{bytes:?}");
     }
-    let mut backwards = vec![1, 8, 1, b'w'];
-    backwards.extend([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(Request::decode(&backwards).unwrap_err(), invalid("a range of ids", 4));
+    // From 2 to 1, a needless 0, and more bytes than a head has.
+    for (range, at) in [(&[1, 2, 1, 0xfe][..], 4), (&[2, 1, 0, 0], 4), (&[0, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], 5)] {
+        let bytes = [&[1, 8, 1, b'w'], range].concat();
+        assert_eq!(Request::decode(&bytes).unwrap_err(), invalid("a range of ids", at));
+    }
 }

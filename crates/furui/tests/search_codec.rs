@@ -87,15 +87,13 @@ fn any_coding() -> impl Strategy<Value = Coding> {
             delta
         )),
         any_golomb(40..=64, false).prop_map(Coding::Golomb),
-        any_golomb(0..=12, true).prop_map(Coding::Golomb),
+        any_golomb(40..=64, true).prop_map(Coding::Golomb),
     ]
 }
 
 fn any_golomb(check_bits: RangeInclusive<u8>, three_messages: bool) -> impl Strategy<Value = Golomb> {
-    // Rice parameters that suit the cells, or there would be no end of zeros.
-    (1u8..=64, 0u8..=10, check_bits, any::<u64>()).prop_map(move |(cell_bits, below, check_bits, salt)| Golomb {
+    (1u8..=64, check_bits, any::<u32>()).prop_map(move |(cell_bits, check_bits, salt)| Golomb {
         cell_bits,
-        rice: cell_bits.saturating_sub(below).min(63),
         check_bits,
         salt,
         three_messages,
@@ -181,25 +179,6 @@ proptest! {
     }
 
     #[test]
-    fn a_confirmed_claim_is_the_intersection(
-        (own, other, range) in any_lists(),
-        golomb in any_golomb(0..=3, true),
-    ) {
-        let coding = Coding::Golomb(golomb);
-        let sent = CodedSet::encode(&own, range, coding).unwrap().bytes;
-        let Ok(Matches { coded: back, session }) = matches(&sent, range, &other) else { return Ok(()) };
-        let settlement = settle(&own, range, coding, &back.bytes).unwrap();
-        let (found, truth) = (both(&own, &settlement), intersection(&own, &other));
-        prop_assert!(truth.iter().all(|id| found.contains(id)), "nothing that is in both is lost");
-        let claim = settlement.claim.unwrap();
-        let session = session.unwrap();
-        if session.confirm(&claim.rejected.bytes, claim.checksum).unwrap() {
-            prop_assert_eq!(found, truth);
-        }
-        prop_assert_eq!(session.confirm(&claim.rejected.bytes, claim.checksum ^ 1), Ok(false));
-    }
-
-    #[test]
     fn any_bytes_are_a_set_or_an_error(
         mut bytes in proptest::collection::vec(any::<u8>(), 0..80),
         tag in 0u8..6,
@@ -245,6 +224,52 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// So many match that a third message is worth it.
+    #[test]
+    fn a_confirmed_claim_is_the_intersection(
+        seed: u64,
+        (own, other, common) in (0u64..500, 0u64..3000, 200u64..500),
+        cell_bits in 6u8..24,
+        salt: u32,
+    ) {
+        let common = uniform(seed, common);
+        let own = sorted([&uniform(seed ^ 1 << 40, own)[..], &common].concat());
+        let other = sorted([&uniform(seed ^ 1 << 41, other)[..], &common].concat());
+        let coding = Coding::Golomb(Golomb { cell_bits, check_bits: 40, salt, three_messages: true });
+        let sent = CodedSet::encode(&own, IdRange::ALL, coding).unwrap().bytes;
+        let mut matcher = Matcher::new(CodedSet::decode(&sent, IdRange::ALL).unwrap());
+        if matcher.feed(&other).is_err() {
+            return Ok(());
+        }
+        // Without room for a session, two messages do.
+        let in_two = matcher.clone().without_session().finish();
+        prop_assert!(in_two.session.is_none());
+        let settlement = settle(&own, IdRange::ALL, coding, &in_two.coded.bytes).unwrap();
+        prop_assert_eq!((&both(&own, &settlement), settlement.claim), (&common, None));
+
+        prop_assert!(matcher.matches() >= common.len());
+        let Matches { coded: back, session } = matcher.finish();
+        prop_assert!(back.bits < in_two.coded.bits);
+        let settlement = settle(&own, IdRange::ALL, coding, &back.bytes).unwrap();
+        let found = both(&own, &settlement);
+        prop_assert!(common.iter().all(|id| found.contains(id)), "nothing that is in both is lost");
+        let (claim, session) = (settlement.claim.unwrap(), session.unwrap());
+        if session.confirm(&claim.rejected.bytes, claim.checksum).unwrap() {
+            prop_assert_eq!(found, common);
+        }
+        prop_assert_eq!(session.confirm(&claim.rejected.bytes, claim.checksum ^ 1), Ok(false));
+        let predicted = predict(&own, &other, IdRange::ALL, coding).unwrap();
+        prop_assert_eq!((predicted.back.bits, predicted.claim.map(|claim| claim.bits)), (back.bits, Some(claim.bits())));
+        let rejected = &claim.rejected.bytes;
+        prop_assert!((0..rejected.len()).all(|len| session.confirm(&rejected[..len], claim.checksum).is_err()));
+        flips(rejected, |bytes| assert_ne!(session.confirm(bytes, claim.checksum), Ok(true)));
+        flips(&back.bytes, |bytes| check_settlement(&own, IdRange::ALL, coding, bytes));
+    }
+}
+
 /// Each bit in turn, of long bytes some.
 fn flips(bytes: &[u8], mut with: impl FnMut(&[u8])) {
     let step = 1 + bytes.len() / 40;
@@ -263,7 +288,7 @@ fn check_settlement(own: &[ContentId], range: IdRange, coding: Coding, bytes: &[
     }
 }
 
-const GOLOMB: Golomb = Golomb { cell_bits: 8, rice: 2, check_bits: 40, salt: 7, three_messages: false };
+const GOLOMB: Golomb = Golomb { cell_bits: 8, check_bits: 40, salt: 7, three_messages: false };
 
 #[test]
 fn ids_that_crowd_one_cell_are_found_up_to_the_limit_and_refused_beyond_with_the_way_out() {
@@ -325,16 +350,13 @@ fn every_limit_is_kept() {
     }
     too_many(encode(&many[..2], Coding::Fixed { bits: u32::MAX, probes: 3 }), "bytes of a filter");
     too_many(encode(&many[..2000], ringed(7, Gamma::Bits(65536.0), 1)), "bytes of a filter");
-    // A gap of 2^62 cells in unary.
-    let wide = Golomb { cell_bits: 64, rice: 0, ..GOLOMB };
-    too_many(encode(&[id(1 << 62, 0)], Coding::Golomb(wide)), "bytes of a filter");
 
     // What a peer says is held against the same limits before anything is kept.
     let decode = |bytes: &[u8]| CodedSet::decode(bytes, IdRange::ALL).map(drop);
     let huge = [0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
     too_many(decode(&[&[0][..], &huge].concat()), "ids in a set");
     too_many(decode(&[&[1, 3][..], &huge].concat()), "bytes of a filter");
-    too_many(decode(&[&[3, 8, 2, 40][..], &[0; 8], &huge].concat()), "ids in a set");
+    too_many(decode(&[&[3, 8, 40][..], &[0; 4], &huge].concat()), "ids in a set");
     let mut long = CodedSet::encode(&[], IdRange::ALL, Coding::Golomb(GOLOMB)).unwrap().bytes;
     long.resize(MAX_FILTER_BYTES + 100, 0);
     too_many(decode(&long), "bytes of a filter");
@@ -365,7 +387,6 @@ fn parameters_and_sets_that_cannot_be_are_refused_with_the_reason() {
         (Golomb { cell_bits: 0, ..GOLOMB }, "cells of 1 to 64"),
         (Golomb { cell_bits: 65, ..GOLOMB }, "cells of 1 to 64"),
         (Golomb { check_bits: 65, ..GOLOMB }, "checks of 0 to 64"),
-        (Golomb { rice: 64, ..GOLOMB }, "0 to 63"),
     ] {
         refused(&own, IdRange::ALL, Coding::Golomb(golomb), reason);
     }
@@ -420,10 +441,13 @@ fn each_wish_gets_its_coding() {
     assert_eq!(choose(Wants::Ringed { probes: Some(7), delta: 100 }, 5, 5), ringed(7, Gamma::Whole, 100));
     assert_eq!(choose(Wants::Ringed { probes: None, delta: 100 }, 5, 5), ringed(6, Gamma::Exact, 100));
     assert_eq!(choose(Wants::Ringed { probes: Some(7), delta: 0 }, 5, 5), Coding::Ids);
-    let Coding::Golomb(small) = choose(Wants::Best, 100, 5000) else { panic!() };
+    let Coding::Golomb(small) = choose(Wants::Best, 30, 5000) else { panic!() };
     assert_eq!((small.check_bits, small.three_messages), (40, false));
+    // If all were in both, and all were false, there would be too few matches for a third message, or enough.
+    let Coding::Golomb(hot) = choose(Wants::Best, 120, 120) else { panic!() };
+    assert_eq!((hot.check_bits, hot.three_messages), (40, true));
     let Coding::Golomb(large) = choose(Wants::Best, 100_000, 200_000) else { panic!() };
-    assert!(large.three_messages && large.check_bits < 25);
+    assert!(large.three_messages && large.check_bits > 40);
     // Nothing is expected of empty lists, and nothing breaks.
     for (own, other) in [(0, 0), (0, 10), (10, 0), (u64::MAX, u64::MAX)] {
         for range in [IdRange::ALL, IdRange { first: 9, last: 9 }] {
@@ -474,12 +498,8 @@ fn expected_bits_are_those_of_random_lists_and_the_plan_is_the_best() {
         }
         let Coding::Golomb(best) = plan::golomb(own, other, range, 5) else { panic!() };
         let least = mean(Coding::Golomb(best));
-        for (cells, rice) in [(-2, -2), (-2, 0), (2, 2), (2, 0), (0, -2), (0, 2)] {
-            let other = Golomb {
-                cell_bits: best.cell_bits.checked_add_signed(cells).unwrap(),
-                rice: best.rice.checked_add_signed(rice).unwrap(),
-                ..best
-            };
+        for cells in [-2, 2] {
+            let other = Golomb { cell_bits: best.cell_bits.checked_add_signed(cells).unwrap(), ..best };
             assert!(mean(Coding::Golomb(other)) > least, "{other:?} is better than {best:?}");
         }
     }
@@ -490,17 +510,17 @@ fn expected_bits_are_those_of_random_lists_and_the_plan_is_the_best() {
 fn golden_bytes() {
     let own = [0x10, 0x11, 0x42, 0xC7, 0xFF].map(|byte| ContentId::new([byte; 20]));
     let other = [0x11, 0x1F, 0x42, 0x80, 0xFF].map(|byte| ContentId::new([byte; 20]));
-    let salt = 0x0123_4567_89AB_CDEF;
-    let golomb = Golomb { cell_bits: 4, rice: 1, check_bits: 12, salt, three_messages: false };
+    let salt = 0x89AB_CDEF;
+    let golomb = Golomb { cell_bits: 4, check_bits: 12, salt, three_messages: false };
     let golden = [
         (Coding::Ids, "00 05 10×20 11×20 42×20 c7×20 ff×20", "03 16"),
         (Coding::Fixed { bits: 44, probes: 3 }, "01 03 2c 2c 08 04 00 25 0b", "03 11×20 42×20 ff×20"),
         (ringed(3, Gamma::Exact, 2), "02 03 f8 62 fd 53 04 00 00 00 02 05 70 9e 0c", "03 11×20 42×20 ff×20"),
-        (Coding::Golomb(golomb), "03 04 01 0c ef cd ab 89 67 45 23 01 04 0b 0b", "04 8b 7c 50 29 e6 8c 6a"),
+        (Coding::Golomb(golomb), "03 04 0c ef cd ab 89 04 0b 0b", "04 7d 79 fb ea f6 7c 00"),
         (
             Coding::Golomb(Golomb { three_messages: true, ..golomb }),
-            "04 04 01 0c ef cd ab 89 67 45 23 01 04 0b 0b",
-            "04 8b 7c 50 29 e6 8c 6a",
+            "04 04 0c ef cd ab 89 04 0b 0b",
+            "04 0c 7d 79 fb ea f6 7c 00",
         ),
     ];
     for (coding, set, answer) in golden {
@@ -512,11 +532,15 @@ fn golden_bytes() {
         assert_eq!(hex(&back.bytes), answer, "{coding:?}");
         let settlement = settle(&own, IdRange::ALL, coding, &back.bytes).unwrap();
         assert_eq!(settlement.both, [1, 2, 4]);
-        if let Some(claim) = settlement.claim {
-            assert_eq!((&hex(&claim.rejected.bytes)[..], claim.checksum), ("01 03", 0x1D8F_2369_D16E_2AA5));
-            assert_eq!(session.unwrap().confirm(&claim.rejected.bytes, claim.checksum), Ok(true));
-        }
+        assert_eq!((settlement.claim, session), (None, None));
     }
+    let in_three = Coding::Golomb(Golomb { three_messages: true, ..golomb });
+    let settlement = settle(&own, IdRange::ALL, in_three, &[4, 4, 0x7d, 0xeb, 0x7c]).unwrap();
+    let claim = settlement.claim.unwrap();
+    assert_eq!(
+        (settlement.both, &hex(&claim.rejected.bytes)[..], claim.checksum),
+        (vec![1, 2, 4], "01 03", 0xCD98_4EF2_CB60_94F6)
+    );
 }
 
 /// The bytes in hexadecimal, equal ones in a row as byte×times.

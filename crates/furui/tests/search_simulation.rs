@@ -304,12 +304,12 @@ fn what_an_exchange_took_is_what_was_predicted() {
                 coding = plan::or_ids(coding, sizes.0, sizes.1, IdRange::ALL);
             }
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
-            assert_eq!(cost.coding, coding.into());
+            assert_eq!((cost.coding, predicted.claim), (coding.into(), None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
             // Around the set: version, kind, word, range, length; around the answer: version, kind, two flags, length.
             let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);
             let word = if narrowed { "table" } else { "search" }.len() as u64;
-            let around = 2 + 1 + word + 16 + number(predicted.sent.bytes);
+            let around = 2 + 1 + word + 2 + number(predicted.sent.bytes);
             assert_eq!(cost.sent_bytes, predicted.sent.bytes + around, "{wants:?}");
             assert_eq!(cost.back_bytes, predicted.back.bytes + 4 + number(predicted.back.bytes), "{wants:?}");
         }

@@ -18,6 +18,13 @@ pub(super) fn run(n: usize) -> Result<()> {
         }
         Ok(rows)
     })?;
+    report("1 %", n, "sbbf, 10 bits", || {
+        #[cfg_attr(not(feature = "rivals"), expect(unused_mut, reason = "rivals are added"))]
+        let mut rows = rows(BlockedBloom::with_rate(n as u64, 0.01)?);
+        #[cfg(feature = "rivals")]
+        rows.push(("sbbf, 10 bits", Box::new(sbbf_rs_safe::Filter::new(10, n))));
+        Ok(rows)
+    })?;
     report("0.1 %", n, "sbbf, 17 bits", || {
         let mut rows = rows(BlockedBloom::with_rate(n as u64, 0.001)?);
         let eight = BlockedBloom::from_parts((n as f64 * 15.75 / 512.0).ceil() as u64, 8)?;

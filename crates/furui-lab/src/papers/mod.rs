@@ -5,16 +5,16 @@
 //! with is elsewhere in this crate.
 
 mod axis;
+mod bloom;
 mod context;
 mod experiment;
+mod louds;
 mod ours;
 mod page;
 mod plot;
-mod seed_000;
-mod seed_001;
+mod quotient;
+mod ringed;
 mod seed_002;
-mod seed_003;
-mod seed_004;
 mod source;
 mod verdict;
 
@@ -31,11 +31,11 @@ use page::Pages;
 /// All experiments, in the order of the pages.
 fn experiments() -> Vec<Experiment> {
     let sources = [
-        seed_000::EXPERIMENTS,
-        seed_001::EXPERIMENTS,
+        ringed::EXPERIMENTS,
+        bloom::EXPERIMENTS,
         seed_002::EXPERIMENTS,
-        seed_003::EXPERIMENTS,
-        seed_004::EXPERIMENTS,
+        louds::EXPERIMENTS,
+        quotient::EXPERIMENTS,
         &ours::experiments(),
     ];
     sources.concat()

@@ -16,8 +16,6 @@ pub(super) enum Choice {
     BestRinged { gamma: Gamma, delta: u32 },
     /// As a Golomb-Rice coded set, in two messages.
     Two,
-    /// The same in three.
-    Three,
     /// As a node does it.
     Default,
 }
@@ -46,7 +44,7 @@ impl Choice {
     }
 
     /// The coding of a set of `own` ids for a list of `other`.
-    pub(super) fn coding(self, own: u64, other: u64, salt: u64) -> Coding {
+    pub(super) fn coding(self, own: u64, other: u64, salt: u32) -> Coding {
         let range = IdRange::ALL;
         match self {
             Self::Always(coding) => coding,
@@ -57,7 +55,6 @@ impl Choice {
                 }
             }
             Self::Two => plan::golomb(own, other, range, salt),
-            Self::Three => plan::golomb_in_three(own, other, range, salt),
             Self::Default => plan::choose(Wants::Best, own, other, range, salt),
         }
     }
@@ -81,7 +78,7 @@ pub(super) fn exchange(
     own: &[ContentId],
     other: &[ContentId],
     choice: Choice,
-    salt: u64,
+    salt: u32,
     check: bool,
 ) -> Result<Exchange, CodecError> {
     let coding = choice.coding(own.len() as u64, other.len() as u64, salt);

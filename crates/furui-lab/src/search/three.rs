@@ -74,7 +74,7 @@ pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<
 
 impl Chain {
     /// What both links take.
-    fn run(self, lists: &[Vec<ContentId>], salt: u64) -> Result<[Exchange; 2], CodecError> {
+    fn run(self, lists: &[Vec<ContentId>], salt: u32) -> Result<[Exchange; 2], CodecError> {
         let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
         if self.smaller_first {
             order.sort_by_key(|list| list.len());

@@ -70,7 +70,7 @@ pub struct Hit {
     /// Its id, in hexadecimal.
     #[serde(serialize_with = "displayed")]
     pub id: ContentId,
-    /// Where it is.
+    /// Where it is; empty if no node that keeps its record answers.
     pub url: String,
     /// Its title.
     pub title: String,

@@ -48,6 +48,7 @@ impl Node {
                 match event {
                     SearchEvent::Hits(hits) => {
                         for hit in hits {
+                            // Without a record there is no URL either.
                             let (url, title) = hit.record.map(|record| (record.url, record.title)).unwrap_or_default();
                             // A place in a ranking is given by a later version.
                             to.send(Event::Hit(Hit { id: hit.id, url, title, score: 1.0 })).await.ok()?;

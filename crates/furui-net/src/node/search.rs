@@ -117,7 +117,8 @@ impl Known {
         if terms.len() >= KNOWN_WORDS {
             terms.clear();
         }
-        for term in learnt {
+        // That nobody has a word may change with the next document.
+        for term in learnt.filter(|term| term.size > 0) {
             // What is known stays as old as it is.
             let kept = terms.get(&term.word).is_some_and(|(at, known)| at.elapsed() < KNOWN_LIFE && known == term);
             if !kept {

@@ -6,22 +6,22 @@
 //! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a Distributed
 //! Hash Table", section 6: the best rate for each pair of lists is what it leaves to future work.
 
-use super::codec::{Coding, Golomb};
+use super::codec::{Coding, Golomb, MAX_PER_CELL, ShortChecks, rice};
 use super::{ContentId, IdRange, Wants};
 use crate::filter::{Gamma, RingedParams, sizing};
 
-/// Check bits of an exchange of two messages: one false positive in 2⁴⁰ false matches is taken for a true one.
+pub use super::codec::THIRD_MESSAGE_BITS;
+
+/// Check bits of an exchange of two messages, at least: of 2⁴⁰ false matches one is taken for a true one.
 pub const CHECK_BITS: u8 = 40;
 
-/// How many bits three messages must be expected to save, where nothing is in both lists, to be worth a round trip: 256 bytes,
-/// which takes lists of some thousand ids.
-///
-/// For each id that is in both they save about 25 bits more. How many those are is not known before, but of large lists they
-/// can be most: then three messages take half the bits of two.
-pub const THIRD_MESSAGE_BITS: f64 = 2048.0;
+/// An exchange takes a wrong id for one that is in both lists with at most this probability: check bits grow with the number
+/// of pairs of ids that are told apart by them, where [`CHECK_BITS`] would not do.
+const WRONG: f64 = 1.0 / (1u64 << 32) as f64;
 
-/// Bits of the checksum in a third message.
-const CHECKSUM_BITS: f64 = 64.0;
+/// How many ids of the other list are expected in a cell, at most. Of an average of 16 there are more than 64 once in 10¹⁸
+/// cells, and of twice that, should the list have grown meanwhile, once in 10⁷.
+const PER_CELL: f64 = MAX_PER_CELL as f64 / 4.0;
 
 /// Equation 17: T, the bits of a Bloom filter of the best size for `own` ids at the rate α and of the ids that come back,
 /// of which `both` are in both lists.
@@ -61,26 +61,18 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
 /// How to code a set of `own` ids in `range` for a list of which `other` ids are expected there, for who wants it so.
 /// `salt` is the query's.
 ///
-/// - [`Wants::Best`]: [`golomb`], or [`golomb_in_three`] where it is expected to save [`THIRD_MESSAGE_BITS`] and more.
+/// - [`Wants::Best`]: [`golomb_in_three`] where a third message could be worth it, if all ids were in both lists; else [`golomb`].
 /// - [`Wants::Ringed`] with a number of probes is the paper's filter, its γ whole (eq. 6); without, that of
 ///   [`ringed_probes`], its γ exact.
 /// - The others say it all.
 ///
 /// Parameters that cannot be are left for [`CodedSet::encode`](super::CodedSet::encode) to refuse, but for those of a ringed
 /// filter that there cannot be: it becomes ids.
-pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u64) -> Coding {
+pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
     let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
     match wants {
-        Wants::Best => {
-            let two = golomb(own, other, range, salt);
-            let bits = expected(two, own, other, range).total();
-            if bits < THIRD_MESSAGE_BITS {
-                return two;
-            }
-            let three = golomb_in_three(own, other, range, salt);
-            let saved = bits - expected(three, own, other, range).total();
-            if saved >= THIRD_MESSAGE_BITS { three } else { two }
-        }
+        Wants::Best if may_be_worth_a_third(own, other, range) => golomb_in_three(own, other, range, salt),
+        Wants::Best => golomb(own, other, range, salt),
         Wants::Naive => Coding::Ids,
         Wants::Fixed { bits, probes } => Coding::Fixed { bits, probes },
         Wants::Ringed { probes: Some(probes), delta } => ringed(RingedParams::new(probes.into(), Gamma::Whole, delta)),
@@ -106,32 +98,35 @@ pub fn ringed_probes(own: u64, other: u64) -> u8 {
     if traffic(below) <= traffic(above) { below as u8 } else { above as u8 }
 }
 
-/// The Golomb-Rice coded set that takes the fewest bits in two messages, with [`CHECK_BITS`]: cells and Rice parameter.
-pub fn golomb(own: u64, other: u64, range: IdRange, salt: u64) -> Coding {
-    best_cells(own, other, range, |cell_bits| in_two(own, cell_bits, range, salt))
+/// The Golomb-Rice coded set that takes the fewest bits in two messages: its cells and check bits.
+pub fn golomb(own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+    best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: false })
 }
 
-/// The Golomb-Rice coded set that takes the fewest bits in three messages: cells, Rice parameter and check bits, so many
-/// that the exchange seldom has to be repeated with [`CHECK_BITS`].
-pub fn golomb_in_three(own: u64, other: u64, range: IdRange, salt: u64) -> Coding {
-    best_cells(own, other, range, |cell_bits| {
-        let two = in_two(own, cell_bits, range, salt);
-        // With f false matches f v + f 2⁻ᵛ · again is least where 2⁻ᵛ · again · ln 2 is 1.
-        let again = expected(Coding::Golomb(two), own, other, range).total();
-        let check_bits = (again * std::f64::consts::LN_2).log2().round().clamp(0.0, CHECK_BITS.into()) as u8;
-        Golomb { check_bits, three_messages: true, ..two }
-    })
+/// The same where the answer may ask for a third message, if as many ids match that it is worth it.
+pub fn golomb_in_three(own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+    best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: true })
 }
 
-fn in_two(own: u64, cell_bits: u8, range: IdRange, salt: u64) -> Golomb {
-    let density = Cellular::new(own, 0, range, cell_bits).density;
-    Golomb { cell_bits, rice: best_rice(1.0 / density - 1.0), check_bits: CHECK_BITS, salt, three_messages: false }
+/// Whether an answer can have so many matches that a third message saves more than it costs.
+fn may_be_worth_a_third(own: u64, other: u64, range: IdRange) -> bool {
+    let Coding::Golomb(golomb) = golomb(own, other, range, 0) else { return false };
+    let false_matches = Cellular::new(own, other, range, golomb.cell_bits).matches;
+    (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > THIRD_MESSAGE_BITS
 }
 
-fn best_cells(own: u64, other: u64, range: IdRange, with: impl Fn(u8) -> Golomb) -> Coding {
-    let bits = |coding| (expected(coding, own, other, range).total(), coding);
-    let codings = (1..=64).map(|cell_bits| bits(Coding::Golomb(with(cell_bits))));
-    codings.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are 64").1
+/// Of the cells in which the other list's ids do not crowd, those that take the fewest bits.
+fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
+    let crowds = |cell_bits: &u8| other as f64 * Golomb::part_of_cell(range, *cell_bits) > PER_CELL;
+    let codings = (1..=64).skip_while(crowds).map(|cell_bits| {
+        // Of a match and another id in its cell, each pair is to be told apart.
+        let pairs = own as f64 * other as f64 / Golomb::cells(range, cell_bits);
+        let check_bits = (pairs / WRONG).log2().ceil().clamp(CHECK_BITS.into(), 64.0) as u8;
+        let coding = Coding::Golomb(Golomb { cell_bits, check_bits, ..golomb });
+        (expected(coding, own, other, range).total(), coding)
+    });
+    // There are none if a list is said to have more ids than fit into the range.
+    codings.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Coding::Ids, |(_, coding)| coding)
 }
 
 /// What an exchange is expected to take.
@@ -167,20 +162,18 @@ pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expecte
         }
         Coding::Golomb(golomb) => {
             let Cellular { occupied, density, matches } = Cellular::new(own, other, range, golomb.cell_bits);
-            let rank = if matches > 0.0 { best_rice_len(occupied / matches) } else { 0.0 };
-            let first = Expected {
-                sent_bits: occupied * rice_len(1.0 / density - 1.0, golomb.rice),
-                back_bits: matches * (rank + f64::from(golomb.check_bits)),
-            };
-            if !golomb.three_messages {
-                return first;
+            let sent_bits = occupied * rice::expected_len(1.0 / density - 1.0);
+            let rank = if matches > 0.0 { rice::expected_len(occupied / matches) } else { 0.0 };
+            let in_two = Expected { sent_bits, back_bits: matches * (rank + f64::from(golomb.check_bits)) };
+            let pairs = n1 * n2 / Golomb::cells(range, golomb.cell_bits);
+            let short = || ShortChecks::worth_it(matches, matches, pairs, sent_bits, rank, golomb.check_bits);
+            match if golomb.three_messages { short() } else { None } {
+                None => in_two,
+                Some(ShortChecks { bits, claim_bits, again_bits }) => Expected {
+                    sent_bits: sent_bits + claim_bits + again_bits,
+                    back_bits: matches * (rank + f64::from(bits)),
+                },
             }
-            let mistaken = matches * (-f64::from(golomb.check_bits)).exp2();
-            let again = Golomb { three_messages: false, check_bits: CHECK_BITS, ..golomb };
-            let again = expected(Coding::Golomb(again), own, other, range).total();
-            // All matches are false, so each is rejected, in one bit.
-            let third = matches + CHECKSUM_BITS + -(-mistaken).exp_m1() * again;
-            Expected { sent_bits: first.sent_bits + third, ..first }
         }
     }
 }
@@ -201,25 +194,4 @@ impl Cellular {
         let density = if cells > 1.0 { -(own as f64 * (-1.0 / cells).ln_1p()).exp_m1() } else { (own > 0).into() };
         Self { occupied: density * cells, density, matches: density * other as f64 }
     }
-}
-
-/// How many bits a number of a geometric distribution takes in Rice code, on average.
-fn rice_len(mean: f64, rice: u8) -> f64 {
-    if mean.is_infinite() {
-        return 0.0;
-    }
-    // The chance that a number is 2ʳ or more is (mean / (mean + 1))^(2ʳ).
-    let below = -(-f64::from(rice).exp2() * (1.0 / mean).ln_1p()).exp_m1();
-    f64::from(rice) + 1.0 / below
-}
-
-/// The parameter for which that is least (Kiely, "Selecting the Golomb Parameter in Rice Coding", 2004).
-fn best_rice(mean: f64) -> u8 {
-    // ln(φ - 1), of the golden ratio φ.
-    const LN_GOLDEN: f64 = -0.481_211_825_059_603_4;
-    (1.0 + (-LN_GOLDEN / (1.0 / mean).ln_1p()).log2().floor()).clamp(0.0, 63.0) as u8
-}
-
-fn best_rice_len(mean: f64) -> f64 {
-    rice_len(mean, best_rice(mean))
 }

@@ -5,7 +5,7 @@
 
 use super::{LineBatch, generic};
 #[cfg(target_arch = "x86_64")]
-use super::{line_batch, x86_64};
+use super::{line_batch, line_inline, x86_64};
 
 /// A line of a cache as eight lanes, little-endian words of 64 bits.
 pub(crate) type Line = [u8; 64];
@@ -115,6 +115,39 @@ impl Lines {
         }
     }
 
+    /// Whether [`set_inline`](Self::set_inline) and [`test_inline`](Self::test_inline) need no call. Asked apart from them, so
+    /// that it can be asked once before a loop.
+    #[inline(always)]
+    pub(crate) fn inlines(self) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => true,
+            _ => false,
+        }
+    }
+
+    /// [`set`](Self::set) in all lanes for one key, outside of [`run`](Self::run).
+    #[inline(always)]
+    pub(crate) fn set_inline(self, line: &mut Line, choice: u64) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_inline::set(line, choice) },
+            _ => self.run(line, choice, 0xFF, Self::set),
+        }
+    }
+
+    /// [`test`](Self::test) of all lanes for one key, likewise.
+    #[inline(always)]
+    pub(crate) fn test_inline(self, line: &Line, choice: u64) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_inline::test(line, choice) },
+            _ => self.run(line, choice, 0xFF, Self::test),
+        }
+    }
+
     /// Sets for each key of the batch the bit of its choice in every lane of its line, and says for how many keys one of
     /// them was not set. `None`, with nothing done, where eight keys at a time are no faster, or there is no line.
     pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
@@ -192,6 +225,12 @@ mod tests {
                     "{context}"
                 );
                 assert_eq!(line, after, "{context}");
+                if lanes == 0xFF {
+                    let mut inline = before;
+                    assert_eq!((way.set_inline(&mut inline, choice), inline), (!all, after), "{context}");
+                    assert_eq!(way.test_inline(&before, choice), all, "{context}");
+                    assert!(way.test_inline(&after, choice), "{context}");
+                }
                 assert!(
                     way.run(&after, choice, lanes, |way, line, choice, lanes| way.test(line, choice, lanes)),
                     "{context}"

@@ -7,6 +7,8 @@
 pub(crate) mod atomic;
 mod generic;
 mod line_batch;
+#[cfg(target_arch = "x86_64")]
+mod line_inline;
 mod lines;
 pub(crate) mod split_block;
 mod vectors;

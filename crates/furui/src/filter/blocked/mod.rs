@@ -48,10 +48,10 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// 0.1 % down: two lines seldom have too many keys at once.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
-/// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once, and a
-/// key takes half of the time that it takes alone in a cache, a sixth in main memory (more than 8 probes, or no AVX-512:
-/// two thirds and a third). Of two lines the second
-/// costs nearly as much as the first in a cache, and little in main memory, where it comes along.
+/// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once: with 8
+/// probes a key takes three quarters of the time that it takes alone in a cache, a quarter in main memory; with another
+/// number, half and a seventh, as a key alone is then a call into vector code. Of two lines the second costs as much as the
+/// first in a cache, and little in main memory, where it comes along.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each
 /// lane. **Differs** in the second line: there a filter with more probes puts them in the same block.
@@ -224,7 +224,7 @@ impl<M: DerefMut<Target = [u8]>> BlockedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
-    #[inline]
+    #[inline(always)]
     fn contains(&self, key: KeyHash) -> bool {
         probing::contains(self.vectors, self.table(), self.probes, key)
     }
@@ -250,7 +250,7 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
     /// Never full.
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(probing::insert(self.vectors, self.table.as_chunks_mut().0, self.probes, key))
     }

@@ -1,14 +1,14 @@
 //! The bits of keys, tested and set: the loops in which a blocked filter spends its time.
 
-use crate::bits::arch::{Line, LineBatch, Lines, prefetch_for_write};
-use crate::bits::{prefetch, scale};
+use crate::bits::arch::{Line, LineBatch, Lines, prefetch_at};
+use crate::bits::scale;
 use crate::hash::KeyHash;
 
 /// As of the probes of other filters.
 const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 
-/// How many lines a batch asks for before it uses the first.
-const BATCH: usize = 64;
+/// How many groups of eight keys ahead a batch asks for the lines of a group.
+const AHEAD: usize = 12;
 
 /// Tables of up to so many lines are in a cache near enough for the processor to overlap accesses by itself.
 pub(super) const CACHED: usize = (4 << 20) / size_of::<Line>();
@@ -66,7 +66,8 @@ fn buddy(shape: Shape, key: KeyHash) -> (u64, u8) {
 }
 
 #[inline(always)]
-fn test<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, line: usize, key: KeyHash) -> bool {
+fn test<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
+    let line = shape.line(key);
     let (choice, lanes) = own(shape, WAY, key);
     vectors.test(&table[line], choice, lanes)
         && (WAY != MORE || {
@@ -76,7 +77,8 @@ fn test<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, line: usiz
 }
 
 #[inline(always)]
-fn set<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, line: usize, key: KeyHash) -> bool {
+fn set<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash) -> bool {
+    let line = shape.line(key);
     let (choice, lanes) = own(shape, WAY, key);
     let new = vectors.set(&mut table[line], choice, lanes);
     if WAY != MORE {
@@ -87,8 +89,18 @@ fn set<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, line: u
 }
 
 /// Whether all bits of `key` are set.
-#[inline]
+#[inline(always)]
 pub(super) fn contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> bool {
+    if probes == 8 && vectors.inlines() {
+        let shape = Shape::whole(table.len(), probes);
+        return vectors.test_inline(&table[shape.line(key)], own(shape, EIGHT, key).0);
+    }
+    call_contains(vectors, table, probes, key)
+}
+
+/// [`contains`] as a call into vector code.
+#[inline(never)]
+fn call_contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> bool {
     vectors.run(
         table,
         probes,
@@ -96,19 +108,28 @@ pub(super) fn contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash
         #[inline(always)]
         |vectors, table, probes, key| {
             let shape = Shape::whole(table.len(), probes);
-            let line = shape.line(key);
             match probes {
-                8 => test::<EIGHT>(vectors, table, shape, line, key),
-                9.. => test::<MORE>(vectors, table, shape, line, key),
-                _ => test::<LESS>(vectors, table, shape, line, key),
+                8 => test::<EIGHT>(vectors, table, shape, key),
+                9.. => test::<MORE>(vectors, table, shape, key),
+                _ => test::<LESS>(vectors, table, shape, key),
             }
         },
     )
 }
 
 /// Sets all bits of `key`. True if one was not set.
-#[inline]
+#[inline(always)]
 pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) -> bool {
+    if probes == 8 && vectors.inlines() {
+        let shape = Shape::whole(table.len(), probes);
+        return vectors.set_inline(&mut table[shape.line(key)], own(shape, EIGHT, key).0);
+    }
+    call_insert(vectors, table, probes, key)
+}
+
+/// [`insert`], likewise.
+#[inline(never)]
+fn call_insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) -> bool {
     vectors.run(
         table,
         probes,
@@ -116,11 +137,10 @@ pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHa
         #[inline(always)]
         |vectors, table, probes, key| {
             let shape = Shape::whole(table.len(), probes);
-            let line = shape.line(key);
             match probes {
-                8 => set::<EIGHT>(vectors, table, shape, line, key),
-                9.. => set::<MORE>(vectors, table, shape, line, key),
-                _ => set::<LESS>(vectors, table, shape, line, key),
+                8 => set::<EIGHT>(vectors, table, shape, key),
+                9.. => set::<MORE>(vectors, table, shape, key),
+                _ => set::<LESS>(vectors, table, shape, key),
             }
         },
     )
@@ -148,79 +168,68 @@ pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys:
     }
 }
 
+/// Asks for the lines of eight keys.
+#[inline(always)]
+fn fetch<const WAY: u32>(table: &[Line], shape: Shape, eight: &[KeyHash; 8]) {
+    for &key in eight {
+        let line = shape.line(key);
+        prefetch_at(table.as_flattened(), line.wrapping_mul(size_of::<Line>()));
+        if WAY == MORE {
+            prefetch_at(table.as_flattened(), (line ^ 1).wrapping_mul(size_of::<Line>()));
+        }
+    }
+}
+
 // Each loop below becomes a function of its own for each way, small enough to keep in registers what it needs.
 
 fn test_all<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
-    if shape.lines <= CACHED {
-        return vectors.run(
-            (table, shape),
-            keys,
-            answers,
-            #[inline(always)]
-            |vectors, (table, shape), keys, answers| {
-                for (&key, answer) in keys.iter().zip(answers) {
-                    *answer = test::<WAY>(vectors, table, shape, shape.line(key), key);
-                }
-            },
-        );
-    }
     vectors.run(
         (table, shape),
         keys,
         answers,
         #[inline(always)]
         |vectors, (table, shape), keys, answers| {
-            let mut lines = [0; BATCH];
-            for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-                for (&key, line) in keys.iter().zip(&mut lines) {
-                    *line = shape.line(key);
-                    prefetch(&table[*line]);
-                    if WAY == MORE {
-                        prefetch(&table[*line ^ 1]);
-                    }
+            let (eights, rest) = keys.as_chunks::<8>();
+            let (eight_answers, rest_answers) = answers.as_chunks_mut::<8>();
+            let far = shape.lines > CACHED;
+            if far {
+                eights.iter().take(AHEAD).for_each(|eight| fetch::<WAY>(table, shape, eight));
+            }
+            for (index, (eight, answers)) in eights.iter().zip(eight_answers).enumerate() {
+                if far && let Some(soon) = eights.get(index + AHEAD) {
+                    fetch::<WAY>(table, shape, soon);
                 }
-                for ((&key, answer), &line) in keys.iter().zip(answers).zip(&lines) {
-                    *answer = test::<WAY>(vectors, table, shape, line, key);
+                for (&key, answer) in eight.iter().zip(answers) {
+                    *answer = test::<WAY>(vectors, table, shape, key);
                 }
+            }
+            for (&key, answer) in rest.iter().zip(rest_answers) {
+                *answer = test::<WAY>(vectors, table, shape, key);
             }
         },
     );
 }
 
 fn set_all<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
-    if shape.lines <= CACHED {
-        return vectors.run(
-            table,
-            shape,
-            keys,
-            #[inline(always)]
-            |vectors, table, shape, keys| {
-                let mut new = 0;
-                for &key in keys {
-                    new += u64::from(set::<WAY>(vectors, table, shape, shape.line(key), key));
-                }
-                new
-            },
-        );
-    }
     vectors.run(
         table,
         shape,
         keys,
         #[inline(always)]
         |vectors, table, shape, keys| {
-            let (mut lines, mut new) = ([0; BATCH], 0);
-            for keys in keys.chunks(BATCH) {
-                for (&key, line) in keys.iter().zip(&mut lines) {
-                    *line = shape.line(key);
-                    prefetch_for_write(table, *line);
-                    if WAY == MORE {
-                        prefetch_for_write(table, *line ^ 1);
-                    }
+            let (eights, rest) = keys.as_chunks::<8>();
+            eights.iter().take(AHEAD).for_each(|eight| fetch::<WAY>(table, shape, eight));
+            let mut new = 0;
+            for (index, eight) in eights.iter().enumerate() {
+                if let Some(soon) = eights.get(index + AHEAD) {
+                    fetch::<WAY>(table, shape, soon);
                 }
-                for (&key, &line) in keys.iter().zip(&lines) {
-                    new += u64::from(set::<WAY>(vectors, table, shape, line, key));
+                for &key in eight {
+                    new += u64::from(set::<WAY>(vectors, table, shape, key));
                 }
+            }
+            for &key in rest {
+                new += u64::from(set::<WAY>(vectors, table, shape, key));
             }
             new
         },

@@ -67,14 +67,13 @@ impl<'a> SharedBlocked<'a> {
     /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert a key at once,
     /// one at most is told so.
     ///
-    /// Cost: a lock for each key, five to eight times as long as in a batch.
+    /// Cost: a lock for each key, six to nine times as long as in a batch.
     pub fn insert(&self, key: KeyHash) -> bool {
         self.insert_into(self.region(key), &[key]) == 1
     }
 
     /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the gathering:
-    /// they take 2.9 times what [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes in a filter of
-    /// 50 M keys with 8 probes, 2.3 times in one that fits a cache.
+    /// with 8 probes they take 2.3 times what [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
         let mut gathered = [[KeyHash::new(0); GATHER]; REGIONS];
         let mut counts = [0; REGIONS];

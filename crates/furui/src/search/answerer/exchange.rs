@@ -1,4 +1,4 @@
-use super::super::message::{Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
+use super::super::message::{CodingKind, Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
 use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
 
 /// What is sent, and how it is to be coded.
@@ -28,7 +28,7 @@ enum How {
     AsWanted,
     /// In two messages, after the sides disagreed in three.
     LongChecks,
-    /// All ids, after the other side could not work with the coding.
+    /// All ids, after the other side had too many matches for the coding: with ids there are never too many.
     Plain,
 }
 
@@ -62,8 +62,11 @@ impl Exchange {
     }
 
     /// How the set was coded.
-    pub(super) fn coding(&self) -> Coding {
-        self.coding
+    pub(super) fn coding(&self) -> CodingKind {
+        match self.stage {
+            Stage::Meeting => self.coding.into(),
+            Stage::Settling { .. } => CodingKind::GolombInThree,
+        }
     }
 
     /// The next message of it, and its bits.
@@ -75,6 +78,8 @@ impl Exchange {
             return Ok((Request::Settle(claim.clone()), *claim_bits));
         }
         let Question { ids, range, wants, salt, narrowed } = question;
+        // A half of it is enough for one exchange.
+        let salt = salt as u32;
         let (own, other) = (ids.len() as u64, (term.size as f64 * range.part()).ceil() as u64);
         self.coding = match self.how {
             How::AsWanted if narrowed => plan::or_ids(plan::choose(wants, own, other, range, salt), own, other, range),
@@ -90,7 +95,7 @@ impl Exchange {
     pub(super) fn on_response(&mut self, response: Response, question: Question<'_>, cost: &mut Cost) -> Then {
         match (std::mem::replace(&mut self.stage, Stage::Meeting), response) {
             (Stage::Meeting, Response::Met(met)) => self.on_met(met, question, cost),
-            (Stage::Meeting, Response::Refused(Refusal::Invalid)) if self.coding != Coding::Ids => {
+            (Stage::Meeting, Response::Refused(Refusal::Crowded)) if self.coding != Coding::Ids => {
                 self.how = How::Plain;
                 Then::Ask
             }

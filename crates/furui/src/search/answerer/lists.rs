@@ -36,8 +36,15 @@ pub(super) fn slice(index: &mut impl Index, word: &str, range: IdRange, most: us
     }
     let head = ids[most].head();
     let count = ids.partition_point(|id| id.head() < head);
-    let (count, last) = if count > 0 { (count, head - 1) } else { (most, head) };
+    let (count, last) = if count > 0 { (count, round(ids[count - 1].head(), head)) } else { (most, head) };
     Ok(Slice { ids, count, range: IdRange { last, ..range } })
+}
+
+/// The roundest end between two heads, from `last` on and before `next`: that which takes the fewest bytes in a message.
+fn round(last: u64, next: u64) -> u64 {
+    // Up to the highest bit in which the two differ, those of `next`; there and below, 0 and ones.
+    let below = u64::MAX >> (last ^ next).leading_zeros() >> 1;
+    next & !(below << 1 | 1) | below
 }
 
 /// Has all of a list's ids in `range` pass by, until `see` fails.

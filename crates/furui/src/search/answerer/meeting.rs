@@ -178,7 +178,7 @@ impl Meeting {
             self.costs.push(Cost { term, ..Cost::default() });
         }
         let cost = self.costs.last_mut()?;
-        cost.coding = exchange.coding().into();
+        cost.coding = exchange.coding();
         cost.sent_bits += bits;
         cost.sent_bytes += bytes;
         let to = exchange.with.clone();

@@ -9,7 +9,7 @@ mod shunned;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use super::message::{CodingKind, Meet, Met, Refusal, Request, Response, Search, Settle};
+use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
 use super::{CodedSet, Index, Matcher, Peer, limits};
 use meeting::{Meeting, Next};
 use sessions::Sessions;
@@ -200,17 +200,17 @@ impl Answerer {
 
     fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
         let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
-        if CodingKind::from(set.coding()) == CodingKind::GolombInThree && !self.sessions.has_room(from, 0) {
-            return Err(Refusal::Busy);
-        }
         let mut matcher = Matcher::new(set);
         let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
         lists::stream(index, &meet.word, meet.range, |ids| matcher.feed(ids))
             .map_err(|_| Refusal::Failed)?
-            .map_err(|_| Refusal::Invalid)?;
+            .map_err(|_| Refusal::Crowded)?;
+        if !self.sessions.has_room(from, matcher.matches()) {
+            matcher = matcher.without_session();
+        }
         let matches = matcher.finish();
         if matches.coded.bytes.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
-            return Err(Refusal::Invalid);
+            return Err(Refusal::Crowded);
         }
         let session = match matches.session {
             Some(session) => Some(self.sessions.keep(from, session, now).ok_or(Refusal::Busy)?),

@@ -50,9 +50,11 @@ pub(super) fn bits_of_ranks(ranks: &[u32], universe: u64) -> u64 {
     rice::gaps(ranks.iter().map(|&rank| rank.into())).map(|gap| rice::len(gap, rice)).sum()
 }
 
-/// Codes the ranks of cells, ascending, among `cells` of them, each with the check of the id that is in it.
+/// Codes the ranks of cells, ascending, among `cells` of them, each with the check of the id that is in it. Of how many bits
+/// the checks are, is said where there may be three messages.
 pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golomb: &Golomb) -> Coded {
-    let rice = rice::parameter(cells, ranks.len() as u64);
+    let count = ranks.len() as u64;
+    let rice = rice::parameter(cells, count);
     let mut writer = BitWriter::default();
     let mut last = 0;
     for (&rank, &id) in ranks.iter().zip(ids) {
@@ -60,13 +62,19 @@ pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golom
         writer.push_bits(golomb.check(id), golomb.check_bits.into());
         last = rank;
     }
-    sealed(ranks.len() as u64, writer)
+    let check_bits = (golomb.three_messages && count > 0).then_some(golomb.check_bits);
+    sealed_with(count, check_bits, writer)
 }
 
-/// Reads what [`encode_checked`] wrote: rank and check of each match.
-pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Result<Vec<(u32, u64)>, CodecError> {
+/// Reads what [`encode_checked`] wrote: rank and check of each match, and of how many bits the checks are.
+pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Result<(Vec<(u32, u64)>, u8), CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
+    let mut check_bits = golomb.check_bits;
+    if golomb.three_messages && count > 0 {
+        let malformed = CodecError::Malformed("checks of no bits that they may have");
+        check_bits = fields.byte().filter(|&bits| bits <= golomb.check_bits).ok_or(malformed)?;
+    }
     let rice = rice::parameter(cells, count);
     let mut reader = BitReader::new(fields.0, 0);
     let mut matches: Vec<(u32, u64)> = Vec::new();
@@ -74,7 +82,7 @@ pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Resul
     for _ in 0..count {
         let gap = reader.rice(rice);
         let rank = gap.and_then(|gap| last.checked_add(gap)).filter(|&rank| rank < cells);
-        let (Some(rank), Some(check)) = (rank, reader.bits(golomb.check_bits.into())) else {
+        let (Some(rank), Some(check)) = (rank, reader.bits(check_bits.into())) else {
             return Err(CodecError::Malformed("ranks that are out of range, or fewer than it says"));
         };
         matches.push((rank as u32, check));
@@ -86,15 +94,15 @@ pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Resul
     if matches.chunk_by(|a, b| a.0 == b.0).any(|of_cell| of_cell.len() > MAX_PER_CELL) {
         return Err(CodecError::Malformed("more matches in one cell than there may be"));
     }
-    Ok(matches)
+    Ok((matches, check_bits))
 }
 
 /// The bits of the answer that these matches are.
-pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, golomb: &Golomb) -> u64 {
+pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8) -> u64 {
     let rice = rice::parameter(cells, matches.len() as u64);
     let mut last = 0;
     let ranks = matches.iter().map(|&(rank, _)| rice::len((rank - std::mem::replace(&mut last, rank)).into(), rice));
-    ranks.sum::<u64>() + u64::from(golomb.check_bits) * matches.len() as u64
+    ranks.sum::<u64>() + u64::from(check_bits) * matches.len() as u64
 }
 
 /// Codes ids in full.
@@ -127,9 +135,14 @@ fn read_count(fields: &mut Fields<'_>) -> Result<u64, CodecError> {
 }
 
 fn sealed(count: u64, writer: BitWriter) -> Coded {
+    sealed_with(count, None, writer)
+}
+
+fn sealed_with(count: u64, check_bits: Option<u8>, writer: BitWriter) -> Coded {
     let bits = writer.len();
     let mut bytes = Vec::new();
     push_number(&mut bytes, count);
+    bytes.extend(check_bits);
     bytes.extend(&writer.finish()[..bits.div_ceil(8) as usize]);
     Coded { bytes, bits }
 }

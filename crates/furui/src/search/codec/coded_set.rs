@@ -28,6 +28,7 @@ pub(super) enum Body {
         golomb: Golomb,
         /// How many cells have an id of the set in them.
         cells: u64,
+        rice: u32,
         bits: Vec<u8>,
     },
 }
@@ -72,10 +73,11 @@ impl CodedSet {
             Coding::Golomb(golomb) => {
                 let cells = Cells::of(range, golomb.cell_bits);
                 let occupied = || own.chunk_by(|a, b| cells.same(a, b)).map(|ids| cells.cell(ids[0]));
-                let rice = golomb.rice.into();
-                let bits = rice::gaps(occupied()).fold(0, |sum: u64, gap| sum.saturating_add(rice::len(gap, rice)));
+                let count = occupied().count() as u64;
+                let rice = cells.rice(count).expect("no more cells than there are");
+                let bits = rice::gaps(occupied()).map(|gap| rice::len(gap, rice)).sum();
                 check_size(bits)?;
-                push_number(&mut bytes, occupied().count() as u64);
+                push_number(&mut bytes, count);
                 let mut writer = BitWriter::default();
                 rice::gaps(occupied()).for_each(|gap| rice::push(&mut writer, gap, rice));
                 push_table(&mut bytes, &writer.finish(), bits);
@@ -134,17 +136,18 @@ impl CodedSet {
                 if bits.len() > MAX_FILTER_BYTES {
                     return Err(too_many_bytes());
                 }
-                let last = Cells::of(range, golomb.cell_bits).last;
-                let mut cells = Ascending::new(count, golomb.rice.into());
+                let all = Cells::of(range, golomb.cell_bits);
+                let rice = all.rice(count).ok_or(malformed("more cells than the range has"))?;
+                let mut cells = Ascending::new(count, rice);
                 while let Some(cell) = cells.next(bits) {
-                    if cell > last {
+                    if cell > all.last {
                         return Err(malformed("a cell beyond the range"));
                     }
                 }
                 if !cells.is_done(bits) {
                     return Err(malformed("not the bits of as many cells as it says"));
                 }
-                Body::Golomb { golomb, cells: count, bits: bits.into() }
+                Body::Golomb { golomb, cells: count, rice, bits: bits.into() }
             }
         };
         Ok(Self { coding, range, body })

@@ -1,5 +1,5 @@
 use super::field::{Fields, push_number};
-use super::rice::MAX_RICE;
+use super::rice;
 use super::{CodecError, IdRange};
 use crate::filter::{Gamma, RingedParams};
 use crate::hash::{HashAlgorithm, HashSpec};
@@ -35,7 +35,8 @@ pub enum Coding {
 /// The parameters of a Golomb-Rice coded set.
 ///
 /// The range of ids is cut into equal cells, in the order of the ids: nothing is hashed, and a sorted list is a sorted list
-/// of cells. The cells in which the set has an id are coded by their gaps; a cell's rank among them is a match's name.
+/// of cells. The cells in which the set has an id are coded by their gaps, in Rice code whose parameter follows from their
+/// number; a cell's rank among them is a match's name.
 ///
 /// ```text
 ///  range.first                                                   range.last
@@ -49,14 +50,13 @@ pub struct Golomb {
     /// b, 1 to 64: of a range of heads w bits wide a cell has those with the same first b bits, so that there are at most
     /// 2ᵇ of them. With b ≥ w each head is a cell.
     pub cell_bits: u8,
-    /// r, 0 to 63: the parameter of the Rice code of the gaps.
-    pub rice: u8,
     /// v, 0 to 64: the bits of the keyed hash of an id that come back with its rank. A false match passes for a true one
     /// with probability 2⁻ᵛ.
     pub check_bits: u8,
-    /// The key of the checks, of the query: who publishes an id cannot choose it so that it passes for another.
-    pub salt: u64,
-    /// Whether a third message with a checksum of what is left makes up for few check bits: see
+    /// The key of the checks, of the query: who publishes an id cannot choose it so that it passes for another, with more
+    /// than one query in 2³².
+    pub salt: u32,
+    /// Whether the answer may have fewer check bits, for which a third message with a checksum of what is left makes up: see
     /// [`Session`](super::Session).
     pub three_messages: bool,
 }
@@ -67,29 +67,32 @@ impl Golomb {
         Cells::of(range, cell_bits).last as f64 + 1.0
     }
 
+    /// Which part of the ids of a range is expected in one whole cell.
+    pub(in crate::search) fn part_of_cell(range: IdRange, cell_bits: u8) -> f64 {
+        let cells = Cells::of(range, cell_bits);
+        (f64::from(cells.shift).exp2() / ((range.last - range.first) as f64 + 1.0)).min(1.0)
+    }
+
     /// The check of an id: the lowest v bits of its SipHash-1-3 with the salt.
     #[inline]
     pub(super) fn check(&self, id: ContentId) -> u64 {
-        let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.salt };
+        let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.salt.into() };
         spec.hash(id.as_bytes()).get() & crate::bits::word::low_bits(self.check_bits.into())
     }
 
     /// The sum of the ids' hashes, with another key than that of the checks.
     pub(super) fn checksum(&self, ids: impl Iterator<Item = ContentId>) -> u64 {
-        let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: !self.salt };
+        let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: (!self.salt).into() };
         ids.fold(0, |sum, id| sum.wrapping_add(spec.hash(id.as_bytes()).get()))
     }
 
     fn validated(self) -> Result<Self, CodecError> {
-        let Self { cell_bits: 1..=64, rice, check_bits: 0..=64, .. } = self else {
+        let Self { cell_bits: 1..=64, check_bits: 0..=64, .. } = self else {
             return Err(CodecError::Parameters(format!(
                 "cells of {} bits and checks of {}: a coded set has cells of 1 to 64, checks of 0 to 64",
                 self.cell_bits, self.check_bits
             )));
         };
-        if u32::from(rice) > MAX_RICE {
-            return Err(CodecError::Parameters(format!("Rice parameter {rice}: it is from 0 to {MAX_RICE}")));
-        }
         Ok(self)
     }
 }
@@ -114,6 +117,11 @@ impl Cells {
     #[inline]
     pub(super) fn cell(&self, id: ContentId) -> u64 {
         id.head().wrapping_sub(self.first) >> self.shift
+    }
+
+    /// The parameter of the Rice code of `count` of them; none if there are fewer.
+    pub(super) fn rice(&self, count: u64) -> Option<u32> {
+        Some(rice::parameter(self.last.checked_sub(count.saturating_sub(1))?, count))
     }
 
     /// Whether two ids of the range are in the same.
@@ -156,9 +164,9 @@ impl Coding {
                 bytes.extend(((params.gamma() * GAMMA_UNIT) as u64).to_le_bytes());
                 push_number(bytes, params.delta().into());
             }
-            Self::Golomb(Golomb { cell_bits, rice, check_bits, salt, three_messages }) => {
+            Self::Golomb(Golomb { cell_bits, check_bits, salt, three_messages }) => {
                 let tag = if three_messages { GOLOMB_THREE } else { GOLOMB };
-                bytes.extend([tag, cell_bits, rice, check_bits]);
+                bytes.extend([tag, cell_bits, check_bits]);
                 bytes.extend(salt.to_le_bytes());
             }
         }
@@ -178,9 +186,9 @@ impl Coding {
                 Self::Ringed(RingedParams::new(probes, gamma, fields.number()?.try_into().ok()?).ok()?)
             }
             tag @ (GOLOMB | GOLOMB_THREE) => {
-                let [cell_bits, rice, check_bits] = fields.bytes()?;
-                let salt = u64::from_le_bytes(fields.bytes()?);
-                Self::Golomb(Golomb { cell_bits, rice, check_bits, salt, three_messages: tag == GOLOMB_THREE })
+                let [cell_bits, check_bits] = fields.bytes()?;
+                let salt = u32::from_le_bytes(fields.bytes()?);
+                Self::Golomb(Golomb { cell_bits, check_bits, salt, three_messages: tag == GOLOMB_THREE })
             }
             _ => return None,
         };

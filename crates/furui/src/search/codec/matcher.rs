@@ -2,7 +2,7 @@ use super::answer::{self, Matches};
 use super::coded_set::Body;
 use super::coding::Cells;
 use super::rice::Ascending;
-use super::{CodecError, CodedSet, Coding, MAX_MATCHES, MAX_PER_CELL, Session};
+use super::{CodecError, CodedSet, Coding, Golomb, MAX_MATCHES, MAX_PER_CELL, Session, ShortChecks};
 use crate::filter::{Filter, RingedKeys};
 use crate::hash::KeyHash;
 use crate::search::ContentId;
@@ -39,6 +39,9 @@ pub struct Matcher {
     /// The ids that match, and for ids and Golomb the ranks of what they match.
     ids: Vec<ContentId>,
     ranks: Vec<u32>,
+    /// How many ids were in the range.
+    fed: u64,
+    may_keep: bool,
 }
 
 /// How far a set in order has been compared.
@@ -55,12 +58,12 @@ impl Matcher {
         let join = match &set.body {
             Body::Ids(_) => Join::Ids { next: 0 },
             Body::Fixed(_) | Body::Ringed(_) => Join::Filter,
-            Body::Golomb { golomb, cells, bits } => {
-                let mut ahead = Ascending::new(*cells, golomb.rice.into());
+            Body::Golomb { cells, rice, bits, .. } => {
+                let mut ahead = Ascending::new(*cells, *rice);
                 Join::Golomb { cell: ahead.next(bits), ahead, in_cell: 0 }
             }
         };
-        Self { set, join, ids: Vec::new(), ranks: Vec::new() }
+        Self { set, join, ids: Vec::new(), ranks: Vec::new(), fed: 0, may_keep: true }
     }
 
     /// How the set is coded: whether [`feed_keys`](Self::feed_keys) can be of use.
@@ -79,6 +82,7 @@ impl Matcher {
         let from = list.partition_point(|id| id.head() < range.first);
         let to = list.partition_point(|id| id.head() <= range.last);
         let list = &list[from..to.max(from)];
+        self.fed += list.len() as u64;
         match (&self.set.body, &mut self.join) {
             (Body::Ids(set), Join::Ids { next }) => {
                 for id in list {
@@ -90,7 +94,7 @@ impl Matcher {
                     }
                 }
             }
-            (Body::Golomb { golomb, cells, bits }, Join::Golomb { ahead, cell: at, in_cell }) => {
+            (Body::Golomb { golomb, cells, bits, .. }, Join::Golomb { ahead, cell: at, in_cell }) => {
                 let cut = Cells::of(range, golomb.cell_bits);
                 for &id in list {
                     let cell = cut.cell(id);
@@ -141,14 +145,29 @@ impl Matcher {
         push_matches(&mut self.ids, list.iter().zip(answers).filter(|(id, _)| self.set.range.contains(**id)))
     }
 
+    /// How many ids match: so many would be kept in a [`Session`](super::Session).
+    pub fn matches(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Has the answer need no third message, though the set allows it: there is no room to keep a session.
+    pub fn without_session(self) -> Self {
+        Self { may_keep: false, ..self }
+    }
+
     /// All was fed.
     pub fn finish(self) -> Matches {
-        let Self { set, ids, ranks, .. } = self;
+        let Self { set, ids, ranks, fed, may_keep, .. } = self;
         match set.body {
             Body::Ids(own) => Matches { coded: answer::encode_ranks(&ranks, own.len() as u64), session: None },
-            Body::Golomb { golomb, cells, .. } => {
-                let coded = answer::encode_checked(&ranks, &ids, cells, &golomb);
-                Matches { coded, session: golomb.three_messages.then(|| Session::new(golomb, ids)) }
+            Body::Golomb { golomb, cells: occupied, bits, .. } => {
+                let (count, cells) = (ids.len() as u64, Golomb::cells(set.range, golomb.cell_bits));
+                let worth =
+                    || ShortChecks::of_answer(count, occupied, cells, fed, 8 * bits.len() as u64, golomb.check_bits);
+                let short = if golomb.three_messages && may_keep { worth() } else { None };
+                let check_bits = short.map_or(golomb.check_bits, |short| short.bits);
+                let coded = answer::encode_checked(&ranks, &ids, occupied, &Golomb { check_bits, ..golomb });
+                Matches { coded, session: short.map(|_| Session::new(golomb, ids)) }
             }
             Body::Fixed(_) | Body::Ringed(_) => Matches { coded: answer::encode_ids(&ids), session: None },
         }

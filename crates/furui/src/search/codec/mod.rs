@@ -19,9 +19,10 @@ mod error;
 mod field;
 mod matcher;
 mod predict;
-mod rice;
+pub(super) mod rice;
 mod session;
 mod settle;
+mod short_checks;
 
 pub use answer::Matches;
 pub use coded_set::CodedSet;
@@ -31,6 +32,9 @@ pub use matcher::Matcher;
 pub use predict::{Prediction, Size, predict};
 pub use session::{Claim, Session};
 pub use settle::{Settlement, settle};
+pub use short_checks::THIRD_MESSAGE_BITS;
+
+pub(super) use short_checks::ShortChecks;
 
 use super::IdRange;
 
@@ -41,7 +45,7 @@ pub const MAX_FILTER_BYTES: usize = 1 << 22;
 /// The most matches in one answer.
 pub const MAX_MATCHES: usize = 1 << 18;
 /// The most ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
-/// [`plan`](super::plan) less than one is expected: more are ids that were chosen to crowd.
+/// [`plan`](super::plan) at most a quarter is expected: more are ids that were chosen to crowd.
 pub const MAX_PER_CELL: usize = 64;
 
 /// Something coded, and its traffic as the paper counts it.

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Claim, CodecError, Coding, Golomb};
+use super::{Claim, CodecError, Coding, Golomb, ShortChecks};
 use crate::filter::{Bloom, FilterMut, RingedBloom};
 use crate::search::{ContentId, IdRange};
 
@@ -90,8 +90,9 @@ fn golomb_sizes(
         cells.entry(cell_of(id)).or_default().push(*id);
     }
     let occupied: Vec<u64> = cells.keys().copied().collect();
-    let bits = rice_bits(gaps_between(&occupied), golomb.rice.into());
-    let sent = Size { bits, bytes: 12 + number_len(occupied.len() as u64) + bits.div_ceil(8) };
+    let (count, last) = (occupied.len() as u64, (u128::from(span) / cell_heads) as u64);
+    let bits = rice_bits(gaps_between(&occupied), parameter(last - count.saturating_sub(1), count));
+    let sent = Size { bits, bytes: 7 + number_len(count) + bits.div_ceil(8) };
 
     let matches: Vec<(u64, ContentId)> = other
         .iter()
@@ -100,12 +101,16 @@ fn golomb_sizes(
     let ranks = [0].into_iter().chain(matches.iter().map(|&(rank, _)| rank));
     let gaps = ranks.clone().zip(ranks.skip(1)).map(|(before, rank)| rank - before);
     let t = matches.len() as u64;
-    let bits = rice_bits(gaps, parameter(occupied.len() as u64, t)) + t * u64::from(golomb.check_bits);
-    let back = Size { bits, bytes: number_len(t) + bits.div_ceil(8) };
+    let (all_cells, fed, sent_bits) = (last as f64 + 1.0, other.len() as u64, 8 * sent.bits.div_ceil(8));
+    let short = ShortChecks::of_answer(t, count, all_cells, fed, sent_bits, golomb.check_bits);
+    let short = short.filter(|_| golomb.three_messages);
+    let golomb = Golomb { check_bits: short.map_or(golomb.check_bits, |short| short.bits), ..*golomb };
+    let bits = rice_bits(gaps, parameter(count, t)) + t * u64::from(golomb.check_bits);
+    let back = Size { bits, bytes: number_len(t) + u64::from(golomb.three_messages && t > 0) + bits.div_ceil(8) };
 
     let is_rejected =
         |(_, id): &&(u64, ContentId)| cells[&cell_of(id)].iter().all(|own| golomb.check(*own) != golomb.check(*id));
-    let claim = golomb.three_messages.then(|| {
+    let claim = short.map(|_| {
         let rejected: Vec<u64> =
             (0..).zip(&matches).filter(|(_, of)| is_rejected(of)).map(|(position, _)| position).collect();
         let Size { bits, bytes } = ranks_size(&rejected, t);

@@ -4,15 +4,23 @@ use super::bit_reader::BitReader;
 use crate::bits::BitWriter;
 use crate::bits::word::low_bits;
 
-/// The largest parameter of a Rice code.
-pub(super) const MAX_RICE: u32 = 63;
-
 /// The parameter for `count` numbers of the sum `sum`: the bits of their mean but for its highest.
 ///
 /// Both sides know the two, so it needs no place in the bytes. For numbers of a geometric distribution it is the best
 /// parameter but for means just below 2 (0.15 bits lost) and 4 (0.06) and just above the powers of two (0.04).
 pub(super) fn parameter(sum: u64, count: u64) -> u32 {
     sum.checked_div(count).and_then(u64::checked_ilog2).unwrap_or(0)
+}
+
+/// How many bits a number of a geometric distribution of this mean takes with the [`parameter`] that fits it, on average.
+pub(in crate::search) fn expected_len(mean: f64) -> f64 {
+    if mean.is_infinite() {
+        return 0.0;
+    }
+    let rice = mean.max(1.0).log2().floor();
+    // The chance that a number is 2ʳ or more is (mean / (mean + 1))^(2ʳ).
+    let below = -(-rice.exp2() * (1.0 / mean).ln_1p()).exp_m1();
+    rice + 1.0 / below
 }
 
 /// How many bits a number takes.

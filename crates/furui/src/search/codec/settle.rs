@@ -47,8 +47,10 @@ fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8
     let cells = Cells::of(range, golomb.cell_bits);
     let occupied = || own.chunk_by(|a, b| cells.same(a, b));
     let count = occupied().count() as u64;
-    let matches = answer::decode_checked(bytes, count, &golomb)?;
-    let bits = answer::bits_of_checked(&matches, count, &golomb);
+    let (matches, check_bits) = answer::decode_checked(bytes, count, &golomb)?;
+    let bits = answer::bits_of_checked(&matches, count, check_bits);
+    let is_short = check_bits < golomb.check_bits;
+    let golomb = Golomb { check_bits, ..golomb };
 
     let (mut both, mut rejected, mut place, mut position) = (Vec::new(), Vec::new(), 0, 0);
     let mut of_cells = matches.chunk_by(|a, b| a.0 == b.0).peekable();
@@ -63,7 +65,7 @@ fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8
         }
         place += ids.len() as u32;
     }
-    let claim = golomb.three_messages.then(|| Claim {
+    let claim = is_short.then(|| Claim {
         rejected: answer::encode_ranks(&rejected, matches.len() as u64),
         checksum: golomb.checksum(both.iter().map(|&place| own[place as usize])),
     });

@@ -102,6 +102,8 @@ pub enum Refusal {
     Unreachable,
     /// This node's storage failed.
     Failed,
+    /// More ids match than the coding of a [`Meet`]'s set allows in a cell, or an answer in all: send the set as ids.
+    Crowded,
 }
 
 /// A word and who keeps its list.
@@ -177,7 +179,7 @@ pub struct Found {
 pub struct Cost {
     /// Which of the words after the first (those of `must`, then those of `without`).
     pub term: u32,
-    /// How the set was coded, the last time if it was sent again.
+    /// How the set was coded, the last time if it was sent again, and whether a third message was sent.
     pub coding: CodingKind,
     /// T₁: the bits of the filter, as the paper counts them.
     pub sent_bits: u64,
@@ -201,17 +203,17 @@ pub enum CodingKind {
     Ringed,
     /// [`Coding::Golomb`], in two messages.
     Golomb,
-    /// [`Coding::Golomb`], in three.
+    /// [`Coding::Golomb`], with a third message.
     GolombInThree,
 }
 
 impl From<Coding> for CodingKind {
+    /// Whether there is to be a third message, the answer says.
     fn from(coding: Coding) -> Self {
         match coding {
             Coding::Ids => Self::Ids,
             Coding::Fixed { .. } => Self::Fixed,
             Coding::Ringed(_) => Self::Ringed,
-            Coding::Golomb(golomb) if golomb.three_messages => Self::GolombInThree,
             Coding::Golomb(_) => Self::Golomb,
         }
     }

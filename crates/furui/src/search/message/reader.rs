@@ -121,8 +121,19 @@ impl<'a> Reader<'a> {
 
     pub(super) fn range(&mut self) -> Result<IdRange, MessageError> {
         let (at, what) = (self.at, "a range of ids");
-        let range = IdRange { first: self.fixed(what)?, last: self.fixed(what)? };
+        let range = IdRange { first: self.bound(what)?, last: !self.bound(what)? };
         if range.first <= range.last { Ok(range) } else { Self::invalid(what, at) }
+    }
+
+    fn bound(&mut self, what: &'static str) -> Result<u64, MessageError> {
+        let at = self.at;
+        let count = usize::from(self.tag(what, 9)?);
+        let mut bytes = [0; 8];
+        bytes[..count].copy_from_slice(self.take(what, count)?);
+        if count > 0 && bytes[count - 1] == 0 {
+            return Self::invalid(what, at);
+        }
+        Ok(u64::from_le_bytes(bytes).swap_bytes())
     }
 
     pub(super) fn ids(&mut self, most: usize) -> Result<Vec<ContentId>, MessageError> {

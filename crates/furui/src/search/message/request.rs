@@ -31,7 +31,7 @@ impl Request {
                 to.bytes("bytes of a set", set, limits::MESSAGE_BYTES);
             }
             Self::Settle(Settle { session, rejected, checksum }) => {
-                to.fixed(*session);
+                to.varint(*session);
                 to.bytes("bytes of rejected matches", rejected, limits::MESSAGE_BYTES);
                 to.fixed(*checksum);
             }
@@ -69,7 +69,7 @@ impl Request {
                 set: from.bytes("bytes of a set", limits::MESSAGE_BYTES)?.to_vec(),
             }),
             SETTLE => Self::Settle(Settle {
-                session: from.fixed("the session")?,
+                session: from.varint("the session")?,
                 rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
                 checksum: from.fixed("the checksum")?,
             }),

@@ -18,8 +18,8 @@ const CODINGS: [CodingKind; 5] =
     [CodingKind::Ids, CodingKind::Fixed, CodingKind::Ringed, CodingKind::Golomb, CodingKind::GolombInThree];
 
 /// Each at its number.
-const REFUSALS: [Refusal; 5] =
-    [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed];
+const REFUSALS: [Refusal; 6] =
+    [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed, Refusal::Crowded];
 
 impl Response {
     /// The answer in bytes.
@@ -42,7 +42,7 @@ impl Response {
                 to.flag(*whole);
                 to.flag(session.is_some());
                 if let Some(session) = session {
-                    to.fixed(*session);
+                    to.varint(*session);
                 }
                 to.bytes("bytes of matches", matches, limits::MESSAGE_BYTES);
             }
@@ -96,7 +96,11 @@ impl Response {
             FOUND => Self::Found(Found::decode(&mut from)?),
             MET => Self::Met(Met {
                 whole: from.flag("whether a list is whole")?,
-                session: if from.flag("whether there is a session")? { Some(from.fixed("the session")?) } else { None },
+                session: if from.flag("whether there is a session")? {
+                    Some(from.varint("the session")?)
+                } else {
+                    None
+                },
                 matches: from.bytes("bytes of matches", limits::MESSAGE_BYTES)?.to_vec(),
             }),
             SETTLED => Self::Settled(from.flag("whether the sets are the same")?),

@@ -66,8 +66,16 @@ impl Writer {
         if range.last < range.first {
             self.broken.get_or_insert(MessageError::Invalid { what: "a range of ids", at: self.bytes.len() });
         }
-        self.fixed(range.first);
-        self.fixed(range.last);
+        self.bound(range.first);
+        self.bound(!range.last);
+    }
+
+    /// The highest bytes of a number, down to the last that is not 0.
+    fn bound(&mut self, number: u64) {
+        let bytes = number.swap_bytes().to_le_bytes();
+        let count = 8 - number.trailing_zeros() as usize / 8;
+        self.byte(count as u8);
+        self.bytes.extend_from_slice(&bytes[..count]);
     }
 
     pub(super) fn ids(&mut self, ids: &[ContentId], most: usize) {

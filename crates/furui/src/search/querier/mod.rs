@@ -135,6 +135,7 @@ impl Querier {
         let mut words = Words::default();
         let branches = clauses.iter().map(|clause| Branch::new(clause, &mut words, options.after)).collect();
         known.into_iter().for_each(|term| words.know(term));
+        let report = Report { salt: options.salt, ..Report::default() };
         Ok(Self {
             options,
             words,
@@ -146,7 +147,7 @@ impl Querier {
             found: 0,
             whole: true,
             over: false,
-            report: Report::default(),
+            report,
         })
     }
 

@@ -5,6 +5,8 @@ use super::super::{Cost, Peer};
 /// What a query took. Look-ups are the network's, and their bytes are not in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
+    /// The number that salted the query's checks: with it, what its exchanges took can be computed anew.
+    pub salt: u64,
     /// The words, as far as they are known.
     pub words: Vec<WordReport>,
     /// Words that had to be looked up.

@@ -3,7 +3,7 @@ use furui::dict::{Node, Value};
 /// A trie that takes keys at any time: the buffer of the paper's system, and what its rival merges by.
 ///
 /// Children are a list in the order of their bytes, so that a walk needs no sorting.
-pub(crate) struct DynamicTrie {
+pub(super) struct DynamicTrie {
     nodes: Vec<Slot>,
     keys: usize,
 }
@@ -17,15 +17,15 @@ struct Slot {
 }
 
 impl DynamicTrie {
-    pub(crate) fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { nodes: vec![Slot { first_child: 0, sibling: 0, value: None, byte: 0 }], keys: 0 }
     }
 
-    pub(crate) fn keys(&self) -> usize {
+    pub(super) fn keys(&self) -> usize {
         self.keys
     }
 
-    pub(crate) fn get(&self, key: &[u8]) -> Option<u32> {
+    pub(super) fn get(&self, key: &[u8]) -> Option<u32> {
         let mut node = 0;
         for &byte in key {
             node = self.nodes[node].first_child as usize;
@@ -39,13 +39,13 @@ impl DynamicTrie {
         self.nodes[node].value
     }
 
-    pub(crate) fn insert(&mut self, key: &[u8], value: u32) {
+    pub(super) fn insert(&mut self, key: &[u8], value: u32) {
         let node = key.iter().fold(0, |node, &byte| self.child(node, byte));
         self.keys += usize::from(self.nodes[node].value.replace(value).is_none());
     }
 
     /// Puts in the keys of another trie. Values stay that are there already: newer tries come first.
-    pub(crate) fn insert_all<N: Node>(&mut self, root: N) {
+    pub(super) fn insert_all<N: Node>(&mut self, root: N) {
         let mut to_do = vec![(root, 0)];
         while let Some((node, copy)) = to_do.pop() {
             if let (Some(value), None) = (node.value().flatten(), self.nodes[copy].value) {
@@ -81,14 +81,14 @@ impl DynamicTrie {
         new
     }
 
-    pub(crate) fn root(&self) -> DynamicNode<'_> {
+    pub(super) fn root(&self) -> DynamicNode<'_> {
         DynamicNode { trie: self, slot: 0 }
     }
 }
 
 /// A node of a [`DynamicTrie`].
 #[derive(Clone, Copy)]
-pub(crate) struct DynamicNode<'a> {
+pub(super) struct DynamicNode<'a> {
     trie: &'a DynamicTrie,
     slot: u32,
 }

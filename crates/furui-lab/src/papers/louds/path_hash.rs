@@ -8,7 +8,7 @@ use furui::hash::{PolynomialHashes, Rolling};
 const BITS: usize = 10;
 
 /// The state of a hash on a path.
-pub(crate) trait PathHash: Copy {
+pub(super) trait PathHash: Copy {
     type Filter: PartialEq;
     /// An empty filter for so many keys.
     fn filter(keys: usize) -> Self::Filter;
@@ -24,7 +24,7 @@ pub(crate) trait PathHash: Copy {
 
 /// The paper's filter: a bit at h mod l for each of the hashes.
 #[derive(PartialEq)]
-pub(crate) struct Bits {
+pub(super) struct Bits {
     words: Vec<u64>,
     len: u64,
 }
@@ -65,7 +65,7 @@ impl<const K: usize> PathHash for PolynomialHashes<K> {
 
 /// One state for all `K` probes.
 #[derive(Clone, Copy)]
-pub(crate) struct OneState<const K: usize>(Rolling);
+pub(super) struct OneState<const K: usize>(Rolling);
 
 impl<const K: usize> PathHash for OneState<K> {
     type Filter = Bloom;
@@ -96,14 +96,14 @@ impl<const K: usize> PathHash for OneState<K> {
 }
 
 /// The trie alone.
-pub(crate) fn build(root: impl Node) -> LoudsTrie {
+pub(super) fn build(root: impl Node) -> LoudsTrie {
     let mut builder = LoudsBuilder::new();
     breadth_first(root, |parent, node| builder.visit(parent.copied(), node));
     builder.finish()
 }
 
 /// The trie and its filter in one walk.
-pub(crate) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (LoudsTrie, H::Filter) {
+pub(super) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (LoudsTrie, H::Filter) {
     let mut builder = LoudsBuilder::new();
     let mut filter = H::filter(keys);
     breadth_first(root, |parent: Option<&(u64, H)>, node| {
@@ -117,7 +117,7 @@ pub(crate) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (
 }
 
 /// The filter of a finished trie, by a second walk like the one that built it: the paper's rival.
-pub(crate) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
+pub(super) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     let mut filter = H::filter(trie.keys() as usize);
     breadth_first(trie.root(), |parent: Option<&H>, node| {
         let hash = parent.map_or_else(H::start, |hash| hash.push(node.alphabet()));
@@ -130,7 +130,7 @@ pub(crate) fn scan<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
 }
 
 /// The same with each key taken out of the trie and hashed from its first byte: what is done where nothing is carried.
-pub(crate) fn scan_keys<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
+pub(super) fn scan_keys<H: PathHash>(trie: &LoudsTrie) -> H::Filter {
     let mut filter = H::filter(trie.keys() as usize);
     let mut key = Vec::new();
     let mut to_do = vec![(trie.root(), 0)];

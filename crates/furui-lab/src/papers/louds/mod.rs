@@ -1,0 +1,57 @@
+//! The experiments of Koyanagi, Yoshida, Unno and Shinjo on tries that grow, and of the trie that came of them here.
+
+mod application;
+mod building;
+mod dynamic;
+mod merged_filters;
+mod pairs;
+mod path_hash;
+mod patricia;
+mod virtual_nodes;
+mod words;
+
+use super::{Experiment, Source};
+
+pub(super) const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        source: Source::Seed003,
+        name: "table2",
+        title: "Table 2 and Fig. 3: a trie and its filter, one after the other or at once",
+        claim: "Building the Bloom filter while the LOUDS trie is built takes about 30 % less time than building it after, from \
+                the keys of the trie: 0.64, 0.65, 0.68 and 0.71 of the time for k = 1, 2, 4 and 8 hash functions. At k = 4 the walk \
+                takes 47 % of the time, the trie 20 %, the filter 33 %.",
+        run: building::run,
+    },
+    Experiment {
+        source: Source::Seed003,
+        name: "table3",
+        title: "Table 3 and Fig. 4: a dictionary that grows with a stream",
+        claim: "Of 240 million keywords 97.44 % are known already. Building the filters at once with the tries makes the whole \
+                dictionary 11 % faster with one trie and 3 to 5 % with 3, 5 or 7.",
+        run: application::run,
+    },
+    Experiment {
+        source: Source::Seed003,
+        name: "filters",
+        title: "Section 3.1: filters merged by OR, or built anew",
+        claim: "Filters that can be merged by OR have all to be made for the most keys there may ever be, so with f tries they take \
+                at least f times the memory of filters that are built anew for the keys of each trie.",
+        run: merged_filters::run,
+    },
+    Experiment {
+        source: Source::Seed003,
+        name: "virtual-nodes",
+        title: "Section 4 and appendix A.1: a walk with and without virtual nodes",
+        claim: "With virtual nodes the walk over two tries that are merged is that over one trie, 11 statements; without them it has \
+                35.",
+        run: virtual_nodes::run,
+    },
+    Experiment {
+        source: Source::Seed003,
+        name: "patricia",
+        title: "Beyond the paper: the compact trie against plain LOUDS",
+        claim: "A LOUDS trie has a node for every byte that its keys do not share. It says nothing of drawing nodes of one child \
+                together, which is what the trie of this project does.",
+        run: patricia::run,
+    },
+];

@@ -1,0 +1,302 @@
+//! Random queries over a network of nodes, in every coding: answers equal to brute force, and bits and bytes to what is
+//! predicted from the lists.
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod local;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use furui::search::{
+    Coding, CodingKind, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants,
+    plan, predict,
+};
+use furui_net::node::{Document, Node, SearchOptions};
+use local::{Lists, Random, search};
+use tokio::task::JoinSet;
+
+const CODINGS: [(&str, Wants); 5] = [
+    ("best", Wants::Best),
+    ("naive", Wants::Naive),
+    ("fixed 2^-5", Wants::Fixed { bits: 2164, probes: 5 }),
+    ("ringed 2^-7", Wants::Ringed { probes: Some(7), delta: 1000 }),
+    ("ringed best", Wants::Ringed { probes: None, delta: 1000 }),
+];
+
+/// Queries asked at once, each at another node.
+const AT_ONCE: usize = 8;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn thirty_nodes_find_what_brute_force_finds_in_every_coding_as_predicted() {
+    let mut random = Random::new(1);
+    let documents = local::zipf(2000, &mut random);
+    check(30, documents, 200, random).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes"]
+async fn a_hundred_nodes_answer_a_thousand_queries_in_every_coding_as_predicted() {
+    let mut random = Random::new(2);
+    let documents = local::zipf(10_000, &mut random);
+    check(100, documents, 1000, random).await;
+}
+
+/// A document a line is read from `descriptions.txt` in the directory that `FURUI_DATA` names; without it nothing is done.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes"]
+async fn a_hundred_nodes_answer_a_thousand_queries_over_natural_texts() {
+    let Some(directory) = std::env::var_os("FURUI_DATA") else { return };
+    let texts = std::fs::read_to_string(Path::new(&directory).join("descriptions.txt")).unwrap();
+    let texts: Vec<&str> = texts.lines().collect();
+    let step = (texts.len() / 10_000).max(1);
+    let documents = texts.iter().step_by(step).take(10_000).enumerate();
+    let documents = documents.map(|(n, text)| local::document(format!("http://text.example/{n}"), (*text).to_owned()));
+    check(100, documents.collect(), 1000, Random::new(3)).await;
+}
+
+/// Publishes at one node, asks every query at some node in every coding, and compares.
+async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut random: Random) {
+    let start = Instant::now();
+    let nodes = Arc::new(local::network(nodes).await);
+    println!("{} nodes in {:.1} s", nodes.len(), start.elapsed().as_secs_f64());
+    let lists = Arc::new(Lists::of(&documents));
+    let queries: Arc<Vec<Asked>> = Arc::new((0..queries).map(|_| Asked::any(&documents, &mut random)).collect());
+
+    let (start, count) = (Instant::now(), documents.len());
+    for batch in documents.chunks(256) {
+        assert_eq!(nodes[0].publish(batch.to_vec(), false).await, Ok(batch.len() as u64));
+    }
+    println!("{count} documents, {} words in {:.1} s", lists.words().count(), start.elapsed().as_secs_f64());
+
+    look_ups(&nodes, &lists, &mut random).await;
+    for (name, wants) in CODINGS {
+        let (start, mut sums) = (Instant::now(), Sums::default());
+        let mut askers = JoinSet::new();
+        for first in 0..AT_ONCE {
+            let (nodes, lists, queries) = (Arc::clone(&nodes), Arc::clone(&lists), Arc::clone(&queries));
+            let mut random = Random::new(random.next());
+            askers.spawn(async move {
+                let mut sums = Sums::default();
+                for asked in queries.iter().skip(first).step_by(AT_ONCE) {
+                    sums.add(ask(&nodes, &lists, asked, wants, random.below(nodes.len())).await);
+                }
+                sums
+            });
+        }
+        while let Some(some) = askers.join_next().await {
+            sums.add(some.unwrap());
+        }
+        println!(
+            "{name}: {} of {} equal to brute force in {:.1} s; {} exchanges of two-word queries as predicted ({} in three \
+             messages, {} of them repeated): {} bits, {} bytes",
+            sums.queries,
+            queries.len(),
+            start.elapsed().as_secs_f64(),
+            sums.exchanges,
+            sums.in_three,
+            sums.repeated,
+            sums.bits,
+            sums.bytes
+        );
+        assert_eq!(sums.queries, queries.len());
+        assert!(sums.exchanges > queries.len() / 20, "too few exchanges to say anything");
+    }
+    for node in &*nodes {
+        node.shutdown().await;
+    }
+}
+
+/// Words that no node has looked up before, each asked for at some node: what all nodes sent, but for the requests and the
+/// answers themselves.
+async fn look_ups(nodes: &[Node], lists: &Lists, random: &mut Random) {
+    const WORDS: usize = 500;
+    let options = SearchOptions { limit: Some(1), records: false, ..SearchOptions::default() };
+    let beside = || {
+        nodes
+            .iter()
+            .map(|node| node.net().counters())
+            .fold((0, 0), |(wire, exchange), counters| (wire + counters.wire_out, exchange + counters.exchange_out))
+    };
+    let words: Vec<&String> = lists.words().collect();
+    let before = beside();
+    for _ in 0..WORDS {
+        let node = &nodes[random.below(nodes.len())];
+        let (events, mut came) = tokio::sync::mpsc::channel(4);
+        let query = furui::search::Query::parse(words[random.below(words.len())]).unwrap();
+        let listen = async { while came.recv().await.is_some() {} };
+        tokio::join!(node.search(&query, options.clone(), events), listen).0.unwrap();
+    }
+    let after = beside();
+    let (wire, exchange) = ((after.0 - before.0) / WORDS as u64, (after.1 - before.1) / WORDS as u64);
+    println!("a look-up through a search: {} bytes a word, beside {exchange} of messages", wire - exchange);
+    assert!(wire - exchange <= 4096, "{} bytes a word", wire - exchange);
+}
+
+/// A query and what it means.
+struct Asked {
+    text: String,
+    /// One of each must occur.
+    must: Vec<Vec<String>>,
+    without: Vec<String>,
+}
+
+impl Asked {
+    /// Two to four words of some document, or of some documents, some of them with alternatives, some to be left out.
+    fn any(documents: &[Document], random: &mut Random) -> Self {
+        let word_of =
+            |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].clone();
+        let some = &documents[random.below(documents.len())];
+        let together = random.below(3) > 0;
+        let mut word = |random: &mut Random| {
+            if together { word_of(some, random) } else { word_of(&documents[random.below(documents.len())], random) }
+        };
+        let count = 2 + random.below(3);
+        let kind = random.below(4);
+        let mut must: Vec<Vec<String>> = (0..count).map(|_| vec![word(random)]).collect();
+        let mut without = Vec::new();
+        match kind {
+            0 => must[0].push(word(random)),
+            1 => without = must.pop().unwrap(),
+            _ => {}
+        }
+        let alternatives = must.iter().map(|any| format!("({})", any.join(" OR ")));
+        let text = alternatives.chain(without.iter().map(|word| format!("-{word}"))).collect::<Vec<_>>().join(" ");
+        // A query that contradicts itself is none.
+        if must.iter().any(|any| any.iter().any(|word| without.contains(word))) {
+            return Self::any(documents, random);
+        }
+        Self { text, must, without }
+    }
+
+    fn truth(&self, lists: &Lists) -> BTreeSet<ContentId> {
+        let union = |words: &[String]| -> BTreeSet<ContentId> {
+            words.iter().flat_map(|word| lists.of_word(word)).copied().collect()
+        };
+        let mut all = union(&self.must[0]);
+        for words in &self.must[1..] {
+            let other = union(words);
+            all.retain(|id| other.contains(id));
+        }
+        let without = union(&self.without);
+        all.retain(|id| !without.contains(id));
+        all
+    }
+
+    /// Whether it is of two different words that must both occur.
+    fn is_pair(&self) -> bool {
+        self.must.len() == 2
+            && self.without.is_empty()
+            && self.must.iter().all(|any| any.len() == 1)
+            && self.must[0] != self.must[1]
+    }
+}
+
+/// What was compared.
+#[derive(Default)]
+struct Sums {
+    queries: usize,
+    exchanges: usize,
+    in_three: usize,
+    repeated: usize,
+    bits: u64,
+    bytes: u64,
+}
+
+impl Sums {
+    fn add(&mut self, other: Self) {
+        self.queries += other.queries;
+        self.exchanges += other.exchanges;
+        self.in_three += other.in_three;
+        self.repeated += other.repeated;
+        self.bits += other.bits;
+        self.bytes += other.bytes;
+    }
+}
+
+async fn ask(nodes: &[Node], lists: &Lists, asked: &Asked, wants: Wants, at: usize) -> Sums {
+    let options = SearchOptions { limit: None, wants, explain: true, records: false, ..SearchOptions::default() };
+    let answer = search(&nodes[at], &asked.text, options).await.unwrap();
+    assert!(answer.ids == asked.truth(lists), "{wants:?}: {}", asked.text);
+    assert!(answer.whole, "{wants:?}: {}", asked.text);
+    let mut sums = Sums { queries: 1, ..Sums::default() };
+    if asked.is_pair() {
+        compare(nodes, lists, &answer.report, wants, &mut sums);
+    }
+    sums
+}
+
+/// Compares the costs of each slice with those predicted from the lists.
+fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &mut Sums) {
+    let mut next = 0;
+    let mut keepers: HashMap<&str, Vec<Peer>> = HashMap::new();
+    for round in &report.rounds {
+        let [first, second] = &round.words[..] else { panic!("a pair of words: {round:?}") };
+        let (own, other) = (lists.of_word(first), lists.of_word(second));
+        assert!(own.len() <= other.len());
+        let (own, range) = slice(own, next, round.most as usize);
+        assert_eq!(round.seen, own.len() as u64);
+        next = range.last.wrapping_add(1);
+
+        let of_first = keepers.entry(first).or_insert_with(|| local::keepers(nodes, first));
+        assert!(of_first.contains(&round.host));
+        let of_second = keepers.entry(second).or_insert_with(|| local::keepers(nodes, second));
+        if own.is_empty() || of_second.contains(&round.host) {
+            assert_eq!(round.costs, []);
+            continue;
+        }
+        let cost = predicted(round, own, other, range, wants, report.salt);
+        assert_eq!(round.costs, [cost], "{wants:?}: {first} ({}), {second} ({})", own.len(), other.len());
+        sums.exchanges += 1;
+        sums.bits += cost.sent_bits + cost.back_bits;
+        sums.bytes += cost.sent_bytes + cost.back_bytes;
+        let expected = (other.len() as f64 * range.part()).ceil() as u64;
+        let kind = CodingKind::from(plan::choose(wants, own.len() as u64, expected, range, report.salt));
+        sums.in_three += usize::from(kind == CodingKind::GolombInThree);
+        sums.repeated += usize::from(kind != cost.coding);
+    }
+    assert!(report.rounds.is_empty() || next == 0, "the last round goes to the end");
+}
+
+/// The first `most` ids of a list from a head on, and up to where they are all.
+fn slice(list: &[ContentId], first: u64, most: usize) -> (&[ContentId], IdRange) {
+    let rest = &list[list.partition_point(|id| id.head() < first)..];
+    match rest.get(most) {
+        Some(after) => (&rest[..most], IdRange { first, last: after.head() - 1 }),
+        None => (rest, IdRange { first, last: u64::MAX }),
+    }
+}
+
+/// What the exchange of a round takes by the definitions; whether three messages were repeated is taken from the round.
+fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, wants: Wants, salt: u64) -> Cost {
+    let expected = (other.len() as f64 * range.part()).ceil() as u64;
+    let coding = plan::choose(wants, own.len() as u64, expected, range, salt);
+    let mut cost = Cost { coding: coding.into(), ..Cost::default() };
+    add(&mut cost, round, own, other, range, coding);
+    if cost.coding == CodingKind::GolombInThree
+        && round.costs.first().is_some_and(|cost| cost.coding == CodingKind::Golomb)
+    {
+        cost.coding = CodingKind::Golomb;
+        add(&mut cost, round, own, other, range, plan::golomb(own.len() as u64, expected, range, salt));
+    }
+    cost
+}
+
+fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) {
+    let predicted = predict(own, other, range, coding).unwrap();
+    let body = |bytes: u64| vec![0; bytes as usize];
+    let meet = Request::Meet(Meet { word: round.words[1].clone(), range, set: body(predicted.sent.bytes) });
+    let session = predicted.claim.map(|_| 0);
+    let met = Response::Met(Met { matches: body(predicted.back.bytes), whole: true, session });
+    cost.sent_bits += predicted.sent.bits;
+    cost.back_bits += predicted.back.bits;
+    cost.sent_bytes += meet.encode().unwrap().len() as u64;
+    cost.back_bytes += met.encode().unwrap().len() as u64;
+    if let Some(claim) = predicted.claim {
+        let settle = Request::Settle(Settle { session: 0, rejected: body(claim.bytes), checksum: 0 });
+        cost.sent_bits += claim.bits;
+        cost.sent_bytes += settle.encode().unwrap().len() as u64;
+        cost.back_bytes += Response::Settled(true).encode().unwrap().len() as u64;
+    }
+}

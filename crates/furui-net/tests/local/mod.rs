@@ -1,0 +1,135 @@
+//! Nodes of one network in this process, documents made by chance, and brute force over them.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use furui::search::{ContentId, Peer, Query, Record, Report, limits};
+use furui_net::net::{Config, Identity, Transport};
+use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+/// Starts so many nodes that all know their neighbours.
+pub async fn network(count: usize) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut config = Config::new(Identity::generate(), Transport::Memory);
+        config.bootstrap = nodes.first().map(|first| first.net().listen_addresses()).unwrap_or_default();
+        nodes.push(Node::start(None, config).await.unwrap());
+    }
+    for node in &nodes {
+        timeout(Duration::from_secs(60), node.net().joined()).await.unwrap();
+    }
+    for node in &nodes {
+        timeout(Duration::from_secs(60), node.net().refresh()).await.unwrap();
+    }
+    for node in &nodes {
+        node.repaired().await;
+    }
+    nodes
+}
+
+/// The nodes that are to keep the list of a word: those whose places are nearest to its own.
+pub fn keepers(nodes: &[Node], word: &str) -> Vec<Peer> {
+    let key = Sha256::digest(Sha256::new().chain_update(b"word/").chain_update(word).finalize());
+    let mut peers: Vec<Peer> = nodes.iter().map(|node| node.net().me()).collect();
+    peers.sort_by_key(|peer| -> Vec<u8> {
+        Sha256::digest(peer.identity()).iter().zip(&key).map(|(a, b)| a ^ b).collect()
+    });
+    peers.truncate(limits::REPLICAS);
+    peers
+}
+
+/// Numbers by chance, the same for the same seed.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    pub fn below(&mut self, most: usize) -> usize {
+        (self.next() % most as u64) as usize
+    }
+
+    pub fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+pub fn document(url: String, text: String) -> Document {
+    let record = Record { url, title: String::new(), text };
+    let bytes = record.encode().unwrap();
+    Document { id: ContentId::of(&bytes), words: record.words().into_iter().collect(), record: bytes }
+}
+
+/// Documents of words whose frequency is in inverse proportion to their rank: the first are in most documents.
+pub fn zipf(count: usize, random: &mut Random) -> Vec<Document> {
+    const VOCABULARY: f64 = 20_000.0;
+    let mut text = |number| {
+        let words = (0..20 + random.below(60)).map(|_| format!("w{}", VOCABULARY.powf(random.unit()) as u64));
+        document(format!("http://zipf.example/{number}"), words.collect::<Vec<_>>().join(" "))
+    };
+    (0..count).map(&mut text).collect()
+}
+
+/// Which documents hold each word, in order.
+pub struct Lists(BTreeMap<String, Vec<ContentId>>);
+
+impl Lists {
+    pub fn of(documents: &[Document]) -> Self {
+        let mut lists: BTreeMap<String, Vec<ContentId>> = BTreeMap::new();
+        for document in documents {
+            document.words.iter().for_each(|word| lists.entry(word.clone()).or_default().push(document.id));
+        }
+        lists.values_mut().for_each(|ids| ids.sort_unstable());
+        Self(lists)
+    }
+
+    pub fn of_word(&self, word: &str) -> &[ContentId] {
+        self.0.get(word).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn words(&self) -> impl Iterator<Item = &String> {
+        self.0.keys()
+    }
+}
+
+/// What was found.
+pub struct Answer {
+    pub ids: BTreeSet<ContentId>,
+    pub whole: bool,
+    pub report: Report,
+}
+
+/// Searches for all that there is.
+pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<Answer, SearchError> {
+    let (events, mut came) = mpsc::channel(16);
+    let query = Query::parse(query).unwrap();
+    let collect = async {
+        let (mut ids, mut end) = (BTreeSet::new(), None);
+        while let Some(event) = came.recv().await {
+            match event {
+                SearchEvent::Hits(hits) => hits.into_iter().for_each(|hit| assert!(ids.insert(hit.id), "twice")),
+                SearchEvent::Done { found, cursor, whole, report } => {
+                    assert_eq!((found, cursor), (ids.len() as u64, None));
+                    end = Some((whole, *report));
+                }
+            }
+        }
+        (ids, end)
+    };
+    let (done, (ids, end)) = tokio::join!(node.search(&query, options, events), collect);
+    done?;
+    let (whole, report) = end.unwrap();
+    Ok(Answer { ids, whole, report })
+}

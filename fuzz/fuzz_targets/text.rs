@@ -1,0 +1,26 @@
+//! Any bytes are one record, whose only spelling they are, or an error; and any text is a query or an error that points
+//! into it, and can be cut into words of bounded length.
+#![no_main]
+
+use furui::search::{MAX_CLAUSES, MAX_WORD, Query, Record, words};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(record) = Record::decode(bytes) {
+        assert_eq!(record.encode().expect("it was read"), bytes);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    for word in words(&text) {
+        assert!((1..=MAX_WORD).contains(&word.len()), "{word:?}");
+    }
+    match Query::parse(&text) {
+        Ok(query) => {
+            assert!((1..=MAX_CLAUSES).contains(&query.clauses().len()));
+            assert!(query.clauses().iter().all(|clause| !clause.must.is_empty()));
+        }
+        Err(error) => {
+            assert!(error.at <= text.len() && text.is_char_boundary(error.at));
+            assert!(!error.to_string().is_empty());
+        }
+    }
+});
