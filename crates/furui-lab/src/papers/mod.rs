@@ -5,6 +5,7 @@
 //! with is elsewhere in this crate.
 
 mod axis;
+mod bloom;
 mod context;
 mod crawl;
 mod experiment;
@@ -13,8 +14,7 @@ mod ours;
 mod page;
 mod plot;
 mod quotient;
-mod seed_000;
-mod seed_001;
+mod ringed;
 mod seed_002;
 mod source;
 mod verdict;
@@ -32,8 +32,8 @@ use page::Pages;
 /// All experiments, in the order of the pages.
 fn experiments() -> Vec<Experiment> {
     let sources = [
-        seed_000::EXPERIMENTS,
-        seed_001::EXPERIMENTS,
+        ringed::EXPERIMENTS,
+        bloom::EXPERIMENTS,
         seed_002::EXPERIMENTS,
         louds::EXPERIMENTS,
         quotient::EXPERIMENTS,

@@ -182,7 +182,7 @@ impl Plot {
             if series.mark != Mark::Formula || next == 0 {
                 next += 1;
             }
-            (COLOURS[(next - 1) % COLOURS.len()], next - 1)
+            (COLOURS[(next - 1) % COLOURS.len()], next - 1 + (next - 1) / COLOURS.len())
         })
     }
 }

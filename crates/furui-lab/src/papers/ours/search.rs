@@ -1,6 +1,6 @@
 //! Golomb-coded sets against ringed filters.
 
-use super::super::seed_000::{corpora, options};
+use super::super::ringed::{corpora, options};
 use super::super::{Axis, Context, Experiment, Finding, Grade, Mark, Plot, Result, Series, Source, Verdict, brief};
 use crate::search;
 
