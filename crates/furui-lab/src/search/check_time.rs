@@ -79,7 +79,7 @@ pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
     let mut table =
         Table::new("fig6_node", format!("A node's answer about {asked} ids, {MEMBERS} in the set"), columns);
     let ids = |set: u64, count: u64| {
-        let id = |i| std::array::from_fn(|byte| (mix(set << 40 | i << 2 | byte as u64 / 8) >> (byte % 8 * 8)) as u8);
+        let id = |i| std::array::from_fn(|byte| (mix(set << 40 | i << 2 | (byte as u64 / 8)) >> (byte % 8 * 8)) as u8);
         let mut ids: Vec<_> = (0..count).map(|i| ContentId::new(id(i))).collect();
         ids.sort_unstable();
         ids
