@@ -82,6 +82,15 @@ impl Axis {
         }
     }
 
+    /// Where bars begin: at 0, or at the end that is nearer to it. A logarithm has no 0.
+    pub(super) fn bottom(&self, span: &Span) -> f64 {
+        let (least, most) = (span.start.min(span.end), span.start.max(span.end));
+        match self.scale {
+            Scale::Log => least,
+            Scale::Linear | Scale::Names(_) => 0f64.clamp(least, most),
+        }
+    }
+
     /// What is written at a tick.
     pub(super) fn tick(&self, place: f64) -> String {
         match &self.scale {
@@ -96,11 +105,6 @@ impl Span {
     /// From the other end.
     pub(super) fn reversed(self) -> Self {
         Self { start: self.end, end: self.start, ticks: self.ticks }
-    }
-
-    /// Where bars begin: at 0, or at the end that is nearer to it.
-    pub(super) fn bottom(&self) -> f64 {
-        0f64.clamp(self.start.min(self.end), self.end.max(self.start))
     }
 }
 

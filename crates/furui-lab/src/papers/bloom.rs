@@ -175,20 +175,20 @@ fn likeness(context: &Context) -> Result<Finding> {
             ]);
         }
     }
-    let truth = table.points("Jaccard, truth", "Jaccard, truth", &[("bits a key", 2u64.into())]);
-    let curves = |name: &str, title: &str, y: &str, column: &str| {
-        let plot = Plot::new(name, title, Axis::linear("Jaccard's likeness of the sets"), Axis::linear(y));
-        [2u64, 10].into_iter().fold(plot, |plot, bits| {
-            let points = table.points("Jaccard, truth", column, &[("bits a key", bits.into())]);
-            plot.with(Series::new(format!("{bits} bits a key"), Mark::Line, points))
-        })
-    };
-    let plots =
-        vec![
-            curves("likeness", "Likeness of two sets by their filters", "estimated", "estimated, mean")
-                .with(Series::new("truth", Mark::Formula, truth)),
-            curves("likeness-xor", "The bits in which two filters differ", "%", "bits that differ %"),
-        ];
+    let x = || Axis::linear("Jaccard's likeness of the sets");
+    let mut errors =
+        Plot::new("likeness", "How far an estimate of Jaccard's likeness is off", x(), Axis::linear("sigma"));
+    let mut xor = Plot::new("likeness-xor", "The bits in which two filters differ", x(), Axis::linear("%"));
+    for bits in [2u64, 10] {
+        let points = |column| table.points("Jaccard, truth", column, &[("bits a key", bits.into())]);
+        let name = format!("{bits} bits a key");
+        errors = errors.with(Series::new(format!("{name}, spread"), Mark::Points, points("spread"))).with(Series::new(
+            "the error stated",
+            Mark::Formula,
+            points("error stated"),
+        ));
+        xor = xor.with(Series::new(name, Mark::Line, points("bits that differ %")));
+    }
     let falls = [2u64, 10].iter().all(|&bits| {
         let points = table.points("in common", "bits that differ %", &[("bits a key", bits.into())]);
         points.is_sorted_by(|a, b| a.1 > b.1)
@@ -210,7 +210,7 @@ fn likeness(context: &Context) -> Result<Finding> {
             ),
         ]),
         tables: vec![table],
-        plots,
+        plots: vec![errors, xor],
         notes: vec![
             "\"Error stated\" is what an estimate says of itself; it should be the spread of the estimates.".to_owned(),
             "The sets are secret only as far as nobody can guess their keys: a guess can be asked for like any key."

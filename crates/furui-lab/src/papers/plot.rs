@@ -138,9 +138,9 @@ impl Plot {
                     let across = |at: f64| (at + left, at + left + 0.9 * width);
                     chart.draw_series(points.iter().map(|&(a, b)| {
                         let corners = if lying {
-                            [(x.bottom(), across(b).0), (a, across(b).1)]
+                            [(self.x.bottom(&x), across(b).0), (a, across(b).1)]
                         } else {
-                            [(across(a).0, y.bottom()), (across(a).1, b)]
+                            [(across(a).0, self.y.bottom(&y)), (across(a).1, b)]
                         };
                         Rectangle::new(corners, colour.filled())
                     }))?;
