@@ -48,7 +48,7 @@ mod tests {
     fn it_is_mt19937() {
         let mut random = MersenneTwister::new(5489);
         assert_eq!(random.next(), 3_499_211_612);
-        (2..10_000).for_each(|_| drop(random.next()));
+        (2..10_000).for_each(|_| _ = random.next());
         assert_eq!(random.next(), 4_123_659_995);
     }
 }
