@@ -92,14 +92,17 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
         notes: vec![
             "Errors are counted as the paper defines them: a false positive is a link to a page that was not crawled, taken for \
              crawled. The LRU learns such a page as any other, and hands it to the filter: once lost, a page tends to be met and \
-             lost again at every link. So a few lost pages with many in-links make most false positives of a small site, and their \
-             number there is luck; pages lost are the steadier measure."
+             lost again at every link. So a few lost pages with many in-links make most false positives of a small site."
                 .to_owned(),
             "The paper does not say whether the LRU stands before the filter in these figures. Its section 5.6 takes the number \
              for LRU and SBFL from Fig. 6, so it does here."
                 .to_owned(),
-            "At the same P the cursor leaves fewer counters in use than chance does (0.72 % instead of 1.07 % at rest) and gives \
-             every key two whole rounds: both errors fall. furui's own P gives the lower false-positive rate up for a longer memory."
+            "At the same P and with keys that never come again, the cursor leaves fewer counters in use than chance does (a rate of \
+             0.72 % instead of 1.07 % at rest) and gives every key two whole rounds: both errors fall. On rust-doc the LRU evicts the \
+             same navigation over and over. There the filter that remembers longer has more keys in it, and that is presumably why \
+             SBFL loses more pages; they are tens."
+                .to_owned(),
+            "furui's own P gives the lower rate up for a longer memory."
                 .to_owned(),
         ],
     })

@@ -36,7 +36,7 @@ const LRU_BYTES: usize = 20;
 /// The crawls of this run, and what they are.
 fn crawls(context: &Context) -> Result<(Vec<Crawl>, String)> {
     let mut crawls = vec![web::crawl(&context.size(web::Shape::FULL, web::Shape::QUICK), context.seed)];
-    let mut about = "breadth-first crawls, each target once a page. ".to_owned();
+    let mut about = format!("breadth-first crawls, each target once a page. {} ", web::ABOUT);
     match context.real("rust-doc") {
         Some(root) => crawls.push(site::crawl(&root, context.seed)?),
         None => about += "The real site is missing: synthetic data only. ",

@@ -159,21 +159,24 @@ impl Crawl {
     pub(super) fn run(&self, mode: Mode, mut seen: impl FnMut(u32, KeyHash) -> bool) -> Outcome {
         let mut crawled = vec![false; self.pages()];
         crawled[0] = true;
-        let mut queue = vec![0];
+        // Live, only what was crawled has its turn.
+        let mut queue: Vec<u32> = match mode {
+            Mode::Replay => (0..self.pages() as u32).collect(),
+            Mode::Live => vec![0],
+        };
         let mut counts = [[0; 2]; 2];
         let mut next = 0;
-        while next < queue.len() {
-            let page = match mode {
-                Mode::Live => queue[next] as usize,
-                Mode::Replay => next,
-            };
+        while let Some(&page) = queue.get(next) {
+            let page = page as usize;
             for &target in &self.links[self.starts[page]..self.starts[page + 1]] {
                 let said = seen(target, self.key(target));
                 let known = crawled[target as usize];
                 counts[usize::from(said)][usize::from(known)] += 1;
                 if !said && !known {
                     crawled[target as usize] = true;
-                    queue.push(target);
+                    if mode == Mode::Live {
+                        queue.push(target);
+                    }
                 }
             }
             next += 1;
@@ -191,5 +194,46 @@ impl Crawl {
         });
         assert!(yes <= self.links.len() as u64, "an answer a link");
         ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// a -> b, c, b; b -> a, d; c -> d; d -> c.
+    fn square() -> Crawl {
+        let links_of = |page: &char, targets: &mut Vec<char>| {
+            targets.extend(match page {
+                'a' => "bcb".chars(),
+                'b' => "ad".chars(),
+                'c' => "d".chars(),
+                _ => "c".chars(),
+            });
+        };
+        Crawl::breadth_first("square", ('a', 1), usize::MAX, links_of, |&page| page == 'a')
+    }
+
+    #[test]
+    fn pages_are_numbered_as_they_are_met_and_a_target_counts_once_a_page() {
+        let crawl = square();
+        assert_eq!(crawl.links, [1, 2, 0, 3, 3, 2]);
+        assert_eq!((crawl.pages(), crawl.in_links()), (4, vec![1, 1, 2, 2]));
+        assert!(crawl.is_front(0) && !crawl.is_front(1));
+    }
+
+    #[test]
+    fn answers_are_counted_against_what_was_crawled() {
+        let crawl = square();
+        let exact = crawl.run(Mode::Replay, |_, _| false);
+        assert_eq!((exact.links, exact.hits, exact.false_negatives, exact.lost()), (6, 0, 3, 0));
+        // b is taken for seen: replayed, the rest is met all the same; live, d is met by way of c.
+        let no_b = |page: u32, _| page == 1;
+        assert_eq!(crawl.run(Mode::Replay, no_b).links, 6);
+        let live = crawl.run(Mode::Live, no_b);
+        assert_eq!((live.links, live.false_positives, live.crawled), (4, 1, vec![true, false, true, true]));
+        // Nothing passes: both links of a are wrongly taken for seen, and no other is met.
+        let deaf = crawl.run(Mode::Live, |_, _| true);
+        assert_eq!((deaf.links, deaf.false_positives, deaf.lost()), (2, 2, 3));
     }
 }

@@ -94,3 +94,21 @@ impl S3Fifo {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_once_does_not_drive_out_what_comes_often() {
+        // 100 entries: 10 small, 90 main.
+        let mut cache = S3Fifo::new(2211);
+        let key = |i: u64| KeyHash::new(i);
+        for _ in 0..4 {
+            (0..5).for_each(|i| _ = cache.observe(key(i)));
+        }
+        (1000..2000).for_each(|i| assert!(!cache.observe(key(i))));
+        assert!((0..5).all(|i| cache.observe(key(i))));
+        assert!(cache.uses.len() <= 100 && cache.ghosts.len() <= 90);
+    }
+}

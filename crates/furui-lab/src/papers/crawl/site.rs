@@ -82,7 +82,7 @@ fn resolve(page: &str, link: &str) -> String {
     for part in link.trim_start_matches('/').split('/') {
         match part {
             "." => {}
-            ".." => drop(parts.pop()),
+            ".." => _ = parts.pop(),
             part => parts.push(part),
         }
     }

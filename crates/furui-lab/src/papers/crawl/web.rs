@@ -16,6 +16,11 @@ impl Shape {
     pub(super) const QUICK: Self = Self { universe: 1 << 14, links: 1 << 16 };
 }
 
+/// How it is made, in a sentence.
+pub(super) const ABOUT: &str = "The seeded web: hosts of 4/u pages for a uniform u; 16 to 400 links a page, log-uniform; three of \
+                                four stay in the host, half of these near the page; a rank r is as popular as r^-0.909; the pages \
+                                of a section of 64 copy 70 % of their links from one list.";
+
 /// A page has from 16 to 400 links, log-uniform: 119 on average, as the paper's hosts have.
 const LINKS: (f64, f64) = (16.0, 400.0);
 /// Three of four links stay in their host.
