@@ -99,7 +99,7 @@ fn made_up_text(seed: u64, words: usize) -> Vec<u8> {
 fn made_up_paths(seed: u64, paths: usize) -> Vec<u8> {
     let mut text = vec![];
     for i in 0..paths as u64 {
-        let random = |j| mix(i * 16 + j ^ seed << 40);
+        let random = |j| mix((i * 16 + j) ^ (seed << 40));
         text.extend_from_slice(b"usr/");
         for j in 0..3 + random(0) % 6 {
             text.extend(made_up_word(random(j + 1)));

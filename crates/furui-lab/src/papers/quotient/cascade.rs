@@ -38,7 +38,7 @@ impl Workload {
 
     /// Every other one is for a key that is there.
     fn query(&self, i: u64) -> u64 {
-        self.key(if i % 2 == 0 { mix(i) % self.keys } else { 1 << 40 | i })
+        self.key(if i.is_multiple_of(2) { mix(i) % self.keys } else { 1 << 40 | i })
     }
 }
 

@@ -221,7 +221,7 @@ impl Load {
                 store.sync()?;
                 return Ok(0);
             }
-            let query = |j: u64| self.key(if j % 2 == 0 { mix(j) % known } else { 1 << 40 | j });
+            let query = |j: u64| self.key(if j.is_multiple_of(2) { mix(j) % known } else { 1 << 40 | j });
             let queries: Vec<u64> = (i * MIXED..(i + 1) * MIXED).map(query).collect();
             match store.count(&queries)? {
                 Some(found) => assert_eq!(found as u64, MIXED / 2, "those that are there and no others"),
