@@ -1,4 +1,4 @@
-use furui::search::{ContentId, Query};
+use furui::search::{ContentId, Place, Query};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
@@ -47,7 +47,7 @@ pub struct Asked {
     /// How many results; at most [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: u32,
     /// [`Summary::cursor`] of the answer that is to be continued.
-    pub cursor: Option<ContentId>,
+    pub cursor: Option<Place>,
     /// Whether [`Event::Step`]s are wanted.
     pub explain: bool,
 }
@@ -98,9 +98,9 @@ pub struct Summary {
     pub total: u64,
     /// Bytes of all messages that the search took.
     pub bytes: u64,
-    /// Where to go on, if there may be more: the id of the last document, in hexadecimal.
+    /// Where to go on, if there may be more: the place of the last document, in hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
-    pub cursor: Option<ContentId>,
+    pub cursor: Option<Place>,
     /// Whether every list that was read was whole, as far as its keepers know.
     pub whole: bool,
 }
@@ -116,7 +116,7 @@ fn displayed<S: Serializer>(id: &ContentId, serializer: S) -> Result<S::Ok, S::E
     serializer.collect_str(id)
 }
 
-fn hexadecimal<S: Serializer>(cursor: &Option<ContentId>, serializer: S) -> Result<S::Ok, S::Error> {
+fn hexadecimal<S: Serializer>(cursor: &Option<Place>, serializer: S) -> Result<S::Ok, S::Error> {
     match cursor {
         Some(cursor) => serializer.collect_str(cursor),
         None => serializer.serialize_none(),

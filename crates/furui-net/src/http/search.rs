@@ -1,7 +1,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::{IntoResponse, Response};
-use furui::search::{ContentId, Query};
+use furui::search::{Place, Query};
 use serde::Deserialize;
 use tokio::sync::mpsc::{self, error::SendTimeoutError};
 use tokio::time::timeout;
@@ -62,7 +62,7 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(ApiError::Limit);
     }
-    let cursor = wanted.cursor.map(|cursor| cursor.parse::<ContentId>().map_err(|_| ApiError::Cursor));
+    let cursor = wanted.cursor.map(|cursor| cursor.parse::<Place>().map_err(|_| ApiError::Cursor));
     let query = Query::parse(&wanted.q).map_err(ApiError::Query)?;
     Ok(Asked { query, limit, cursor: cursor.transpose()?, explain: wanted.explain })
 }

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use furui::search::{Report, Round};
+use furui::search::{Place, Report, Round};
 use tokio::sync::mpsc;
 
 use super::{Node, NodeError, SearchEvent, SearchOptions};
@@ -50,8 +50,8 @@ impl Node {
                         for hit in hits {
                             // Without a record there is no URL either.
                             let (url, title) = hit.record.map(|record| (record.url, record.title)).unwrap_or_default();
-                            // A place in a ranking is given by a later version.
-                            to.send(Event::Hit(Hit { id: hit.id, url, title, score: 1.0 })).await.ok()?;
+                            let score = f64::from(hit.place.score) / f64::from(Place::ONE);
+                            to.send(Event::Hit(Hit { id: hit.place.id, url, title, score })).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {

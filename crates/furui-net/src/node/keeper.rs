@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::HashSpec;
 use furui::search::{
-    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Peer, Refusal, Request, Response, WordSize,
-    limits,
+    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response,
+    SAMPLE, SURVEYED, WordPostings, WordSize, limits,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -271,7 +271,9 @@ impl Desk {
                 let mut sizes = Vec::with_capacity(words.len());
                 for word in words {
                     let listing = self.kept.size(&word)?;
-                    sizes.push((word, WordSize { ids: listing.ids, whole: listing.whole, holders: Vec::new() }));
+                    let mean_length = self.mean_length(&word)?;
+                    let Listing { ids, whole } = listing;
+                    sizes.push((word, WordSize { ids, whole, mean_length, holders: Vec::new() }));
                 }
                 return Ok(Later::Sizes(sizes));
             }
@@ -285,11 +287,21 @@ impl Desk {
         Ok(Later::Now(response))
     }
 
+    /// How long the documents of the sample are on average, if the word is the sample's.
+    fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
+        if word != SAMPLE {
+            return Ok(0);
+        }
+        let weights = self.kept.weights(word, IdRange::ALL, SURVEYED)?;
+        let lengths: u64 = weights.iter().map(|weight| u64::from(weight.length())).sum();
+        Ok(u32::try_from(lengths / (weights.len() as u64).max(1)).unwrap_or(u32::MAX))
+    }
+
     /// Keeps what this node may well be the one to keep.
     fn store(
         &mut self,
         from: &Peer,
-        mut postings: Vec<(String, Vec<ContentId>)>,
+        mut postings: Vec<WordPostings>,
         records: Vec<Vec<u8>>,
         bytes: usize,
     ) -> furui::Result<Response> {
@@ -340,6 +352,7 @@ impl Desk {
             // The list of no word is that of the records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
             let more = ids.len() == most;
+            let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
             let mut ids = ids.to_vec();
             if word.is_empty() {
                 let last = ids.last().copied().filter(|_| more);
@@ -349,7 +362,7 @@ impl Desk {
             let days =
                 expiries.into_iter().map(|at| (at.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8).collect();
             room = room.saturating_sub(ids.len() * LISTED_ID);
-            lists.push(Listed { ids, days, more });
+            lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use furui::Result;
-use furui::search::{ContentId, IdRange, Index, Listing, Peer};
+use furui::search::{ContentId, IdRange, Index, Listing, Peer, Weight};
 
 use super::places::Places;
 use super::word_key;
@@ -50,6 +50,10 @@ impl Index for Kept {
 
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.shelf.slice(word, range, most)
+    }
+
+    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        self.shelf.weights(word, range, most)
     }
 
     fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {

@@ -17,6 +17,7 @@ mod publish;
 mod published;
 mod repair;
 mod search;
+mod survey;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ use keeper::Keeper;
 use published::Published;
 use repair::Repair;
 use search::Known;
+use survey::LastSurvey;
 
 pub use publish::{Document, PublishError};
 pub use repair::Progress;
@@ -52,6 +54,7 @@ struct Inner {
     net: Net,
     keeper: Keeper,
     known: Known,
+    survey: LastSurvey,
     published: Published,
     whole: AtomicBool,
     searches: AtomicU64,
@@ -110,6 +113,7 @@ impl Node {
             repairing: tokio::spawn(repair::run(inner.clone(), Arc::clone(&repair))).abort_handle(),
             repair,
             known: Known::new(),
+            survey: LastSurvey::default(),
             published,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui::search::{
-    Clause, ContentId, Peer, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report, Response, Term,
-    Wants, limits,
+    Clause, ContentId, Peer, Place, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report, Response,
+    Term, Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -27,7 +27,9 @@ pub struct SearchOptions {
     /// How many documents at most; `None` for all.
     pub limit: Option<u64>,
     /// Where an earlier search stopped.
-    pub after: Option<ContentId>,
+    pub after: Option<Place>,
+    /// Whether the best documents come first; otherwise they come in the order of their ids, and there may be any number.
+    pub ranked: bool,
     /// How sets are coded between nodes.
     pub wants: Wants,
     /// Whether the report tells of each round.
@@ -38,21 +40,21 @@ pub struct SearchOptions {
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { limit: Some(20), after: None, wants: Wants::Best, explain: false, records: true }
+        Self { limit: Some(20), after: None, ranked: true, wants: Wants::Best, explain: false, records: true }
     }
 }
 
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
 pub enum SearchEvent {
-    /// Documents that were found, in the order of their ids.
+    /// Documents that were found, in the order of the answer.
     Hits(Vec<Hit>),
     /// The end.
     Done {
         /// How many ids were found.
         found: u64,
         /// Where to go on, if there may be more.
-        cursor: Option<ContentId>,
+        cursor: Option<Place>,
         /// Whether every list was whole, as far as its keeper knows.
         whole: bool,
         /// What it took.
@@ -63,8 +65,8 @@ pub enum SearchEvent {
 /// A document that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its id.
-    pub id: ContentId,
+    /// Its id, and its score if the best were asked for.
+    pub place: Place,
     /// Its record; `None` if it was not to be fetched, or no node that keeps it answered.
     pub record: Option<Record>,
 }
@@ -158,6 +160,7 @@ impl Node {
             page: if options.records { page.min(limits::FETCHED) } else { page },
             limit: options.limit,
             after: options.after,
+            ranked: if options.ranked { Some(self.survey().await) } else { None },
             wants: options.wants,
             salt: furui::HashSpec::random().seed,
             explain: options.explain,
@@ -190,11 +193,11 @@ impl Node {
                             let _ = answers.send(Came::Answer { call: number, response }).await;
                         });
                     }
-                    QueryEvent::Page { ids, cursor } => {
-                        last = Some(cursor);
+                    QueryEvent::Page { places } => {
+                        last = places.last().copied();
                         let hits = match options.records {
-                            true => hits(inner, ids, query.clauses()).await,
-                            false => ids.into_iter().map(|id| Hit { id, record: None }).collect(),
+                            true => hits(inner, places, query.clauses()).await,
+                            false => places.into_iter().map(|place| Hit { place, record: None }).collect(),
                         };
                         if events.send(SearchEvent::Hits(hits)).await.is_err() {
                             return Ok(());
@@ -231,9 +234,10 @@ impl Node {
 
 /// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and the words
 /// that were asked for. Documents without those words are left out: a keeper lied.
-async fn hits(inner: &Inner, ids: Vec<ContentId>, clauses: &[Clause]) -> Vec<Hit> {
+async fn hits(inner: &Inner, places: Vec<Place>, clauses: &[Clause]) -> Vec<Hit> {
+    let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
     let mut records = fetch::records(inner, &ids).await;
-    let hits = ids.into_iter().map(|id| Hit { id, record: records.remove(&id) });
+    let hits = places.into_iter().map(|place| Hit { place, record: records.remove(&place.id) });
     hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fits(record, clauses))).collect()
 }
 

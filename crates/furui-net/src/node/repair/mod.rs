@@ -162,6 +162,7 @@ impl Rounds {
         self.failed = if failures == 0 { 0 } else { self.failed + 1 };
         if new > 0 {
             inner.known.forget();
+            inner.survey.forget();
         }
         if failures == 0 || self.failed >= FAILED_ROUNDS {
             inner.keeper.settle(places).await;
@@ -181,10 +182,9 @@ async fn renew(inner: &Inner) {
         && !stale.is_empty()
     {
         let records = fetch::records(inner, &stale).await;
-        let documents = records.into_iter().filter_map(|(id, record)| {
-            let words = record.words().into_iter().collect();
-            record.encode().ok().map(|record| Document { id, record, words })
-        });
+        let documents = records
+            .into_iter()
+            .filter_map(|(id, record)| Document::new(&record).ok().filter(|document| document.id == id));
         // Those whose record nobody has any more are left out until then, too.
         if publish::store(inner, documents.collect()).await.is_err() || inner.published.set(&stale, now).is_err() {
             return;

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::super::{Clause, ContentId, Found};
+use super::super::{Clause, ContentId, Found, Place};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
@@ -34,8 +34,8 @@ pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u
 pub(super) struct Branch {
     must: Vec<usize>,
     without: Vec<usize>,
-    /// The head to go on at; `None` at the end.
-    next: Option<u64>,
+    /// Where to go on; `None` at the end.
+    next: Option<Next>,
     /// Whether anything was looked at yet.
     begun: bool,
     /// Found, but not yet known to be next in the union.
@@ -55,8 +55,17 @@ pub(super) struct Branch {
     insists: bool,
 }
 
+/// Where the first list goes on.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// In the order of ids, at this head.
+    Head(u64),
+    /// In the order of bounds, at this place; `None` for its beginning.
+    Place(Option<Place>),
+}
+
 impl Branch {
-    pub(super) fn new(clause: &Clause, words: &mut Words, after: Option<ContentId>) -> Self {
+    pub(super) fn new(clause: &Clause, words: &mut Words, ranked: bool, after: Option<ContentId>) -> Self {
         let mut numbers = |names: &[String]| {
             let mut numbers: Vec<usize> = names.iter().map(|name| words.number(name)).collect();
             numbers.sort_unstable();
@@ -65,10 +74,11 @@ impl Branch {
         };
         let (must, without) = (numbers(&clause.must), numbers(&clause.without));
         let contradicts = must.iter().any(|word| without.contains(word));
+        let beginning = if ranked { Next::Place(None) } else { Next::Head(after.map_or(0, ContentId::head)) };
         Self {
             must,
             without,
-            next: if contradicts { None } else { Some(after.map_or(0, ContentId::head)) },
+            next: if contradicts { None } else { Some(beginning) },
             begun: false,
             found: VecDeque::new(),
             waits: 0,
@@ -98,15 +108,29 @@ impl Branch {
         self.next.is_none()
     }
 
-    pub(super) fn next(&self) -> u64 {
-        self.next.unwrap_or(u64::MAX)
+    /// The head to go on at, in the order of ids.
+    pub(super) fn next_head(&self) -> u64 {
+        if let Some(Next::Head(head)) = self.next { head } else { u64::MAX }
+    }
+
+    /// The place to go on at, in the order of bounds.
+    pub(super) fn next_place(&self) -> Option<Place> {
+        if let Some(Next::Place(place)) = self.next { place } else { None }
+    }
+
+    /// The most that what it may still find scores; `None` if that is nothing.
+    pub(super) fn bound(&self) -> Option<u32> {
+        match self.next? {
+            Next::Place(place) => Some(place.map_or(u32::MAX, |place| place.score)),
+            Next::Head(_) => Some(0),
+        }
     }
 
     /// Up to which head everything has been found; `None`, which is less than any, before the first slice.
     pub(super) fn through(&self) -> Option<u64> {
         match self.next {
             None => Some(u64::MAX),
-            Some(next) if self.begun => Some(next - 1),
+            Some(Next::Head(next)) if self.begun => Some(next - 1),
             Some(_) => None,
         }
     }
@@ -168,18 +192,30 @@ impl Branch {
     }
 
     pub(super) fn on_found(&mut self, found: Found, most: u32, after: Option<ContentId>) {
-        self.waits = 0;
-        self.hedge_at = None;
         if self.is_done() {
             return;
         }
-        self.most = most as usize;
-        self.failures = 0;
-        self.begun = true;
+        self.on_slice(most);
         self.seen += found.seen;
         self.hits += found.ids.len() as u64;
         self.found.extend(found.ids.into_iter().filter(|&id| after.is_none_or(|after| id > after)));
-        self.next = found.through.checked_add(1);
+        self.next = found.through.checked_add(1).map(Next::Head);
+    }
+
+    /// The best of a slice are known, and where the next begins.
+    pub(super) fn on_ranked(&mut self, next: Option<Place>, most: u32) {
+        self.on_slice(most);
+        if !self.is_done() {
+            self.next = next.map(|place| Next::Place(Some(place)));
+        }
+    }
+
+    fn on_slice(&mut self, most: u32) {
+        self.waits = 0;
+        self.hedge_at = None;
+        self.failures = 0;
+        self.begun = true;
+        self.most = most as usize;
     }
 
     /// Whether an answer from lists that are not whole is to be asked for again: the first time.
