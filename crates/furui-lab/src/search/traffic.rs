@@ -20,7 +20,7 @@ pub(super) const DELTA: u32 = 100_000;
 const PAPER_BITS: u64 = 2164;
 
 /// How often the queries over all documents are drawn again to see the spread of what they say; over fewer, a quarter.
-const CUT_ROUNDS: u64 = 20;
+const CUT_ROUNDS: u64 = 12;
 
 /// What is read of the traffic of a round, and what joins those of all rounds.
 type Figure = fn(&Traffic) -> f64;

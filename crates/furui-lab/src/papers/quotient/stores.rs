@@ -12,7 +12,7 @@ const TRANSACTION: u64 = 100_000;
 /// Of the mixed load: so many keys are looked up, half of them there, then as many new ones put in.
 const MIXED: u64 = 10_000;
 /// CPU time after which a phase is ended: what it costs is known by then.
-const ENOUGH_NS: u64 = 10_000_000_000;
+const ENOUGH_NS: u64 = 6_000_000_000;
 
 const MEMORY: &str = "memory MiB";
 
@@ -104,7 +104,7 @@ impl Load {
 
 pub(super) fn run(context: &Context) -> Result<Finding> {
     let load =
-        Load { keys: context.size(10_000_000, 5000), mixed: context.size(400_000, MIXED * 2), seed: context.seed };
+        Load { keys: context.size(6_000_000, 5000), mixed: context.size(400_000, MIXED * 2), seed: context.seed };
     let memories: &[u64] = if context.quick { &[1 << 20] } else { &[16 << 20, 64 << 20, 256 << 20, 1 << 30] };
     let mut table = Table::new(
         "stores",
