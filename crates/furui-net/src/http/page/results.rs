@@ -46,9 +46,11 @@ pub(super) async fn search(
     };
     let cursor = place.as_deref().map(cursor).transpose()?;
     let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, explain: true, snippets: true };
+    let started = Instant::now();
     let answer = Answer::ask(&face, asked).await?;
     let (parts, response) = Parts::new(HTML);
-    let mut page = Page { query: q, from, is_first: place.is_none(), shown: 0, steps: Vec::new(), parts };
+    let is_first = place.is_none();
+    let mut page = Page { query: q, from, is_first, started, shown: 0, steps: Vec::new(), parts };
     tokio::spawn(async move {
         // An error: who asked has gone.
         let _ = page.send(answer).await;
@@ -62,6 +64,7 @@ struct Page {
     /// The number of its first result.
     from: u64,
     is_first: bool,
+    started: Instant,
     shown: u64,
     steps: Vec<Step>,
     parts: Parts,
@@ -69,7 +72,6 @@ struct Page {
 
 impl Page {
     async fn send(&mut self, mut answer: Answer) -> Result<(), Gone> {
-        let started = Instant::now();
         let heading = format!("Results for {}", self.query);
         let layout = Layout::new(&heading).query(&self.query);
         let head = html! {
@@ -95,7 +97,7 @@ impl Page {
                     continue;
                 }
                 Event::End(summary) => {
-                    let took = started.elapsed();
+                    let took = self.started.elapsed();
                     html! {
                         (self.summary(&summary, &time(took)))
                         (steps::details(&self.steps, took))

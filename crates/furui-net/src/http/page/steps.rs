@@ -6,7 +6,7 @@ use super::figures::{bytes, time};
 use crate::http::Step;
 
 /// Of the picture, in its own units; a page shows it as wide as there is room.
-const ROW: f64 = 22.0;
+const ROW: usize = 22;
 const COLUMN: f64 = 270.0;
 /// Where the columns begin.
 const TIME: f64 = 28.0;
@@ -46,26 +46,26 @@ pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
 /// A row for each step: when it was under way, and how many bytes went there and back.
 fn picture(steps: &[Step], took: Duration) -> Markup {
     let drawn = &steps[..steps.len().min(DRAWN)];
-    let height = ROW * (drawn.len() as f64 + 1.0);
+    let height = ROW * (drawn.len() + 1);
     let most = drawn.iter().map(|step| step.sent.max(step.received)).max().unwrap_or(0).max(1);
-    let x = |at: Duration| (at.as_secs_f64() / took.as_secs_f64().max(1e-9)).min(1.0) * COLUMN;
-    let length = |bytes: u64| bytes as f64 / most as f64 * COLUMN;
-    let foot = height - ROW * 0.3;
+    let x = |at: Duration| ((at.as_secs_f64() / took.as_secs_f64().max(1e-9)).min(1.0) * COLUMN).round();
+    let length = |bytes: u64| (bytes as f64 / most as f64 * COLUMN).round();
+    let foot = height - 7;
     let mut before = Duration::ZERO;
     html! {
         svg.plan viewBox={ "0 0 " (BYTES + COLUMN) " " (height) } role="img" aria-labelledby="plan" {
             title #plan { "When each step was under way, and how many bytes it took: the figures of the table below" }
             @for (row, step) in drawn.iter().enumerate() {
-                @let y = row as f64 * ROW;
-                text x="0" y=(y + ROW * 0.7) { (row + 1) }
+                @let y = row * ROW;
+                text x="0" y=(y + 15) { (row + 1) }
                 @if let Some(done) = step.done {
                     @let left = x(before.min(done));
                     @let width = (x(done) - left).max(1.0);
-                    rect.time x=(TIME + left) y=(y + 5.0) width=(width) height=(ROW - 10.0) {}
+                    rect.time x=(TIME + left) y=(y + 5) width=(width) height=(ROW - 10) {}
                     @let () = before = done;
                 }
-                rect.sent x=(BYTES) y=(y + 4.0) width=(length(step.sent)) height="6" {}
-                rect.received x=(BYTES) y=(y + 12.0) width=(length(step.received)) height="6" {}
+                rect.sent x=(BYTES) y=(y + 4) width=(length(step.sent)) height="6" {}
+                rect.received x=(BYTES) y=(y + 12) width=(length(step.received)) height="6" {}
             }
             text x=(TIME) y=(foot) { "0" }
             text.end x=(TIME + COLUMN) y=(foot) { (time(took)) }
