@@ -98,6 +98,9 @@ impl Page {
                 }
                 Event::End(summary) => {
                     let took = self.started.elapsed();
+                    // Their bytes are not counted.
+                    let step = "the documents fetched, and the page sent".into();
+                    self.steps.push(Step { step, sent: 0, received: 0, done: Some(took) });
                     html! {
                         (self.summary(&summary, &time(took)))
                         (steps::details(&self.steps, took))
