@@ -67,11 +67,15 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                 let found: Vec<Document> = documents.lock().unwrap().values().filter(fits).cloned().collect();
                 let shown = &found[..found.len().min(asked.limit as usize)];
                 if asked.explain {
-                    let _ = events.send(Event::Step(Step { step: "looked up".into(), sent: 10, received: 20 })).await;
+                    let _ = events
+                        .send(Event::Step(Step { step: "looked up".into(), sent: 10, received: 20, done: None }))
+                        .await;
                 }
                 for document in shown {
                     let Record { url, title, .. } = Record::decode(&document.record).unwrap();
-                    let _ = events.send(Event::Hit(Hit { id: document.id, url, title, score: 1.0 })).await;
+                    let _ = events
+                        .send(Event::Hit(Hit { id: document.id, url, title, score: 1.0, snippet: Vec::new() }))
+                        .await;
                 }
                 let cursor = (shown.len() < found.len()).then(|| Place::by_id(shown[shown.len() - 1].id));
                 let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use furui::search::{ContentId, Place, Query};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
@@ -50,6 +52,8 @@ pub struct Asked {
     pub cursor: Option<Place>,
     /// Whether [`Event::Step`]s are wanted.
     pub explain: bool,
+    /// Whether [`Hit::snippet`]s are wanted.
+    pub snippets: bool,
 }
 
 /// A part of a search's answer: a line of the HTTP answer.
@@ -78,6 +82,18 @@ pub struct Hit {
     pub title: String,
     /// How well it fits: more is better.
     pub score: f64,
+    /// Where the words stand in its text, if that was wanted: for people, so not in lines.
+    #[serde(skip)]
+    pub snippet: Vec<Piece>,
+}
+
+/// A piece of a snippet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Text as it stands in the document.
+    pub text: String,
+    /// Whether it is what was searched for.
+    pub is_match: bool,
 }
 
 /// Something done for a search: a line of its plan, or an exchange of messages.
@@ -89,6 +105,9 @@ pub struct Step {
     pub sent: u64,
     /// Bytes that came back.
     pub received: u64,
+    /// How long after the beginning of the search it was done, if that is known; for people, so not in lines.
+    #[serde(skip)]
+    pub done: Option<Duration>,
 }
 
 /// The end of a search.

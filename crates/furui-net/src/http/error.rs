@@ -35,7 +35,8 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    fn status(&self) -> StatusCode {
+    /// The status of the answer that says so.
+    pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
@@ -52,9 +53,9 @@ impl ApiError {
 impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotFound => {
-                f.write_str("nothing here; ask for /search?q=WORDS, /status or /metrics, or post to /publish")
-            }
+            Self::NotFound => f.write_str(
+                "nothing here; ask for / in a browser, /search?q=WORDS, /status or /metrics, or post to /publish",
+            ),
             Self::Method => f.write_str("not with this method; POST to /publish, GET everything else"),
             Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
@@ -79,6 +80,10 @@ impl IntoResponse for ApiError {
         if let Self::Query(error) = &self {
             body["at"] = error.at.into();
         }
-        (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response()
+        let mut response =
+            (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response();
+        // For the guard, which makes it a page if it is a person who asks.
+        response.extensions_mut().insert(self);
+        response
     }
 }

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::lines::{Gone, Lines};
+use super::lines::Lines;
+use super::parts::Gone;
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused};
 
 /// How it is to be published.

@@ -1,8 +1,9 @@
 use std::fmt::Write;
 
-use furui::search::{Place, Report, Round};
+use furui::search::{Place, Record, Report, Round};
 use tokio::sync::mpsc;
 
+use super::snippet::snippet;
 use super::{Node, NodeError, SearchEvent, SearchOptions};
 use crate::http::{Asked, Call, Event, Hit, Published, Refused, Status, Step, Summary};
 
@@ -49,9 +50,14 @@ impl Node {
                     SearchEvent::Hits(hits) => {
                         for hit in hits {
                             // Without a record there is no URL either.
-                            let (url, title) = hit.record.map(|record| (record.url, record.title)).unwrap_or_default();
+                            let record = hit.record.unwrap_or_else(nothing);
+                            let snippet = match asked.snippets {
+                                true => snippet(&record.text, &asked.query),
+                                false => Vec::new(),
+                            };
+                            let Record { url, title, .. } = record;
                             let score = f64::from(hit.place.score) / f64::from(Place::ONE);
-                            to.send(Event::Hit(Hit { id: hit.place.id, url, title, score })).await.ok()?;
+                            to.send(Event::Hit(Hit { id: hit.place.id, url, title, score, snippet })).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {
@@ -95,8 +101,14 @@ impl Node {
             refused: status.refused,
             sent: status.traffic.wire_out,
             received: status.traffic.wire_in,
+            lately: status.lately,
         })
     }
+}
+
+/// What is known of a document whose record nobody gives.
+fn nothing() -> Record {
+    Record { url: String::new(), title: String::new(), text: String::new() }
 }
 
 /// What a search did, for people: the plan, then each round with the bytes of every message.
@@ -111,12 +123,12 @@ fn steps(report: &Report) -> Vec<Step> {
         "; {} looked up, {} requests, {} of them failed",
         report.lookups, report.messages, report.failures
     );
-    steps.push(Step { step: plan, sent: 0, received: 0 });
+    steps.push(Step { step: plan, sent: 0, received: 0, done: None });
     for (number, round) in report.rounds.iter().enumerate() {
-        let Round { words, most, seen, found, costs, .. } = round;
+        let Round { words, most, seen, found, costs, at, .. } = round;
         let step =
             format!("round {}: {seen} of at most {most} ids of `{}` looked at, {found} found", number + 1, words[0]);
-        steps.push(Step { step, sent: round.sent_bytes, received: round.back_bytes });
+        steps.push(Step { step, sent: round.sent_bytes, received: round.back_bytes, done: Some(*at) });
         for cost in costs {
             let word = words.get(cost.term as usize + 1).map_or("?", String::as_str);
             let step = format!(
@@ -126,7 +138,7 @@ fn steps(report: &Report) -> Vec<Step> {
                 cost.sent_bits,
                 cost.back_bits
             );
-            steps.push(Step { step, sent: cost.sent_bytes, received: cost.back_bytes });
+            steps.push(Step { step, sent: cost.sent_bytes, received: cost.back_bytes, done: None });
         }
     }
     steps
