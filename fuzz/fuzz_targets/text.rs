@@ -2,7 +2,7 @@
 //! into it, and can be cut into words of bounded length.
 #![no_main]
 
-use furui::search::{MAX_CLAUSES, MAX_WORD, Query, Record, words};
+use furui::search::{Fit, MAX_CLAUSES, MAX_WORD, Query, Record, words};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -17,6 +17,13 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(query) => {
             assert!((1..=MAX_CLAUSES).contains(&query.clauses().len()));
             assert!(query.clauses().iter().all(|clause| !clause.must.is_empty()));
+            let fit = Fit::new(query.clauses()).expect("a query keeps to the limits");
+            let record = Record { url: text.to_string(), title: String::new(), text: text.to_string() };
+            let words = record.words();
+            // Where something is excluded it may not fit; and if it fits, its words say so, too.
+            if fit.fits(&record) {
+                assert!(query.clauses().iter().any(|clause| clause.must.iter().all(|word| words.contains(word))));
+            }
         }
         Err(error) => {
             assert!(error.at <= text.len() && text.is_char_boundary(error.at));

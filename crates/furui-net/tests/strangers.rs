@@ -51,7 +51,7 @@ fn lie(request: &Request) -> Vec<u8> {
         }),
         Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1) }),
         Request::Settle(_) => Response::Settled(true),
-        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } => Response::Stored { new: 1 },
         // There is always more.
         Request::Compare { from, .. } => {

@@ -6,8 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::HashSpec;
 use furui::search::{
-    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Peer, Refusal, Request, Response, WordSize,
-    limits,
+    AnswerEvent, Answerer, ContentId, IdRange, Index, Listed, Peer, Refusal, Request, Response, WordSize, limits,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -16,7 +15,7 @@ use tokio::time::Instant;
 use super::allowance::Allowance;
 use super::kept::Kept;
 use super::places::Places;
-use super::{record_key, word_key};
+use super::{fetch, record_key, word_key};
 use crate::net::{Inbound, Net, Reply};
 use crate::shelf::Shelf;
 
@@ -26,8 +25,6 @@ const ORDERS: usize = 64;
 pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Words of a shelf that are looked through for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// Bytes of records in one answer.
-const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 /// Bytes of ids in one answer, and of an id with its days.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 const LISTED_ID: usize = ContentId::BYTES + 1;
@@ -278,7 +275,7 @@ impl Desk {
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids } => Response::Fetched(fetch(&mut self.kept.shelf, &ids)?),
+            Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
             Request::Store { postings, records } => self.store(from, postings, records, bytes)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
@@ -366,23 +363,6 @@ impl Desk {
 enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
-}
-
-/// The records of these documents, as many as fit into a message.
-fn fetch(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Fetched>> {
-    let mut room = FETCHED_BYTES;
-    let mut fetched = Vec::with_capacity(ids.len());
-    for id in ids {
-        fetched.push(match shelf.document(*id)? {
-            None => Fetched::Unknown,
-            Some(record) if record.len() <= room => {
-                room -= record.len();
-                Fetched::Record(record)
-            }
-            Some(_) => Fetched::Later,
-        });
-    }
-    Ok(fetched)
 }
 
 fn respond(counts: &Counts, reply: Reply, response: &Response) {

@@ -9,6 +9,8 @@
 
 mod allowance;
 mod face;
+mod fetch;
+mod filling;
 mod keeper;
 mod kept;
 mod places;

@@ -20,15 +20,19 @@
 mod answerer;
 mod clause;
 mod codec;
+mod fit;
 mod id;
 mod index;
 pub mod limits;
 mod message;
+mod pattern;
 mod peer;
+mod phrase;
 pub mod plan;
 mod querier;
 mod query;
 mod record;
+mod site;
 mod words;
 
 pub use answerer::{AnswerEvent, Answerer};
@@ -37,6 +41,7 @@ pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
     Matches, Prediction, Session, Settlement, Size, predict, settle,
 };
+pub use fit::Fit;
 pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing};
 pub use message::{
@@ -44,7 +49,9 @@ pub use message::{
     Term, Wants, WordSize,
 };
 pub use peer::Peer;
+pub use phrase::{Phrase, PhraseWord};
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
+pub use site::MAX_SITES;
 pub use words::{MAX_WORD, words};

@@ -14,8 +14,8 @@ use tokio::time::{Instant, sleep};
 use super::keeper::{LIFE, unix_seconds};
 use super::places::Places;
 use super::publish::{self, Document};
-use super::search;
-use super::{Inner, Node};
+
+use super::{Inner, Node, fetch};
 use crate::net::Net;
 use taking::{Taking, Why};
 
@@ -180,8 +180,9 @@ async fn renew(inner: &Inner) {
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
-        let records = search::records(inner, &stale).await;
+        let records = fetch::records(inner, &stale, &[]).await;
         let documents = records.into_iter().filter_map(|(id, record)| {
+            let record = record?;
             let words = record.words().into_iter().collect();
             record.encode().ok().map(|record| Document { id, record, words })
         });

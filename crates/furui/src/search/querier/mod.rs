@@ -244,6 +244,11 @@ impl Querier {
         Report { words, failures: self.words.failures(), ..self.report.clone() }
     }
 
+    /// Whether every list so far came from a node that says it has been given all that it should hold.
+    pub fn is_whole(&self) -> bool {
+        self.whole && self.words.iter().all(Word::is_whole)
+    }
+
     /// How many ids it holds.
     pub fn ids_held(&self) -> usize {
         self.ready.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
@@ -274,8 +279,7 @@ impl Querier {
         }
         if self.wanted() == 0 || !more {
             let more = more || !self.ready.is_empty();
-            let whole = self.whole && self.words.iter().all(Word::is_whole);
-            return self.end(QueryEvent::Done { found: self.found, more, whole });
+            return self.end(QueryEvent::Done { found: self.found, more, whole: self.is_whole() });
         }
         for branch in 0..self.branches.len() {
             self.ask(branch, now);
