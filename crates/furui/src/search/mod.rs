@@ -33,6 +33,7 @@ mod querier;
 mod query;
 mod record;
 mod site;
+mod snippet;
 mod words;
 
 pub use answerer::{AnswerEvent, Answerer};
@@ -54,4 +55,5 @@ pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round
 pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
 pub use site::MAX_SITES;
+pub use snippet::{Snippet, Snippets};
 pub use words::{MAX_WORD, words};
