@@ -53,7 +53,7 @@ fn lie(request: &Request) -> Vec<u8> {
             Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1), steps: vec![] })
         }
         Request::Settle(_) => Response::Settled(true),
-        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } => Response::Stored { new: 1 },
         // There is always more.
         Request::Compare { from, .. } => {

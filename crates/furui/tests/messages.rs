@@ -4,8 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use furui::search::{
-    CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Meet, MessageError, Met, Peer, Place, Ranked,
-    Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight, WordSize, limits,
+    Clause, CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Meet, MessageError, Met, Peer, Phrase,
+    PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight, WordSize,
+    limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -77,12 +78,22 @@ fn request() -> impl Strategy<Value = Request> {
             rejected,
             checksum
         })),
-        ids(50).prop_map(|ids| Request::Fetch { ids }),
+        (ids(50), vec(clause(), 0..3)).prop_map(|(ids, clauses)| Request::Fetch { ids, clauses }),
         (vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9), vec(bytes(), 0..5))
             .prop_map(|(postings, records)| Request::Store { postings, records }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
         (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
     ]
+}
+
+fn clause() -> impl Strategy<Value = Clause> {
+    let phrase = (word(), vec((any::<bool>(), word()), 0..4)).prop_map(|(first, others)| {
+        let others = others.into_iter().map(|(skips, word)| PhraseWord { word, skips });
+        Phrase::new([PhraseWord { word: first, skips: false }].into_iter().chain(others).collect()).unwrap()
+    });
+    let phrases = vec(phrase, 0..3).boxed();
+    (vec(word(), 0..3), vec(word(), 0..3), phrases.clone(), phrases)
+        .prop_map(|(must, without, phrases, without_phrases)| Clause { must, without, phrases, without_phrases })
 }
 
 fn word_or_none() -> impl Strategy<Value = String> {
@@ -108,7 +119,12 @@ fn response() -> impl Strategy<Value = Response> {
     let ranked = (vec(place(), 0..9), proptest::option::of(place()), any::<[u64; 2]>(), any::<bool>(), costs)
         .prop_map(|(places, next, [seen, found], whole, costs)| Ranked { places, next, seen, found, whole, costs });
     let found = (ids(50), any::<u64>(), any::<u64>(), any::<bool>(), vec(cost, 0..6));
-    let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
+    let fetched = prop_oneof![
+        bytes().prop_map(Fetched::Record),
+        Just(Fetched::Unknown),
+        Just(Fetched::Later),
+        Just(Fetched::Unfit)
+    ];
     use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unreachable};
     let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded];
     let listed =

@@ -39,7 +39,7 @@ const CODINGS: [Wants; 5] = [
 
 fn clause(must: &[&str], without: &[&str]) -> Clause {
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    Clause { must: owned(must), without: owned(without) }
+    Clause { must: owned(must), without: owned(without), ..Clause::default() }
 }
 
 /// One to three conjunctions of one to five words, with or without words to leave out, of those that `allowed` has.

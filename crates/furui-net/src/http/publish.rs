@@ -213,7 +213,8 @@ fn read(line: &[u8]) -> Result<Document, String> {
     })?;
     let record = Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() };
     let document = Document::new(&record).map_err(|error| error.to_string())?;
-    if document.words.is_empty() {
+    // Its host alone does not make it worth finding.
+    if furui::search::words(&record.title).chain(furui::search::words(&record.text)).next().is_none() {
         return Err("a document without words, which nobody could find; give it a title or a text".into());
     }
     Ok(document)

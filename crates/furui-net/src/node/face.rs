@@ -124,6 +124,10 @@ fn steps(report: &Report) -> Vec<Step> {
         report.lookups, report.messages, report.failures
     );
     steps.push(Step { step: plan, sent: 0, received: 0, done: None });
+    if report.checked > 0 {
+        let step = format!("phrases: the text of {} candidates looked at by the nodes that keep them", report.checked);
+        steps.push(Step { step, sent: 0, received: 0, done: None });
+    }
     for (number, round) in report.rounds.iter().enumerate() {
         let Round { words, most, seen, found, costs, at, .. } = round;
         let step =

@@ -6,17 +6,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::HashSpec;
 use furui::search::{
-    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response,
-    SAMPLE, SURVEYED, WordPostings, WordSize, limits,
+    AnswerEvent, Answerer, ContentId, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response, SAMPLE,
+    SURVEYED, WordPostings, WordSize, limits,
 };
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::allowance::Allowance;
 use super::kept::Kept;
 use super::places::Places;
-use super::{record_key, word_key};
+use super::{fetch, record_key, word_key};
 use crate::net::{Inbound, Net, Reply};
 use crate::shelf::Shelf;
 
@@ -26,8 +26,6 @@ const ORDERS: usize = 64;
 pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Words of a shelf that are looked through for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// Bytes of records in one answer.
-const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 /// Bytes of ids in one answer, and of an id with its days.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 const LISTED_ID: usize = ContentId::BYTES + 1;
@@ -77,7 +75,8 @@ impl Keeper {
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
-        let runtime = Handle::current();
+        // A clock of its own: the thread outlives the runtime if the node is dropped without being shut down.
+        let clock = Builder::new_current_thread().enable_time().build()?;
         let desk = Desk {
             answerer: Answerer::new(net.me()),
             kept: Kept::new(shelf, net.me(), Places::of(&net).await),
@@ -87,6 +86,7 @@ impl Keeper {
             compacted: 0,
             quiet: None,
             net,
+            runtime: Handle::current(),
             replies: HashMap::new(),
             next_reply: 0,
             started: Instant::now(),
@@ -94,7 +94,7 @@ impl Keeper {
         };
         let thread = thread::Builder::new()
             .name("keeper".to_owned())
-            .spawn(move || runtime.block_on(desk.work(inbound, order_queue)))?;
+            .spawn(move || clock.block_on(desk.work(inbound, order_queue)))?;
         Ok((Self { orders, counts }, thread))
     }
 
@@ -127,6 +127,8 @@ impl Keeper {
 }
 
 struct Desk {
+    /// Where that runs which waits for others.
+    runtime: Handle,
     kept: Kept,
     answerer: Answerer,
     net: Net,
@@ -198,7 +200,7 @@ impl Desk {
                     }
                     AnswerEvent::Send { to, call, request } => {
                         let (net, answers) = (self.net.clone(), answers.clone());
-                        tokio::spawn(async move {
+                        self.runtime.spawn(async move {
                             let response = super::call(&net, &to, &request).await;
                             // An error: the desk is closed.
                             let _ = answers.send(Answer { call, response });
@@ -251,7 +253,7 @@ impl Desk {
             Ok(Later::Now(response)) => self.respond(reply, &response),
             Ok(Later::Sizes(sizes)) => {
                 let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
-                tokio::spawn(async move {
+                self.runtime.spawn(async move {
                     let mut answer = Vec::with_capacity(sizes.len());
                     for (word, mut size) in sizes {
                         size.holders = net.replicas(&word_key(&word), limits::REPLICAS).await;
@@ -277,7 +279,7 @@ impl Desk {
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids } => Response::Fetched(fetch(&mut self.kept.shelf, &ids)?),
+            Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
             Request::Store { postings, records } => self.store(from, postings, records, bytes)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
@@ -376,23 +378,6 @@ impl Desk {
 enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
-}
-
-/// The records of these documents, as many as fit into a message.
-fn fetch(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Fetched>> {
-    let mut room = FETCHED_BYTES;
-    let mut fetched = Vec::with_capacity(ids.len());
-    for id in ids {
-        fetched.push(match shelf.document(*id)? {
-            None => Fetched::Unknown,
-            Some(record) if record.len() <= room => {
-                room -= record.len();
-                Fetched::Record(record)
-            }
-            Some(_) => Fetched::Later,
-        });
-    }
-    Ok(fetched)
 }
 
 fn respond(counts: &Counts, reply: Reply, response: &Response) {

@@ -10,6 +10,7 @@
 mod allowance;
 mod face;
 mod fetch;
+mod filling;
 mod history;
 mod keeper;
 mod kept;

@@ -5,13 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui::search::{
-    Clause, ContentId, Peer, Place, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report, Response,
-    Term, Wants, limits,
+    Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report,
+    Response, Term, Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::filling::Filling;
 use super::{Inner, Node, call, fetch, word_key};
 
 /// For how long the keepers of a word and the size of its list are taken as they were.
@@ -47,15 +48,17 @@ impl Default for SearchOptions {
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
 pub enum SearchEvent {
-    /// Documents that were found, in the order of the answer.
+    /// Documents that were found, in the order of the answer: those that fit, phrases included.
     Hits(Vec<Hit>),
     /// The end.
     Done {
-        /// How many ids were found.
+        /// How many documents were found.
         found: u64,
-        /// Where to go on, if there may be more.
+        /// Where to go on, if there may be more: with phrases, fewer than the limit may have been found by then, and
+        /// even none.
         cursor: Option<Place>,
-        /// Whether every list was whole, as far as its keeper knows.
+        /// Whether every list was whole, as far as its keeper knows, and every document whose text had to be looked at
+        /// was to be had.
         whole: bool,
         /// What it took.
         report: Box<Report>,
@@ -156,9 +159,20 @@ impl Node {
         let inner = &*self.0;
         inner.searches.fetch_add(1, Ordering::Relaxed);
         let page = options.limit.unwrap_or(limits::PAGE as u64).clamp(1, limits::PAGE as u64) as usize;
+        let fit = Fit::new(query.clauses()).expect("a query has half as many phrases as words at most");
+        let mut filling = Filling::new(query.clauses(), &fit, options.limit);
         let asked = QueryOptions {
-            page: if options.records { page.min(limits::FETCHED) } else { page },
-            limit: options.limit,
+            page: match &filling {
+                Some(filling) => filling.page(),
+                None if options.records => page.min(limits::FETCHED),
+                None => page,
+            },
+            // How many candidates are needed is only known when there are enough.
+            limit: match &filling {
+                Some(_) if options.ranked => Some(limits::PAGE as u64),
+                Some(_) => None,
+                None => options.limit,
+            },
             after: options.after,
             ranked: if options.ranked { Some(self.survey().await) } else { None },
             wants: options.wants,
@@ -195,19 +209,29 @@ impl Node {
                     }
                     QueryEvent::Page { places } => {
                         last = places.last().copied();
-                        let hits = match options.records {
-                            true => hits(inner, places, query.clauses()).await,
-                            false => places.into_iter().map(|place| Hit { place, record: None }).collect(),
+                        let hits = match &mut filling {
+                            Some(filling) => filling.sift(inner, places).await,
+                            None if options.records => fetch_hits(inner, places, &fit).await,
+                            None => places.into_iter().map(|place| Hit { place, record: None }).collect(),
                         };
-                        if events.send(SearchEvent::Hits(hits)).await.is_err() {
+                        if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
+                        {
+                            return Ok(());
+                        }
+                        if let Some(filling) = filling.as_ref().filter(|filling| filling.is_over()) {
+                            inner.known.learn(querier.terms());
+                            let _ = events.send(filling.done(&querier, filling.cursor, querier.is_whole())).await;
                             return Ok(());
                         }
                     }
                     QueryEvent::Done { found, more, whole } => {
                         inner.known.learn(querier.terms());
                         let cursor = last.filter(|_| more);
-                        let report = Box::new(querier.report());
-                        let _ = events.send(SearchEvent::Done { found, cursor, whole, report }).await;
+                        let done = match &filling {
+                            Some(filling) => filling.done(&querier, cursor, whole),
+                            None => SearchEvent::Done { found, cursor, whole, report: Box::new(querier.report()) },
+                        };
+                        let _ = events.send(done).await;
                         return Ok(());
                     }
                     QueryEvent::Failed { word } => return Err(SearchError::Unreachable(word)),
@@ -232,18 +256,11 @@ impl Node {
     }
 }
 
-/// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and the words
-/// that were asked for. Documents without those words are left out: a keeper lied.
-async fn hits(inner: &Inner, places: Vec<Place>, clauses: &[Clause]) -> Vec<Hit> {
+/// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and fits what
+/// was asked for. Documents that do not are left out: a keeper of a list lied.
+async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> Vec<Hit> {
     let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
-    let mut records = fetch::records(inner, &ids).await;
-    let hits = places.into_iter().map(|place| Hit { place, record: records.remove(&place.id) });
-    hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fits(record, clauses))).collect()
-}
-
-fn fits(record: &Record, clauses: &[Clause]) -> bool {
-    let words = record.words();
-    clauses.iter().any(|clause| {
-        clause.must.iter().all(|word| words.contains(word)) && !clause.without.iter().any(|word| words.contains(word))
-    })
+    let mut records = fetch::records(inner, &ids, &[]).await;
+    let hits = places.into_iter().map(|place| Hit { place, record: records.remove(&place.id).flatten() });
+    hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fit.fits(record))).collect()
 }

@@ -8,6 +8,8 @@ pub const WORD_BYTES: usize = super::MAX_WORD;
 pub const WORDS: usize = super::MAX_WORDS;
 /// Conjunctions of a query.
 pub const CLAUSES: usize = super::MAX_CLAUSES;
+/// Different phrases of a query: each has two of its words at least.
+pub const PHRASES: usize = WORDS / 2;
 /// Peers named as keepers of one word.
 pub const HOLDERS: usize = 8;
 /// Ids in a message, and in the slice of a list that one search looks at.

@@ -3,6 +3,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use super::site::sites;
 use super::{ContentId, Weight, words};
 
 /// The most bytes of a URL.
@@ -66,8 +67,9 @@ impl Record {
         Ok(Self { url: part(0, url)?, title: part(url, url + title)?, text: part(url + title, parts.len())? })
     }
 
-    /// The words under which it is found, in order, each once: those of its title and of its text. Those of the URL are
-    /// not among them, or a search for the name of a site would find all of its pages.
+    /// The words under which it is found, in order, each once: those of its title and of its text, and `site:HOST` for
+    /// the host of its URL and the domains it belongs to, at most [`MAX_SITES`](super::MAX_SITES). Other words of the URL
+    /// are not among them, or a search for the name of a site would find all of its pages.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
     }
@@ -88,6 +90,7 @@ impl Record {
                 }
             }
         }
+        counts.extend(sites(&self.url).map(|site| (site, 1)));
         counts.into_iter().map(|(word, count)| (word, Weight::new(count, length))).collect()
     }
 }
@@ -206,9 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_found_by_title_and_text() {
+    fn a_document_is_found_by_title_text_and_host() {
         let words = record("http://site.example/", "A Sieve", "a sieve, 篩").words();
-        assert_eq!(words.into_iter().collect::<Vec<_>>(), ["a", "sieve", "篩"]);
+        assert_eq!(words.into_iter().collect::<Vec<_>>(), ["a", "sieve", "site:site.example", "篩"]);
     }
 
     proptest! {

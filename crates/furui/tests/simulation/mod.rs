@@ -246,7 +246,7 @@ impl World {
     pub fn truth(&self, clauses: &[Clause]) -> Vec<ContentId> {
         let empty = BTreeSet::new();
         let list = |word: &String| self.lists.get(word).unwrap_or(&empty);
-        let found = clauses.iter().flat_map(|Clause { must, without }| {
+        let found = clauses.iter().flat_map(|Clause { must, without, .. }| {
             let fits = |id: &&ContentId| {
                 must.iter().all(|word| list(word).contains(id)) && !without.iter().any(|word| list(word).contains(id))
             };

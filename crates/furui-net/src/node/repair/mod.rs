@@ -181,10 +181,10 @@ async fn renew(inner: &Inner) {
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
-        let records = fetch::records(inner, &stale).await;
+        let records = fetch::records(inner, &stale, &[]).await;
         let documents = records
             .into_iter()
-            .filter_map(|(id, record)| Document::new(&record).ok().filter(|document| document.id == id));
+            .filter_map(|(id, record)| Document::new(&record?).ok().filter(|document| document.id == id));
         // Those whose record nobody has any more are left out until then, too.
         if publish::store(inner, documents.collect()).await.is_err() || inner.published.set(&stale, now).is_err() {
             return;

@@ -187,7 +187,7 @@ impl<'a> Taking<'a> {
     async fn fetch(&mut self, mut missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
         while !missing.is_empty() {
             let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
-            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect() };
+            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect(), clauses: Vec::new() };
             let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
             let mut by_days: BTreeMap<u8, Vec<(ContentId, Vec<u8>)>> = BTreeMap::new();
             let mut later = Vec::new();
@@ -198,7 +198,7 @@ impl<'a> Taking<'a> {
                         self.record_bytes = left.ok_or(Why::Enough)?;
                         by_days.entry(days).or_default().push((id, record));
                     }
-                    Fetched::Record(_) => return Err(Why::Lied),
+                    Fetched::Record(_) | Fetched::Unfit => return Err(Why::Lied),
                     Fetched::Later => later.push((id, days)),
                     Fetched::Unknown => {}
                 }

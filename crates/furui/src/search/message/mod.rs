@@ -1,5 +1,6 @@
 //! What nodes say to each other. Bytes: docs/format.md, "Messages".
 
+mod clause;
 mod error;
 mod ranked;
 mod reader;
@@ -7,7 +8,7 @@ mod request;
 mod response;
 mod writer;
 
-use super::{Coding, ContentId, IdRange, Peer, Weight, WordPostings};
+use super::{Clause, Coding, ContentId, IdRange, Peer, Weight, WordPostings};
 
 pub use error::MessageError;
 pub use ranked::{Ranked, Ranking};
@@ -33,6 +34,8 @@ pub enum Request {
     Fetch {
         /// Their ids.
         ids: Vec<ContentId>,
+        /// If there are any, only records that fit one of them are wanted: see [`Fit`](super::Fit).
+        clauses: Vec<Clause>,
     },
     /// Keep these: postings by word, and records of documents.
     Store {
@@ -71,7 +74,7 @@ pub enum Response {
     Met(Met),
     /// To [`Request::Settle`]: whether both sides hold the same set.
     Settled(bool),
-    /// To [`Request::Fetch`]: for each id its record, if it is here and there is room in the message.
+    /// To [`Request::Fetch`]: for each id its record, if it is here, fits, and there is room in the message.
     Fetched(Vec<Fetched>),
     /// To [`Request::Store`]: how many of the postings and records were new.
     Stored {
@@ -296,6 +299,8 @@ pub enum Fetched {
     Record(Vec<u8>),
     /// It is not kept here.
     Unknown,
-    /// It is, but the message is full: ask again.
+    /// It is, but the message is full, or enough was looked at for one: ask again.
     Later,
+    /// It is, and fits none of the clauses.
+    Unfit,
 }

@@ -36,7 +36,10 @@ impl Request {
                 to.bytes("bytes of rejected matches", rejected, limits::MESSAGE_BYTES);
                 to.fixed(*checksum);
             }
-            Self::Fetch { ids } => to.ids(ids, limits::FETCHED),
+            Self::Fetch { ids, clauses } => {
+                to.ids(ids, limits::FETCHED);
+                to.clauses(clauses);
+            }
             Self::Store { postings, records } => {
                 to.count("words with postings", postings.len(), limits::POSTINGS);
                 for (word, postings) in postings {
@@ -81,7 +84,7 @@ impl Request {
                 rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
                 checksum: from.fixed("the checksum")?,
             }),
-            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)? },
+            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)?, clauses: from.clauses()? },
             STORE => Self::Store {
                 postings: from.all("words with postings", limits::POSTINGS, 3, |from| {
                     let (word, ids) = (from.word()?, from.ids(limits::IDS)?);

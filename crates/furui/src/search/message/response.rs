@@ -61,6 +61,7 @@ impl Response {
                         }
                         Fetched::Unknown => to.byte(1),
                         Fetched::Later => to.byte(2),
+                        Fetched::Unfit => to.byte(3),
                     }
                 }
             }
@@ -122,10 +123,11 @@ impl Response {
             }),
             SETTLED => Self::Settled(from.flag("whether the sets are the same")?),
             FETCHED => Self::Fetched(from.all("records", limits::FETCHED, 1, |from| {
-                Ok(match from.tag("the kind of a record", 3)? {
+                Ok(match from.tag("the kind of a record", 4)? {
                     0 => Fetched::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
                     1 => Fetched::Unknown,
-                    _ => Fetched::Later,
+                    2 => Fetched::Later,
+                    _ => Fetched::Unfit,
                 })
             })?),
             STORED => Self::Stored { new: from.varint("how many were new")? },

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use super::message::{Cost, Found, Ranked, Ranking, Refusal, Request, Response, Search, Term};
+use super::site::is_site;
 use super::{Clause, ContentId, IdRange, Peer, Place, Survey, limits};
 use branch::{Branch, slice_at_first};
 use top::Top;
@@ -236,6 +237,11 @@ impl Querier {
         Report { words, failures: self.words.failures(), ..self.report.clone() }
     }
 
+    /// Whether every list so far came from a node that says it has been given all that it should hold.
+    pub fn is_whole(&self) -> bool {
+        self.whole && self.words.iter().all(Word::is_whole)
+    }
+
     /// How many ids it holds.
     pub fn ids_held(&self) -> usize {
         self.ready.len() + self.top.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
@@ -306,8 +312,7 @@ impl Querier {
         }
         if self.wanted() == 0 || !more {
             let more = more || !self.ready.is_empty() || self.top.len() > 0;
-            let whole = self.whole && self.words.iter().all(Word::is_whole);
-            return self.end(QueryEvent::Done { found: self.found, more, whole });
+            return self.end(QueryEvent::Done { found: self.found, more, whole: self.is_whole() });
         }
         for branch in 0..self.branches.len() {
             self.ask(branch, now);
@@ -418,7 +423,8 @@ impl Querier {
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
         Ranking {
             mean_length: survey.mean_length,
-            idfs: must.iter().map(|term| survey.idf(term.size)).collect(),
+            // Where a document is says nothing about how well it fits.
+            idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
             best: wanted as u32,
             floor: self.top.floor(wanted),
             after: self.options.after.filter(|_| self.branches.len() == 1),

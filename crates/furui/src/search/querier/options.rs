@@ -73,7 +73,7 @@ pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), Qu
     if !(1..=limits::CLAUSES).contains(&clauses.len()) {
         return Err(QueryRefused::Clauses(clauses.len()));
     }
-    for Clause { must, without } in clauses {
+    for Clause { must, without, .. } in clauses {
         if must.is_empty() {
             return Err(QueryRefused::OnlyWithout);
         }
