@@ -26,6 +26,8 @@ pub(crate) use plot::{Mark, Plot, Series};
 pub(crate) use source::Source;
 pub(crate) use verdict::{Grade, Verdict, brief};
 
+use std::io::Write;
+
 use indicatif::MultiProgress;
 use page::Pages;
 
@@ -89,14 +91,13 @@ fn measure(experiments: &[Experiment], context: &Context, pages: Option<&Pages>)
         bar.set_message(experiment.full_name());
         bar.tick();
         let finding = (experiment.run)(context).map_err(|error| format!("{}: {error}", experiment.full_name()))?;
-        let verdict = &finding.verdict;
-        context.progress.suspend(|| {
-            println!("\n# {}\n\n{}: {}", experiment.title, verdict.grade, verdict.text);
-            finding.tables.iter().for_each(|table| println!("\n## {}\n\n{}", table.title, table.markdown()));
-        });
         if let Some(pages) = pages {
             pages.write(&all, experiment, context, &finding)?;
         }
+        let verdict = &finding.verdict;
+        let mut text = format!("\n# {}\n\n{}: {}\n", experiment.title, verdict.grade, verdict.text);
+        text.extend(finding.tables.iter().map(|table| format!("\n## {}\n\n{}\n", table.title, table.markdown())));
+        context.progress.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
         bar.inc(1);
     }
     Ok(())

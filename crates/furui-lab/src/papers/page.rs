@@ -15,6 +15,20 @@ const MARKER: &str = "\n<!-- experiment ";
 /// The page that links to all others.
 pub(super) const INDEX: &str = "README.md";
 
+/// What the index begins with.
+const HEAD: &str = "\
+# The papers, measured again
+
+Every figure and table of the papers behind furui, and what they leave open, measured with furui's own code. Each section \
+says what is claimed, what we found, on what data and machine, and the command that does it again. All of it: `cargo run \
+--release -p furui-lab -- all --out DIR`, and `--data DIR` for the real data; what is missing there is made up from the \
+seed, and the section says so.
+
+A verdict is *reproduced* where the claim holds, *reproduced within a band* where its direction and order of magnitude do, \
+or its figure for some reading of what the paper leaves open, *not reproduced* where it does not hold here, with the \
+reason, and *measured* where nothing is claimed.
+";
+
 /// The directory of the pages.
 pub(super) struct Pages {
     dir: PathBuf,
@@ -78,11 +92,7 @@ impl Pages {
 
     /// The index of all pages that are there, by whatever run.
     pub(super) fn index(&self, all: &[Experiment]) -> Result<String, Box<dyn Error>> {
-        let mut text = "# The papers, measured again\n\n\
-            Every figure and table of the papers behind furui, and what they leave open, measured with furui's own code. Each \
-            section says what is claimed, what we found, on what data and machine, and the command that does it again. All of \
-            it: `cargo run --release -p furui-lab -- all --out DIR`.\n"
-            .to_owned();
+        let mut text = HEAD.to_owned();
         for source in Source::ALL {
             let sections = self.sections(source)?;
             if sections.is_empty() {

@@ -234,10 +234,10 @@ fn verdict(table: &Table, merging: &Table) -> Verdict {
     let text = format!(
         "Time of both at once as a share of one after the other at k = 4: {} when a dynamic trie is frozen, {} when two tries \
          are merged, {} when sorted keys are frozen; the paper has 0.68. What can be saved is the second scan, and it is cheap \
-         here: {} % of the time of both, one after the other, when a dynamic trie is frozen, against 54 % in the paper. What is \
-         carried costs the more the larger k is, {} % of the time saved at k = 1 and {} % at k = 8, with one state for all probes {} \
-         %. Of the time at k = 4 {} % is the walk, {} % the trie, {} % the filter (the paper: 47, 20, 33). Merging by virtual \
-         nodes with the filter takes {} of the time of a dynamic trie and a scan for 2 tries, {} for 8.",
+         here: {} % of the time of both, one after the other, when a dynamic trie is frozen, against 54 % in the paper. To carry \
+         the hashes instead costs {} % of that scan at k = 1 and {} % at k = 8, with one state for all probes {} %. Of the time at k \
+         = 4 {} % is the walk, {} % the trie, {} % the filter (the paper: 47, 20, 33). Merging by virtual nodes with the filter \
+         takes {} of the time of a dynamic trie and a scan for 2 tries, {} for 8.",
         brief(of(BUFFER, 4)),
         brief(of(MERGE, 4)),
         brief(of(SORTED, 4)),
