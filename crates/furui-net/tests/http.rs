@@ -7,7 +7,7 @@ mod face;
 use std::net::SocketAddr;
 
 use face::{Asked, HOST, face, get};
-use furui::search::{ContentId, Record};
+use furui::search::{ContentId, Place, Record};
 use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status, Summary,
 };
@@ -24,23 +24,30 @@ fn lines(text: &str) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn results_are_sent_as_they_are_found() {
     let (address, mut calls) = face().await;
-    let mut asked =
-        get(address, "/search?q=Two+W%C3%B6rds&limit=7&cursor=00000000000000000000000000000000000000ff&explain=true");
+    let mut asked = get(
+        address,
+        "/search?q=Two+W%C3%B6rds&limit=7&cursor=0000000700000000000000000000000000000000000000ff&explain=true",
+    );
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["two", "wörds"]);
-    assert_eq!((search.limit, search.cursor, search.explain), (7, Some(numbered(255)), true));
+    assert_eq!((search.limit, search.cursor, search.explain), (7, Some(Place { score: 7, id: numbered(255) }), true));
     let record = Record { url: "u:1".into(), title: "t".into(), text: String::new() };
     let id = ContentId::of(&record.encode().unwrap());
-    events
-        .send(Event::Hit(Hit { id, url: record.url, title: record.title, score: 0.5, snippet: Vec::new() }))
-        .await
-        .unwrap();
+    events.send(Event::Hit(Hit { id, url: record.url, title: record.title, score: 0.5, snippet: None })).await.unwrap();
     // Before the search has ended.
     assert_eq!(asked.line(), json!({ "id": id.to_string(), "url": "u:1", "title": "t", "score": 0.5 }));
-    events.send(Event::End(Summary { total: 1, bytes: 9, cursor: Some(numbered(10)), whole: false })).await.unwrap();
+    events
+        .send(Event::End(Summary {
+            total: 1,
+            bytes: 9,
+            cursor: Some(Place { score: 16, id: numbered(10) }),
+            whole: false,
+        }))
+        .await
+        .unwrap();
     assert_eq!(
         asked.line(),
-        json!({ "total": 1, "bytes": 9, "cursor": "000000000000000000000000000000000000000a", "whole": false })
+        json!({ "total": 1, "bytes": 9, "cursor": "00000010000000000000000000000000000000000000000a", "whole": false })
     );
 }
 
@@ -76,8 +83,8 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
         ("GET /search?q=a&limit=0", 400, "1 to 1000"),
         ("GET /search?q=a&limit=1001", 400, "1 to 1000"),
         ("GET /search?q=a&limit=x", 400, "/search?q=two+words"),
-        ("GET /search?q=a&cursor=12", 400, "40 hexadecimal"),
-        ("GET /search?q=a&cursor=%2B00000000000000000000000000000000000000f", 400, "40 hexadecimal"),
+        ("GET /search?q=a&cursor=12", 400, "48 hexadecimal"),
+        ("GET /search?q=a&cursor=%2B0000000000000000000000000000000000000000000000f", 400, "48 hexadecimal"),
         ("GET /search?q=%28a", 400, "never closed"),
     ] {
         let (got, body) = Asked::new(address, request, HOST, b"").answer();
@@ -106,7 +113,7 @@ async fn documents_are_published_in_batches() {
         let Some(Call::Publish { documents, again: false, answer }) = calls.recv().await else { panic!() };
         sizes.push(documents.len());
         let record = Record::decode(&documents[0].record).unwrap();
-        assert_eq!(documents[0].words, record.words().into_iter().collect::<Vec<_>>());
+        assert_eq!(documents[0].words, record.postings().into_iter().collect::<Vec<_>>());
         answer.send(Ok(Published { new: 1 })).unwrap();
     }
     assert_eq!(sizes, [BATCH_DOCUMENTS, 3]);

@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use face::{Asked, face, get};
-use furui::search::ContentId;
-use furui_net::http::{Call, Event, Hit, Piece, Refused, Span, Status, Step, Summary};
+use furui::search::{ContentId, Place};
+use furui_net::http::{Call, Event, Hit, Refused, Snippet, Span, Status, Step, Summary};
 use tokio::sync::mpsc;
 
 /// What browsers send.
@@ -27,12 +27,18 @@ fn id(last: u8) -> ContentId {
 }
 
 fn hit(url: &str, title: &str) -> Event {
-    let snippet =
-        vec![Piece { text: "the <b>".into(), is_match: false }, Piece { text: "bloom & co".into(), is_match: true }];
+    let snippet = Snippet {
+        title_marks: if title == "A title" { vec![2..7] } else { vec![] },
+        text: "the <b>bloom & co, 篩".into(),
+        marks: vec![7..17, 19..22],
+        is_cut_before: true,
+        is_cut_after: false,
+    };
+    let snippet = Some(snippet);
     Event::Hit(Hit { id: id(7), url: url.into(), title: title.into(), score: 1.0, snippet })
 }
 
-fn end(cursor: Option<ContentId>, whole: bool) -> Event {
+fn end(cursor: Option<Place>, whole: bool) -> Event {
     Event::End(Summary { total: 1, bytes: 1234, cursor, whole })
 }
 
@@ -57,22 +63,26 @@ async fn page(path: &str, events: Vec<Event>) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_page_is_sent_as_it_is_found() {
     let (address, mut calls) = face().await;
-    let mut asked = browse(address, "/?q=Bloom+%3C&cursor=00000000000000000000000000000000000000ff&from=11");
+    let mut asked = browse(address, "/?q=Bloom+%3C&cursor=0000000700000000000000000000000000000000000000ff&from=11");
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["bloom"]);
-    assert_eq!((search.limit, search.cursor, search.explain, search.snippets), (10, Some(id(255)), true, true));
+    assert_eq!(
+        (search.limit, search.cursor, search.explain, search.snippets),
+        (10, Some(Place { score: 7, id: id(255) }), true, true)
+    );
     // Before anything was found: head, box with the query, the heading, the beginning of the list.
     let head = asked.until("<ol class=\"results\" start=\"11\">");
     assert!(head.contains("value=\"Bloom &lt;\"") && head.contains("<h1>Results for "), "{head}");
-    events.send(hit("http://a.example/", "A")).await.unwrap();
+    events.send(hit("http://a.example/", "A title")).await.unwrap();
     // Before the search has ended.
     let first = asked.until("</li>");
     assert!(first.contains("<a href=\"http://a.example/\" rel=\"noreferrer noopener\">"), "{first}");
-    assert!(first.contains("the &lt;b&gt;<mark>bloom &amp; co</mark>"), "{first}");
-    events.send(end(Some(id(9)), true)).await.unwrap();
+    assert!(first.contains("<bdi>A <mark>title</mark></bdi></a>"), "{first}");
+    assert!(first.contains(">… the &lt;b&gt;<mark>bloom &amp; co</mark>, <mark>篩</mark></p>"), "{first}");
+    events.send(end(Some(Place { score: 16, id: id(9) }), true)).await.unwrap();
     let rest = asked.until("</html>");
     assert!(rest.contains("Results 11 to 11, and there are more; ") && rest.contains("1.23\u{a0}kB"), "{rest}");
-    let next = "/?q=Bloom+%3C&amp;cursor=0000000000000000000000000000000000000009&amp;from=12";
+    let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12";
     assert!(rest.contains(&format!("<a rel=\"next\" href=\"{next}\">")), "{rest}");
     assert!(!rest.contains("not been given"), "{rest}");
 }
@@ -101,7 +111,8 @@ async fn what_strangers_write_is_text() {
 async fn what_is_missing_is_said_in_words() {
     let body = page("/?q=a", vec![end(None, true)]).await;
     assert!(body.contains("Nothing was found; ") && body.contains("Ask for fewer words"), "{body}");
-    let body = page("/?q=a&cursor=0000000000000000000000000000000000000009&from=11", vec![end(None, true)]).await;
+    let body =
+        page("/?q=a&cursor=000000000000000000000000000000000000000000000009&from=11", vec![end(None, true)]).await;
     assert!(body.contains("There are no more results.") && body.contains("<a href=\"/?q=a\">First page</a>"), "{body}");
     let refused = Event::Refused(Refused { error: "none of the nodes that keep the list of `a` answers".into() });
     let body = page("/?q=a", vec![hit("", ""), refused]).await;

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use furui::search::{ContentId, Query};
+use furui::search::{ContentId, Place, Query};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
-use super::Status;
+use super::{Snippet, Status};
 use crate::node::Document;
 
 /// What the face asks of its node. Whoever asked has gone away when the other end of `answer` or `events` is closed:
@@ -49,7 +49,7 @@ pub struct Asked {
     /// How many results; at most [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: u32,
     /// [`Summary::cursor`] of the answer that is to be continued.
-    pub cursor: Option<ContentId>,
+    pub cursor: Option<Place>,
     /// Whether [`Event::Step`]s are wanted.
     pub explain: bool,
     /// Whether [`Hit::snippet`]s are wanted.
@@ -82,18 +82,9 @@ pub struct Hit {
     pub title: String,
     /// How well it fits: more is better.
     pub score: f64,
-    /// Where the words stand in its text, if that was wanted: for people, so not in lines.
+    /// Where it has what was asked for, if that was wanted: for people, so not in lines.
     #[serde(skip)]
-    pub snippet: Vec<Piece>,
-}
-
-/// A piece of a snippet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Text as it stands in the document.
-    pub text: String,
-    /// Whether it is what was searched for.
-    pub is_match: bool,
+    pub snippet: Option<Snippet>,
 }
 
 /// Something done for a search: a line of its plan, or an exchange of messages.
@@ -117,9 +108,9 @@ pub struct Summary {
     pub total: u64,
     /// Bytes of all messages that the search took.
     pub bytes: u64,
-    /// Where to go on, if there may be more: the id of the last document, in hexadecimal.
+    /// Where to go on, if there may be more: the place of the last document, in hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
-    pub cursor: Option<ContentId>,
+    pub cursor: Option<Place>,
     /// Whether every list that was read was whole, as far as its keepers know.
     pub whole: bool,
 }
@@ -135,7 +126,7 @@ fn displayed<S: Serializer>(id: &ContentId, serializer: S) -> Result<S::Ok, S::E
     serializer.collect_str(id)
 }
 
-fn hexadecimal<S: Serializer>(cursor: &Option<ContentId>, serializer: S) -> Result<S::Ok, S::Error> {
+fn hexadecimal<S: Serializer>(cursor: &Option<Place>, serializer: S) -> Result<S::Ok, S::Error> {
     match cursor {
         Some(cursor) => serializer.collect_str(cursor),
         None => serializer.serialize_none(),

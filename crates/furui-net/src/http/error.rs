@@ -61,7 +61,7 @@ impl fmt::Display for ApiError {
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
-            Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 40 hexadecimal digits"),
+            Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 48 hexadecimal digits"),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(
                 f,

@@ -36,8 +36,8 @@ use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
-pub use crate::node::{Document, Span};
-pub use call::{Asked, Call, Event, Hit, Piece, Published, Refused, Step, Summary};
+pub use crate::node::{Document, Snippet, Span};
+pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
 pub use error::ApiError;
 pub use status::Status;
 

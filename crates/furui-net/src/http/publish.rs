@@ -212,12 +212,11 @@ fn read(line: &[u8]) -> Result<Document, String> {
         format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
     let record = Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() };
-    let encoded = record.encode().map_err(|error| error.to_string())?;
-    let words = record.words().into_iter().collect::<Vec<_>>();
-    if words.is_empty() {
+    let document = Document::new(&record).map_err(|error| error.to_string())?;
+    if document.words.is_empty() {
         return Err("a document without words, which nobody could find; give it a title or a text".into());
     }
-    Ok(Document { id: ContentId::of(&encoded), record: encoded, words })
+    Ok(document)
 }
 
 /// A line is longer than [`MAX_LINE`].

@@ -1,7 +1,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
-use furui::search::{ContentId, Query};
+use furui::search::{Place, Query};
 use serde::Deserialize;
 
 use super::answer::Answer;
@@ -50,6 +50,6 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
 }
 
 /// A cursor as an answer gave it.
-pub(super) fn cursor(text: &str) -> Result<ContentId, ApiError> {
+pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
     text.parse().map_err(|_| ApiError::Cursor)
 }

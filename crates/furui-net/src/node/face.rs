@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use furui::search::{Record, Report, Round};
+use furui::search::{Place, Record, Report, Round};
 use tokio::sync::mpsc;
 
 use super::snippet::snippet;
@@ -51,13 +51,10 @@ impl Node {
                         for hit in hits {
                             // Without a record there is no URL either.
                             let record = hit.record.unwrap_or_else(nothing);
-                            let snippet = match asked.snippets {
-                                true => snippet(&record.text, &asked.query),
-                                false => Vec::new(),
-                            };
+                            let snippet = asked.snippets.then(|| snippet(&record, &asked.query));
                             let Record { url, title, .. } = record;
-                            // A place in a ranking is given by a later version.
-                            to.send(Event::Hit(Hit { id: hit.id, url, title, score: 1.0, snippet })).await.ok()?;
+                            let score = f64::from(hit.place.score) / f64::from(Place::ONE);
+                            to.send(Event::Hit(Hit { id: hit.place.id, url, title, score, snippet })).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::HashSpec;
 use furui::search::{
-    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Peer, Refusal, Request, Response, WordSize,
-    limits,
+    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response,
+    SAMPLE, SURVEYED, WordPostings, WordSize, limits,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -80,8 +80,7 @@ impl Keeper {
         let runtime = Handle::current();
         let desk = Desk {
             answerer: Answerer::new(net.me()),
-            kept: Kept::new(shelf, net.me()),
-            near: Places::of(&net).await,
+            kept: Kept::new(shelf, net.me(), Places::of(&net).await),
             state: HashSpec::random(),
             comings: 0,
             allowance: Allowance::default(),
@@ -131,8 +130,7 @@ struct Desk {
     kept: Kept,
     answerer: Answerer,
     net: Net,
-    /// Who is around, as of the last time that one of the nearest came or went: so often that happened.
-    near: Places,
+    /// How often one of the nearest came or went.
     comings: u64,
     /// How the state that others compare with is made of what it depends on.
     state: HashSpec,
@@ -181,9 +179,8 @@ impl Desk {
                     Some(Order::Stop) | None => break,
                 },
                 Ok(()) = neighbourhood.changed() => {
-                    self.near = Places::of(&self.net).await;
                     self.comings += 1;
-                    self.kept.met_others();
+                    self.kept.met_others(Places::of(&self.net).await);
                 }
                 () = tokio::time::sleep_until(deadline) => {
                     let now = self.now();
@@ -274,7 +271,9 @@ impl Desk {
                 let mut sizes = Vec::with_capacity(words.len());
                 for word in words {
                     let listing = self.kept.size(&word)?;
-                    sizes.push((word, WordSize { ids: listing.ids, whole: listing.whole, holders: Vec::new() }));
+                    let mean_length = self.mean_length(&word)?;
+                    let Listing { ids, whole } = listing;
+                    sizes.push((word, WordSize { ids, whole, mean_length, holders: Vec::new() }));
                 }
                 return Ok(Later::Sizes(sizes));
             }
@@ -288,11 +287,21 @@ impl Desk {
         Ok(Later::Now(response))
     }
 
+    /// How long the documents of the sample are on average, if the word is the sample's.
+    fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
+        if word != SAMPLE {
+            return Ok(0);
+        }
+        let weights = self.kept.weights(word, IdRange::ALL, SURVEYED)?;
+        let lengths: u64 = weights.iter().map(|weight| u64::from(weight.length())).sum();
+        Ok(u32::try_from(lengths / (weights.len() as u64).max(1)).unwrap_or(u32::MAX))
+    }
+
     /// Keeps what this node may well be the one to keep.
     fn store(
         &mut self,
         from: &Peer,
-        mut postings: Vec<(String, Vec<ContentId>)>,
+        mut postings: Vec<WordPostings>,
         records: Vec<Vec<u8>>,
         bytes: usize,
     ) -> furui::Result<Response> {
@@ -302,9 +311,9 @@ impl Desk {
             return Ok(Response::Refused(Refusal::Busy));
         }
         let brought = postings.len() + records.len();
-        postings.retain(|(word, _)| self.near.may_keep(&me, &word_key(word)));
+        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
         let mut records: Vec<_> = records.into_iter().map(|record| (ContentId::of(&record), record)).collect();
-        records.retain(|(id, _)| self.near.may_keep(&me, &record_key(*id)));
+        records.retain(|(id, _)| self.kept.near.may_keep(&me, &record_key(*id)));
         if brought > 0 && postings.is_empty() && records.is_empty() {
             return Ok(Response::Refused(Refusal::Invalid));
         }
@@ -325,7 +334,7 @@ impl Desk {
         let lists = lists
             .into_iter()
             .zip(1..)
-            .filter(|(list, number)| *number == last || self.near.may_keep(from, &word_key(&list.word)));
+            .filter(|(list, number)| *number == last || self.kept.near.may_keep(from, &word_key(&list.word)));
         let lists = lists.map(|(list, _)| (list.word, list.ids, list.fingerprint)).collect();
         Ok(Response::Compared { state, lists, more })
     }
@@ -343,16 +352,17 @@ impl Desk {
             // The list of no word is that of the records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
             let more = ids.len() == most;
+            let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
             let mut ids = ids.to_vec();
             if word.is_empty() {
                 let last = ids.last().copied().filter(|_| more);
-                ids.retain(|id| last == Some(*id) || self.near.may_keep(from, &record_key(*id)));
+                ids.retain(|id| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
             }
             let expiries = shelf.expiries(&ids)?;
             let days =
                 expiries.into_iter().map(|at| (at.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8).collect();
             room = room.saturating_sub(ids.len() * LISTED_ID);
-            lists.push(Listed { ids, days, more });
+            lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)
     }

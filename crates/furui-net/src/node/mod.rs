@@ -9,6 +9,7 @@
 
 mod allowance;
 mod face;
+mod fetch;
 mod history;
 mod keeper;
 mod kept;
@@ -18,6 +19,7 @@ mod published;
 mod repair;
 mod search;
 mod snippet;
+mod survey;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,11 +38,13 @@ use keeper::Keeper;
 use published::Published;
 use repair::Repair;
 use search::Known;
+use survey::LastSurvey;
 
 pub use history::{SPAN, SPANS, Span};
 pub use publish::{Document, PublishError};
 pub use repair::Progress;
 pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
+pub use snippet::Snippet;
 
 /// The file of the node's secret key.
 const IDENTITY: &str = "identity";
@@ -55,6 +59,7 @@ struct Inner {
     net: Net,
     keeper: Keeper,
     known: Known,
+    survey: LastSurvey,
     published: Published,
     whole: AtomicBool,
     searches: AtomicU64,
@@ -119,6 +124,7 @@ impl Node {
             history: History::default(),
             remembering: tokio::spawn(history::run(inner.clone())).abort_handle(),
             known: Known::new(),
+            survey: LastSurvey::default(),
             published,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),

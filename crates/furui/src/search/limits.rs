@@ -25,6 +25,8 @@ pub const LISTED: usize = 1 << 12;
 /// Exchanges that the answer to a search tells the cost of.
 pub const COSTS: usize = WORDS;
 
+/// The greatest idf of a word.
+pub const IDF: u32 = 1 << 15;
 /// Ids of a page.
 pub const PAGE: usize = 1 << 12;
 /// Rounds that the report of a query tells of.

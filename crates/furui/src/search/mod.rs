@@ -28,23 +28,27 @@ mod peer;
 pub mod plan;
 mod querier;
 mod query;
+mod ranking;
 mod record;
+mod weight;
 mod words;
 
 pub use answerer::{AnswerEvent, Answerer};
 pub use clause::Clause;
 pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
-    Matches, Prediction, Session, Settlement, Size, predict, settle,
+    Matches, Prediction, Session, Settlement, Size, decode_steps, encode_steps, predict, settle,
 };
 pub use id::{ContentId, IdRange, NoContentId};
-pub use index::{Index, Listing};
+pub use index::{Index, Listing, WordPostings};
 pub use message::{
-    CodingKind, Cost, Fetched, Found, Listed, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle,
-    Term, Wants, WordSize,
+    CodingKind, Cost, Fetched, Found, Listed, Meet, MessageError, Met, Ranked, Ranking, Refusal, Request, Response,
+    Search, Settle, Term, Wants, WordSize,
 };
 pub use peer::Peer;
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
 pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
+pub use ranking::{Place, SAMPLE, SURVEYED, Scale, Survey, is_sampled};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
+pub use weight::Weight;
 pub use words::{MAX_WORD, words};

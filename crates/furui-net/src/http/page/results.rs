@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::time::Instant;
 
 use axum::extract::rejection::QueryRejection;
@@ -153,7 +154,11 @@ impl Page {
 }
 
 fn result(hit: &Hit) -> Markup {
-    let name = if hit.title.trim().is_empty() { &hit.url } else { &hit.title };
+    let snippet = hit.snippet.clone().unwrap_or_default();
+    let name = match hit.title.trim().is_empty() {
+        true => html! { bdi { (hit.url) } },
+        false => html! { bdi { (marked(&hit.title, &snippet.title_marks)) } },
+    };
     html! {
         li {
             @if hit.url.is_empty() {
@@ -161,21 +166,34 @@ fn result(hit: &Hit) -> Markup {
             } @else {
                 h2 {
                     @if leads_to_the_web(&hit.url) {
-                        a href=(hit.url) rel="noreferrer noopener" { bdi { (name) } }
+                        a href=(hit.url) rel="noreferrer noopener" { (name) }
                     } @else {
-                        bdi { (name) }
+                        (name)
                     }
                 }
                 p.url { bdi { (hit.url) } }
-                @if !hit.snippet.is_empty() {
+                @if !snippet.text.is_empty() {
                     p.snippet dir="auto" {
-                        @for piece in &hit.snippet {
-                            @if piece.is_match { mark { (piece.text) } } @else { (piece.text) }
-                        }
+                        @if snippet.is_cut_before { "… " }
+                        (marked(&snippet.text, &snippet.marks))
+                        @if snippet.is_cut_after { " …" }
                     }
                 }
             }
         }
+    }
+}
+
+/// A text with these parts of it marked.
+fn marked(text: &str, marks: &[Range<usize>]) -> Markup {
+    let mut end = 0;
+    html! {
+        @for mark in marks {
+            @let (before, part) = (text.get(end..mark.start), text.get(mark.clone()));
+            (before.unwrap_or_default()) mark { (part.unwrap_or_default()) }
+            @let () = end = mark.end;
+        }
+        (text.get(end..).unwrap_or_default())
     }
 }
 

@@ -1,14 +1,16 @@
 //! What nodes say to each other. Bytes: docs/format.md, "Messages".
 
 mod error;
+mod ranked;
 mod reader;
 mod request;
 mod response;
 mod writer;
 
-use super::{Coding, ContentId, IdRange, Peer};
+use super::{Coding, ContentId, IdRange, Peer, Weight, WordPostings};
 
 pub use error::MessageError;
+pub use ranked::{Ranked, Ranking};
 
 /// The first byte of every message.
 const VERSION: u8 = 1;
@@ -34,8 +36,8 @@ pub enum Request {
     },
     /// Keep these: postings by word, and records of documents.
     Store {
-        /// For each word the ids to add to its list.
-        postings: Vec<(String, Vec<ContentId>)>,
+        /// For each word the postings to add to its list.
+        postings: Vec<WordPostings>,
         /// Documents to keep.
         records: Vec<Vec<u8>>,
     },
@@ -63,6 +65,8 @@ pub enum Response {
     Sizes(Vec<WordSize>),
     /// To [`Request::Search`].
     Found(Found),
+    /// To a [`Request::Search`] with a [`Ranking`].
+    Ranked(Ranked),
     /// To [`Request::Meet`].
     Met(Met),
     /// To [`Request::Settle`]: whether both sides hold the same set.
@@ -133,6 +137,8 @@ pub struct Search {
     pub wants: Wants,
     /// A number chosen for this query, unknown before: salts the checks.
     pub salt: u64,
+    /// To have the best documents instead of the first; then the range is not looked at.
+    pub ranking: Option<Ranking>,
 }
 
 /// How sets are sent between holders.
@@ -229,6 +235,8 @@ pub struct Meet {
     pub range: IdRange,
     /// The set, coded: see the codec.
     pub set: Vec<u8>,
+    /// Whether the answer is to tell how often the word occurs.
+    pub weighted: bool,
 }
 
 /// The answer to a [`Meet`].
@@ -240,6 +248,8 @@ pub struct Met {
     pub whole: bool,
     /// The name of what the receiver remembers for a [`Settle`], in an exchange of three messages.
     pub session: Option<u64>,
+    /// For each match the step of its [`Weight`], coded: see the codec. Empty unless it was asked for.
+    pub steps: Vec<u8>,
 }
 
 /// Tells which matches were false, and a checksum of the rest.
@@ -260,6 +270,8 @@ pub struct WordSize {
     pub ids: u64,
     /// Whether this node has been given everything that it should hold.
     pub whole: bool,
+    /// Of the [`SAMPLE`](super::SAMPLE): how many words its documents have on average. 0 of other words.
+    pub mean_length: u32,
     /// The nodes closest to the word that this one knows, itself among them, closest first.
     pub holders: Vec<Peer>,
 }
@@ -269,6 +281,8 @@ pub struct WordSize {
 pub struct Listed {
     /// The ids, ascending.
     pub ids: Vec<ContentId>,
+    /// The weights of these postings; none if they are documents.
+    pub weights: Vec<Weight>,
     /// For how many days more each is kept, rounded down: a copy does not outlive the original.
     pub days: Vec<u8>,
     /// Whether the range has others after the last of them.

@@ -50,7 +50,7 @@ pub struct Round {
     /// How many were.
     pub seen: u64,
     /// How many were found.
-    pub found: usize,
+    pub found: u64,
     /// Bytes of the request.
     pub sent_bytes: u64,
     /// Bytes of the answer.
