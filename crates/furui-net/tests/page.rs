@@ -28,7 +28,7 @@ fn id(last: u8) -> ContentId {
 
 fn hit(url: &str, title: &str) -> Event {
     let snippet = Snippet {
-        title_marks: if title == "A title" { vec![2..7] } else { vec![] },
+        title_marks: title.find("title").map(|at| at..at + 5).into_iter().collect(),
         text: "the <b>bloom & co, 篩".into(),
         marks: vec![7..17, 19..22],
         is_cut_before: true,
