@@ -12,6 +12,9 @@ const LONG: usize = 24;
 /// Before each section, so that a run of one experiment finds and renews its own.
 const MARKER: &str = "\n<!-- experiment ";
 
+/// The page that links to all others.
+pub(super) const INDEX: &str = "README.md";
+
 /// The directory of the pages.
 pub(super) struct Pages {
     dir: PathBuf,
@@ -54,7 +57,8 @@ impl Pages {
             }
         }
         std::fs::write(self.page(experiment.source), text)?;
-        self.write_index(all)
+        std::fs::write(self.dir.join(INDEX), self.index(all)?)?;
+        Ok(())
     }
 
     fn page(&self, source: Source) -> PathBuf {
@@ -72,8 +76,8 @@ impl Pages {
         Ok(sections.map(|(name, section)| (name.to_owned(), section.to_owned())).collect())
     }
 
-    /// Writes the index of all pages that are there.
-    fn write_index(&self, all: &[Experiment]) -> Result<(), Box<dyn Error>> {
+    /// The index of all pages that are there, by whatever run.
+    pub(super) fn index(&self, all: &[Experiment]) -> Result<String, Box<dyn Error>> {
         let mut text = "# The papers, measured again\n\n\
             Every figure and table of the papers behind furui, and what they leave open, measured with furui's own code. Each \
             section says what is claimed, what we found, on what data and machine, and the command that does it again. All of \
@@ -94,8 +98,7 @@ impl Pages {
                 text += &format!("| {name} | [{title}]({}.md#{}) | {grade} |\n", source.page(), anchor(&title));
             }
         }
-        std::fs::write(self.dir.join("README.md"), text)?;
-        Ok(())
+        Ok(text)
     }
 }
 
@@ -127,15 +130,26 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding) -> Str
     let quick = if context.quick { " --quick" } else { "" };
     let data = if context.data.is_some() { " --data DIR" } else { "" };
     text += &format!(
-        "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab -- paper {} --seed {}{data}{quick}\n",
+        "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab {}-- paper {} --seed {}{data}{quick}\n",
         finding.data,
         context.seed,
         commit(),
         machine(),
+        features(),
         experiment.full_name(),
         context.seed,
     );
     text
+}
+
+/// What this program was built with.
+fn features() -> &'static str {
+    match (cfg!(feature = "rivals"), cfg!(feature = "rocksdb")) {
+        (true, true) => "--features rivals,rocksdb ",
+        (true, false) => "--features rivals ",
+        (false, true) => "--features rocksdb ",
+        (false, false) => "",
+    }
 }
 
 /// What the index says of a section.

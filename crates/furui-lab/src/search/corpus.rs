@@ -58,6 +58,11 @@ impl Corpus {
         self.ids.len() as u32
     }
 
+    /// Whether it has the figures of the paper's Table 1.
+    pub(crate) fn has_shape_of_the_paper(&self) -> bool {
+        matches!(self.lists, Lists::Drawn(_)) && self.documents() == zipf::Shape::PAPER.documents
+    }
+
     /// The words that occur in the first `documents`.
     pub(crate) fn words(&self, documents: u32) -> Vec<u32> {
         (0..self.first.len() as u32).filter(|&word| self.first[word as usize] < documents).collect()

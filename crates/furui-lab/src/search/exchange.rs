@@ -158,17 +158,21 @@ impl Traffic {
 
 /// The traffic of a workload of two words, for each way to meet.
 pub(super) fn measure(workload: &Workload<'_>, ways: &[Way], check: bool) -> Result<Vec<Traffic>, CodecError> {
-    let mut traffic = vec![Traffic::default(); ways.len()];
-    for (lists, salt) in workload.lists().zip(0..) {
+    let queries = workload.map(|lists, salt| -> Result<Vec<Exchange>, CodecError> {
         let drawn = [&lists[0], &lists[1]];
         let sorted = if lists[0].len() <= lists[1].len() { drawn } else { [&lists[1], &lists[0]] };
-        for (&(order, choice), traffic) in ways.iter().zip(&mut traffic) {
+        let meet = |&(order, choice): &Way| {
             let [own, other] = match order {
                 Order::Drawn => drawn,
                 Order::SmallerFirst => sorted,
             };
-            traffic.add(exchange(own, other, choice, salt, check)?);
-        }
+            exchange(own, other, choice, salt, check)
+        };
+        ways.iter().map(meet).collect()
+    });
+    let mut traffic = vec![Traffic::default(); ways.len()];
+    for query in queries {
+        traffic.iter_mut().zip(query?).for_each(|(traffic, exchange)| traffic.add(exchange));
     }
     Ok(traffic)
 }

@@ -4,6 +4,7 @@
 //! Each experiment is a function that returns tables.
 
 mod all_pairs;
+mod best_rate;
 mod check_time;
 mod codings;
 mod corpus;
@@ -20,12 +21,13 @@ use std::ops::RangeInclusive;
 
 use indicatif::ProgressBar;
 
+pub(crate) use best_rate::{best, best_rates, eq18};
 pub(crate) use check_time::{fig6, keys_kept};
 pub(crate) use codings::{coded_sets, codings};
 pub(crate) use corpus::Corpus;
 pub(crate) use rates::{fig4, fig5};
 pub(crate) use three::three;
-pub(crate) use traffic::{best, best_rates, cuts, eq18, fig7, fig8_and_9, table1};
+pub(crate) use traffic::{cuts, fig7, fig8_and_9, table1};
 pub(crate) use zipf::Shape;
 
 /// The k of the paper's rates: α from 2⁻¹ to 2⁻¹¹.

@@ -49,9 +49,11 @@ pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<
         ];
         let workload = options.workload(corpus, corpus.documents(), 3);
         let mut traffic = vec![[Traffic::default(); 2]; chains.len()];
-        for (lists, salt) in workload.lists().zip(0..) {
-            for ((_, chain), [two, three]) in chains.iter().zip(&mut traffic) {
-                let [first, second] = chain.run(&lists, salt)?;
+        let queries = workload.map(|lists, salt| -> Result<Vec<_>, CodecError> {
+            chains.iter().map(|(_, chain)| chain.run(lists, salt)).collect()
+        });
+        for query in queries {
+            for ([first, second], [two, three]) in query?.into_iter().zip(&mut traffic) {
                 two.add(first);
                 three.add(Exchange { bits: first.bits + second.bits, bytes: first.bytes + second.bytes, ..first });
             }

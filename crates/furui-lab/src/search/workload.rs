@@ -1,5 +1,8 @@
 //! The queries: uniform choices of words, each with the lists that meet.
 
+use std::panic::resume_unwind;
+use std::thread::ScopedJoinHandle;
+
 use furui::search::ContentId;
 
 use super::corpus::Corpus;
@@ -35,11 +38,23 @@ impl<'a> Workload<'a> {
         Self { corpus, documents, queries: (0..queries).map(|_| draw()).collect() }
     }
 
-    /// The lists of each query, ascending.
-    pub(crate) fn lists(&self) -> impl Iterator<Item = Vec<Vec<ContentId>>> {
-        self.queries.iter().map(|query| {
-            let list = |&word: &u32| self.corpus.ids(&self.corpus.list(word, self.documents));
-            query.iter().map(list).collect()
+    /// What `of_query` makes of each query's lists, which ascend, and of its number, in no particular order. All processors
+    /// take part.
+    pub(crate) fn map<T: Send>(&self, of_query: impl Fn(&[Vec<ContentId>], u32) -> T + Sync) -> Vec<T> {
+        let parts = std::thread::available_parallelism().map_or(1, usize::from);
+        let part = |first: usize| -> Vec<T> {
+            let queries = self.queries.iter().zip(0..).skip(first).step_by(parts);
+            queries.map(|(query, number)| of_query(&self.lists(query), number)).collect()
+        };
+        std::thread::scope(|scope| {
+            let part = &part;
+            let threads: Vec<_> = (0..parts).map(|first| scope.spawn(move || part(first))).collect();
+            let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+            threads.into_iter().flat_map(join).collect()
         })
+    }
+
+    fn lists(&self, query: &[u32]) -> Vec<Vec<ContentId>> {
+        query.iter().map(|&word| self.corpus.ids(&self.corpus.list(word, self.documents))).collect()
     }
 }

@@ -1,11 +1,13 @@
-//! The exact set on storage, alone and against stores of others (feature `rivals`): what a key costs, and what it
-//! weighs.
+//! The exact set on storage, alone and against stores of others (features `rivals` and `rocksdb`): what a key costs, and
+//! what it weighs.
 
 pub(crate) mod counted;
 mod large;
 pub(crate) mod ours;
 #[cfg(feature = "rivals")]
 pub(crate) mod rivals;
+#[cfg(feature = "rocksdb")]
+pub(crate) mod rocksdb;
 mod small;
 pub(crate) mod sort_merge;
 

@@ -53,7 +53,8 @@ impl Survey {
 
     /// The weight of a word that so many of the documents have: BM25's idf, in 1/1024, at least 1.
     pub fn idf(&self, size: u64) -> u32 {
-        let (documents, size) = (self.documents.max(size) as f64, rounded(size) as f64);
+        let size = rounded(size);
+        let (documents, size) = (self.documents.max(size) as f64, size as f64);
         let idf = (1.0 + (documents - size + 0.5).max(0.5) / (size + 0.5)).ln();
         (idf * ONE).round().clamp(1.0, limits::IDF.into()) as u32
     }

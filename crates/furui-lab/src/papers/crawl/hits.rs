@@ -1,22 +1,21 @@
-//! Figs. 5, 8, 9 and 10: how many links the caches answer, and the memory that takes.
+//! Figs. 5 and 8: how many links the caches answer.
+
+use std::ops::RangeInclusive;
 
 use super::order::{Crawl, Mode, PAPER_HOSTS};
 use super::tier::{Stable, Tier};
-use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, slug, stable_bytes};
+use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, stable_bytes};
 use crate::papers::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
 use crate::table::{Cell, Table};
 
 const ENTRIES: &str = "log2 of the paper's entries";
-const SIZE: &str = "log2 of the paper's counters";
-const HITS: &str = "hits, % of links";
-const KB: &str = "kB";
-const SAVED: &str = "memory saved, %";
+pub(super) const SIZE: &str = "log2 of the paper's counters";
+pub(super) const HITS: &str = "hits, % of links";
+pub(super) const KB: &str = "kB";
 
 /// What Broder, Najork and Wiener found for a large enough LRU, as the paper says.
 const BRODER: f64 = 80.0;
-/// The memory saved at best, in %, as the paper says.
-const PAPER_SAVED: f64 = 63.0;
-const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
+pub(super) const SETTINGS: [Stable; 2] = [Stable::FINE, Stable::COARSE];
 /// False positives at 2^30 counters with these settings, as the paper says.
 const PAPER_FALSE_POSITIVES: [f64; 2] = [1e4, 1.5e6];
 
@@ -75,14 +74,14 @@ pub(in super::super) fn fig5(context: &Context) -> Result<Finding> {
     })
 }
 
-/// The paper's two settings at each of its sizes: the table of Fig. 8, which Figs. 9 and 10 are made from.
-fn stable_hits(crawls: &[Crawl], context: &Context) -> Result<Table> {
+/// The paper's two settings at sizes in its scale: the table of Fig. 8, which Figs. 9 and 10 are made from.
+pub(super) fn stable_hits(crawls: &[Crawl], sizes: &RangeInclusive<u32>, context: &Context) -> Result<Table> {
     let columns = ["crawl", "filter", SIZE, "counters", KB, HITS, "false positives", "pages lost"];
     let mut table = Table::new("fig8", "An LRU of the paper's 2^20 entries, and SBFL".to_owned(), columns);
-    let bar = context.bar((crawls.len() * SETTINGS.len() * COUNTERS.count()) as u64, "LRU and SBFL");
+    let bar = context.bar((crawls.len() * SETTINGS.len() * sizes.clone().count()) as u64, "LRU and SBFL");
     for crawl in crawls {
         for filter in SETTINGS {
-            for log2 in COUNTERS {
+            for log2 in sizes.clone() {
                 let outcome = Tier::stable(crawl.size(FRONT), crawl.size(log2), filter).ask(crawl, &Mode::Replay)?;
                 table.push([
                     crawl.name.into(),
@@ -103,7 +102,7 @@ fn stable_hits(crawls: &[Crawl], context: &Context) -> Result<Table> {
 
 pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
     let (crawls, data) = crawls(context)?;
-    let table = stable_hits(&crawls, context)?;
+    let table = stable_hits(&crawls, &COUNTERS, context)?;
     let plot = Plot::new("fig8", "Hit ratio of LRU and SBFL", Axis::linear(SIZE), Axis::linear(HITS));
     let mut grows = true;
     let plot = each(&crawls).fold(plot, |plot, (crawl, filter)| {
@@ -138,112 +137,14 @@ pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
     })
 }
 
-pub(in super::super) fn fig9(context: &Context) -> Result<Finding> {
-    let (crawls, data) = crawls(context)?;
-    let measured = stable_hits(&crawls, context)?;
-    let mut table = Table::new(
-        "fig9",
-        "Memory at equal hits".to_owned(),
-        ["crawl", "filter", SIZE, HITS, "kB, LRU and SBFL", "kB, LRU alone", SAVED],
-    );
-    // Larger than the paper's, so that the best of the others find an equal.
-    let sizes = *LRU.start()..=LRU.end() + 5;
-    let bar = context.bar((crawls.len() * sizes.clone().count()) as u64, "LRU alone");
-    let mut plots = vec![];
-    for crawl in &crawls {
-        let mut alone: Vec<(f64, f64)> = vec![];
-        for log2 in sizes.clone() {
-            let entries = crawl.size(log2);
-            let outcome = Tier::Lru { entries }.ask(crawl, &Mode::Replay)?;
-            alone.push(((entries * LRU_BYTES) as f64 / 1e3, 100.0 * outcome.hit_ratio()));
-            bar.inc(1);
-        }
-        for filter in SETTINGS {
-            for row in measured.only(&only(crawl, filter)) {
-                let (Some(own), Some(hits)) = (row[4].number(), row[5].number()) else { continue };
-                let Some(lru) = memory_for(&alone, hits) else { continue };
-                let saved = 100.0 * (1.0 - own / lru);
-                table.push([
-                    row[0].clone(),
-                    row[1].clone(),
-                    row[2].clone(),
-                    hits.into(),
-                    own.into(),
-                    lru.into(),
-                    saved.into(),
-                ]);
-            }
-        }
-        let name = format!("fig9-{}", slug(crawl.name));
-        let plot = Plot::new(&name, format!("{}: hits and memory", crawl.name), Axis::log(KB), Axis::linear(HITS));
-        let plot = plot.with(Series::new("LRU alone", Mark::Line, alone));
-        plots.push(SETTINGS.into_iter().fold(plot, |plot, filter| {
-            let points = measured.points(KB, HITS, &only(crawl, filter));
-            plot.with(Series::new(format!("LRU and {}", filter.name()), Mark::Line, points))
-        }));
-    }
-    let mut verdicts = vec![];
-    for crawl in &crawls {
-        let coarse = table.range(SAVED, &only(crawl, Stable::COARSE));
-        let what = format!("Memory saved at best on the {} crawl, k = 4, in %", crawl.name);
-        verdicts
-            .push(Verdict::near(&what, PAPER_SAVED, coarse.1, 0.1, 0.5).and(format!("At worst {}.", brief(coarse.0))));
-        let fine: Vec<f64> =
-            table.points(SIZE, SAVED, &only(crawl, Stable::FINE)).iter().map(|point| point.1).collect();
-        let signs = fine.first().zip(fine.last()).is_some_and(|(few, many)| *few > 0.0 && *many < 0.0);
-        verdicts.push(Verdict::new(
-            if signs { Grade::Reproduced } else { Grade::NotReproduced },
-            format!(
-                "With k = 8, from few hits to many: {} %.",
-                fine.iter().map(|&saved| brief(saved)).collect::<Vec<_>>().join(", ")
-            ),
-        ));
-    }
-    Ok(Finding {
-        data,
-        verdict: Verdict::all(verdicts),
-        tables: vec![table],
-        plots,
-        notes: vec![
-            "As in the paper: 20 bytes an entry of the LRU, 2 bits a counter, and the LRU of equal hits interpolated between two \
-             sizes, linear in the hits. Negative: the LRU alone needs less. Sizes that hit less, or more, than any LRU measured \
-             are left out; the LRU goes up to 2^29 here, to 2^24 in the paper."
-                .to_owned(),
-            "The paper found that LRU alone wins at many hits with k = 8. Here it does not: only on rust-doc does the saving shrink \
-             to almost nothing at the largest size. How steep the LRU's curve is there decides, and that is the graph's; the \
-             paper's graph is not to be had."
-                .to_owned(),
-        ],
-    })
-}
-
-/// The memory for so many hits, between two measured points (memory, hits), linear in the hits.
-fn memory_for(curve: &[(f64, f64)], hits: f64) -> Option<f64> {
-    let above = curve.iter().position(|point| point.1 >= hits)?;
-    let (low, high) = (curve[above.checked_sub(1)?], curve[above]);
-    Some(low.0 + (high.0 - low.0) * (hits - low.1) / (high.1 - low.1))
-}
-
 fn each(crawls: &[Crawl]) -> impl Iterator<Item = (&Crawl, Stable)> {
     crawls.iter().flat_map(|crawl| SETTINGS.map(|filter| (crawl, filter)))
 }
 
-fn only(crawl: &Crawl, filter: Stable) -> [(&'static str, Cell); 2] {
+pub(super) fn only(crawl: &Crawl, filter: Stable) -> [(&'static str, Cell); 2] {
     [("crawl", crawl.name.into()), ("filter", filter.name().into())]
 }
 
 fn kb(bytes: usize) -> Cell {
     (bytes as f64 / 1e3).into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_interpolated_between_the_sizes_around_the_hits() {
-        let curve = [(10.0, 20.0), (20.0, 40.0), (40.0, 50.0)];
-        assert_eq!([30.0, 45.0, 50.0].map(|hits| memory_for(&curve, hits)), [Some(15.0), Some(30.0), Some(40.0)]);
-        assert_eq!([10.0, 60.0].map(|hits| memory_for(&curve, hits)), [None, None]);
-    }
 }

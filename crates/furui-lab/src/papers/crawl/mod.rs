@@ -2,6 +2,7 @@
 //! open, on a seeded graph like the web and on a real site.
 
 mod decrement;
+mod equal_hits;
 mod errors;
 mod hits;
 mod important;
@@ -15,8 +16,9 @@ mod time;
 mod web;
 
 pub(super) use decrement::table1;
+pub(super) use equal_hits::fig9;
 pub(super) use errors::fig6;
-pub(super) use hits::{fig5, fig8, fig9};
+pub(super) use hits::{fig5, fig8};
 pub(super) use important::important;
 pub(super) use recent::recent;
 pub(super) use time::time;

@@ -4,7 +4,7 @@ use furui::seen::{Cache, Seen, SeenOptions};
 use furui::store::Scratch;
 use furui::{HashSpec, KeyHash};
 
-use super::order::Crawl;
+use super::order::{Crawl, TIMED};
 use super::tier::{Clock, Stable, Tier};
 use super::{COUNTERS, FRONT, LRU, LRU_BYTES, crawls, stable_bytes};
 use crate::clock::{median, ns_each};
@@ -44,9 +44,10 @@ pub(in super::super) fn time(context: &Context) -> Result<Finding> {
                  keys than memory. Memory is 4 bytes a page, at least 1 MiB: less than half of what the set needs, except on \
                  rust-doc, where all stays in RAM. Time includes that of the new keys, which no cache can spare."
             ),
-            "Caches alone are asked link by link, as the paper does; in `Seen`, LRU and SBFL take rounds of 256 links so that \
-             waits for memory overlap."
-                .to_owned(),
+            format!(
+                "Caches alone are asked link by link, as the paper does, about the first {TIMED} links of a crawl at most; in `Seen`, \
+                 LRU and SBFL take rounds of 256 links so that waits for memory overlap."
+            ),
             "Our LRU takes O(1), not the O(log N) of the paper's section 1: its time grows only as it leaves the processor's \
              caches."
                 .to_owned(),

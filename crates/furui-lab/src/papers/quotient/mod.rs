@@ -6,6 +6,7 @@ mod load;
 mod resize;
 mod space;
 mod storage_bloom;
+mod store;
 mod stores;
 
 use super::{Experiment, Source};

@@ -1,5 +1,6 @@
 //! The experiments of the paper on ringed filters.
 
+mod best_rate;
 mod rates;
 mod traffic;
 
@@ -57,7 +58,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "Ringed filters have the least mean traffic at alpha = 2^-7, whatever the number of documents. The best alpha of \
          fixed-size filters depends on it; over all numbers it is 2^-5. Above 50,000 documents, for which their size was \
          chosen, their traffic grows fast.",
-        traffic::fig8,
+        best_rate::fig8,
     ),
     experiment(
         "cuts",
@@ -70,7 +71,7 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         "Eqs. 18 and 19: the best alpha",
         "The traffic of two lists is least at alpha = n1 / (160 (ln 2)^2 (n2 - both)); for lists of one size that is 0.013, \
          which is 2^-6.27.",
-        traffic::eq18,
+        best_rate::eq18,
     ),
     experiment(
         "three",

@@ -1,6 +1,6 @@
-//! Table 1, Figs. 7 to 9, the cuts, eq. 18 and three words: what an exchange of two lists takes.
+//! Table 1, Fig. 7, the cuts and three words: what an exchange of lists takes.
 
-use super::super::{Axis, Context, Finding, Grade, Mark, Plot, Result, Series, Verdict, brief};
+use super::super::{Axis, Context, Finding, Mark, Plot, Result, Series, Verdict, brief};
 use super::{corpora, options};
 use crate::search::{self, Corpus};
 use crate::table::{Cell, Table};
@@ -64,87 +64,6 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
     })
 }
 
-pub(super) fn fig8(context: &Context) -> Result<Finding> {
-    let (corpora, data) = corpora(context)?;
-    let measured = search::fig8_and_9(&corpora, &options(context))?;
-    let best = search::best_rates(&corpora)?;
-    let mut plots = vec![];
-    for (table, what) in measured.iter().zip(["mean", "maximum"]) {
-        for (file, filter, column) in [
-            ("fixed", "fixed filters", "fixed, bits of each alpha"),
-            ("ringed", "ringed filters", "ringed, delta 100,000"),
-        ] {
-            let axes = (Axis::linear("k, alpha = 2^-k"), Axis::log("kbit"));
-            let title = format!("{filter}, {what} traffic, synthetic documents");
-            let plot = Plot::new(&format!("{}-{file}", table.name), title, axes.0, axes.1);
-            plots.push(documents(table, &corpora[0]).into_iter().fold(plot, |plot, documents| {
-                let only = [("corpus", corpora[0].name.as_str().into()), ("documents", documents.into())];
-                plot.with(Series::new(format!("{documents} documents"), Mark::Line, table.points("k", column, &only)))
-            }));
-        }
-    }
-    let zipf = [("corpus", "Zipf".into())];
-    let (ringed, fixed) = (best.range("k of the best ringed", &zipf), best.range("k of the best fixed", &zipf));
-    let more = |column: &str| brief(100.0 * (best.range(column, &zipf).1 - 1.0));
-    let of_ringed = match ringed {
-        (7.0, 7.0) => Grade::Reproduced,
-        (least, most) if least >= 6.0 && most <= 8.0 => Grade::WithinBand,
-        _ => Grade::NotReproduced,
-    };
-    let [mean, max] = measured;
-    let growth = |column: &str, k: u64| {
-        let at = |documents: u32| {
-            let cells = [("corpus", "Zipf".into()), ("documents", u64::from(documents).into()), ("k", k.into())];
-            mean.number(column, &cells)
-        };
-        at(corpora[0].documents()) / at(corpora[0].documents() / 2)
-    };
-    let (of_fixed, of_ring) = (growth("fixed, bits of each alpha", 5), growth("ringed, delta 100,000", 7));
-    Ok(Finding {
-        data,
-        verdict: Verdict::all([
-            Verdict::new(
-                of_ringed,
-                format!(
-                    "Over all pairs of words, by formula, ringed filters are best at k = {}, whatever the number of documents, \
-                     and take at most {} % more at 7.",
-                    range(ringed),
-                    more("ringed 2^-7 / the best")
-                ),
-            ),
-            Verdict::holds(
-                fixed.0 < 5.0 && fixed.1 > 5.0,
-                format!(
-                    "Fixed-size ones are best at k = {}, at any number of documents, and take at most {} % more at 5: their \
-                     optimum is flat. The paper's 2164 bits are those of a filter for 750 keys with k = 2.",
-                    range(fixed),
-                    more("fixed 2^-5 / the best")
-                ),
-            ),
-            Verdict::holds(
-                of_fixed > 1.2 * of_ring,
-                format!(
-                    "From half of the documents to all, their mean traffic grows {} times, that with ringed filters {} times.",
-                    brief(of_fixed),
-                    brief(of_ring)
-                ),
-            ),
-        ]),
-        tables: vec![mean, max, best],
-        plots,
-        notes: vec![
-            "Of 5000 queries a few pairs of long lists decide the mean, and one pair the maximum; the means over all pairs, by \
-             formula, do not depend on that luck."
-                .to_owned(),
-            "\"Bits of each alpha\": the size with the least mean traffic at half of the documents, as the paper chose it, for \
-             each alpha. The paper gives one size, 2164 bits; it is in a column of its own."
-                .to_owned(),
-            "gamma is k / ln 2 rounded up: 4 % too much at k = 6, 9 % at k = 7. That is a part of why 6 is better."
-                .to_owned(),
-        ],
-    })
-}
-
 pub(super) fn cuts(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
     let table = search::cuts(&corpora, &options(context))?;
@@ -197,47 +116,6 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
     })
 }
 
-pub(super) fn eq18(context: &Context) -> Result<Finding> {
-    let (corpora, data) = corpora(context)?;
-    let options = options(context);
-    let alone = search::eq18(&options)?;
-    let best = search::best(&corpora, &options)?;
-    let axes = (Axis::log("ids of the second list over those of the first"), Axis::linear("log2 of alpha"));
-    let ratio = |column: &str| -> Vec<(f64, f64)> {
-        let of = |y| alone.points("ids of the first", y, &[]);
-        of("of the second").iter().zip(of(column)).map(|(&(first, second), (_, y))| (second / first, y)).collect()
-    };
-    let plot = Plot::new("eq18", "The best alpha for two lists", axes.0, axes.1)
-        .with(Series::new("least traffic measured", Mark::Points, ratio("log2 of the best alpha")))
-        .with(Series::new("eq. 18", Mark::Formula, ratio("its log2")));
-    let equal = alone.rows.iter().find_map(|row| (row[0] == row[1]).then(|| row[2].number())).flatten();
-    let worst = alone.range("ratio", &[]).1;
-    let gain = |corpus: &Corpus| {
-        best.number("mean, to 2^-7", &[("corpus", corpus.name.as_str().into()), ("ringed filters", "eq. 18".into())])
-    };
-    let gains = corpora.iter().map(|corpus| format!("{} ({})", brief(gain(corpus)), corpus.name)).collect::<Vec<_>>();
-    Ok(Finding {
-        data: format!("for single pairs, ids drawn from the seed; for queries, {data}"),
-        verdict: Verdict::all([
-            Verdict::near("alpha for lists of one size", 0.013, equal.unwrap_or(f64::NAN), 0.01, 0.1),
-            Verdict::holds(
-                worst < 1.02,
-                format!(
-                    "The whole k beside the alpha of eq. 18 takes at most {} % more than the best one, measured.",
-                    brief(100.0 * (worst - 1.0))
-                ),
-            ),
-        ])
-        .and(format!(
-            "An alpha for each pair of lists, which the paper leaves for later, takes {} times the mean traffic of 2^-7 for all.",
-            gains.join(" and ")
-        )),
-        tables: vec![alone, best],
-        plots: vec![plot],
-        notes: vec!["The number of common ids is not known before, and taken for 0 (eq. 19).".to_owned()],
-    })
-}
-
 pub(super) fn three(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
     let table = search::three(&corpora, &options(context))?;
@@ -275,11 +153,6 @@ pub(super) fn three(context: &Context) -> Result<Finding> {
     })
 }
 
-/// `6`, or `6 to 8`.
-fn range((least, most): (f64, f64)) -> String {
-    if least == most { brief(least) } else { format!("{} to {}", brief(least), brief(most)) }
-}
-
 /// The number in a column for all documents of a corpus.
 fn at_all(table: &Table, corpus: &Corpus, column: &str, cells: &[(&str, Cell)]) -> f64 {
     let all = [("corpus", corpus.name.as_str().into()), ("documents", u64::from(corpus.documents()).into())];
@@ -289,12 +162,4 @@ fn at_all(table: &Table, corpus: &Corpus, column: &str, cells: &[(&str, Cell)]) 
 /// Whether a column grows with the synthetic documents.
 fn grows(table: &Table, column: &str) -> bool {
     table.points("documents", column, &[("corpus", "Zipf".into())]).is_sorted_by(|a, b| a.1 < b.1)
-}
-
-/// The numbers of documents of a corpus in a table.
-fn documents(table: &Table, corpus: &Corpus) -> Vec<u64> {
-    let points = table.points("documents", "documents", &[("corpus", corpus.name.as_str().into())]);
-    let mut documents: Vec<u64> = points.iter().map(|point| point.0 as u64).collect();
-    documents.dedup();
-    documents
 }

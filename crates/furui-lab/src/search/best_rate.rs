@@ -1,0 +1,156 @@
+//! Which rate of false positives is best: eq. 18, and the least of Fig. 8.
+
+use std::error::Error;
+
+use furui::filter::{Gamma, RingedParams};
+use furui::search::plan;
+
+use super::all_pairs::AllPairs;
+use super::corpus::{Corpus, ids};
+use super::exchange::{Choice, Order, exchange, measure};
+use super::traffic::{DELTA, bits_of_keys, kbit, steps, tuned_for};
+use super::{Options, RATES};
+use crate::table::{Cell, Table};
+
+/// Eq. 18: the best rate for each pair instead of one for all, and the smaller list first.
+pub(crate) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+    let columns = ["corpus", "ringed filters", "mean kbit", "max kbit", "mean, to 2^-7", "max, to 2^-7"];
+    let mut table = Table::new("best", "Eq. 18: the best rate for each pair of lists".to_owned(), columns);
+    let delta = DELTA;
+    let seven = |gamma| Choice::ringed(7, gamma, delta);
+    let ways = [
+        ("2^-7", Order::Drawn, seven(Gamma::Whole)),
+        ("2^-7, gamma exact", Order::Drawn, seven(Gamma::Exact)),
+        ("eq. 18", Order::Drawn, Choice::BestRinged { gamma: Gamma::Whole, delta }),
+        ("eq. 18, gamma exact", Order::Drawn, Choice::BestRinged { gamma: Gamma::Exact, delta }),
+        ("2^-7, smaller first", Order::SmallerFirst, seven(Gamma::Whole)),
+        ("2^-7, gamma exact, smaller first", Order::SmallerFirst, seven(Gamma::Exact)),
+        ("eq. 18, smaller first", Order::SmallerFirst, Choice::BestRinged { gamma: Gamma::Whole, delta }),
+        ("eq. 18, gamma exact, smaller first", Order::SmallerFirst, Choice::BestRinged { gamma: Gamma::Exact, delta }),
+    ];
+    for corpus in corpora {
+        let workload = options.workload(corpus, corpus.documents(), 2);
+        let traffic = measure(&workload, &ways.map(|(_, order, coding)| (order, coding)), false)?;
+        for ((name, ..), of_way) in ways.iter().zip(&traffic) {
+            table.push([
+                corpus.name.as_str().into(),
+                (*name).into(),
+                kbit(of_way.mean()),
+                kbit(of_way.max as f64),
+                (of_way.mean() / traffic[0].mean()).into(),
+                (of_way.max as f64 / traffic[0].max as f64).into(),
+            ]);
+        }
+    }
+    Ok(table)
+}
+
+/// Eq. 18 on lists of two sizes that have nothing in common: the rate it names, and the one whose filter takes the least real
+/// traffic, ids back included.
+pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
+    let columns = [
+        "ids of the first",
+        "of the second",
+        "alpha by eq. 18",
+        "its log2",
+        "log2 of the best alpha",
+        "kbit at the best",
+        "kbit at that of eq. 18",
+        "ratio",
+    ];
+    let mut table = Table::new("eq18", "Eq. 18 on lists with nothing in common".to_owned(), columns);
+    let (size, rounds) = if options.quick { (400, 1) } else { (8000, 20) };
+    for (first, second) in [(1, 8), (1, 4), (1, 2), (1, 1), (2, 1), (4, 1), (8, 1)] {
+        let (first, second) = (first * size, second * size);
+        let best = plan::best_rate(first, second, 0);
+        let mut bits = [0; 16];
+        for round in 0..rounds {
+            let ids = ids((first + second) as u32, options.seed + round);
+            let (own, other) = ids.split_at(first as usize);
+            let (mut own, mut other) = (own.to_vec(), other.to_vec());
+            own.sort_unstable();
+            other.sort_unstable();
+            for (probes, bits) in (1..).zip(&mut bits) {
+                let choice = Choice::ringed(probes, Gamma::Exact, DELTA);
+                *bits += exchange(&own, &other, choice, round as u32, false)?.bits;
+            }
+        }
+        let least = (0..bits.len()).min_by_key(|&i| bits[i]).expect("some rates");
+        let named = bits[usize::from(plan::ringed_probes(first, second)) - 1];
+        let each = |bits: u64| kbit(bits as f64 / rounds as f64);
+        table.push([
+            first.into(),
+            second.into(),
+            best.into(),
+            best.log2().into(),
+            (-(least as f64 + 1.0)).into(),
+            each(bits[least]),
+            each(named),
+            (named as f64 / bits[least] as f64).into(),
+        ]);
+    }
+    Ok(table)
+}
+
+/// The rates whose filters have the least mean traffic over all pairs of words, by formula, for each number of documents; in
+/// the last row of each corpus for all of them together.
+pub(crate) fn best_rates(corpora: &[Corpus]) -> Result<Table, Box<dyn Error>> {
+    let columns = [
+        "corpus",
+        "documents",
+        "best k, fixed",
+        "kbit of it",
+        "kbit, fixed 2^-5",
+        "best k, bits of each alpha",
+        "best k, one size",
+        "best k, ringed",
+        "kbit of the best ringed",
+        "kbit, ringed 2^-7",
+    ];
+    let title = "The best rates, 2^-k, over all pairs of words, by formula".to_owned();
+    let mut table = Table::new("best-rates", title, columns);
+    for corpus in corpora {
+        let tuned = tuned_for(corpus);
+        let at_five = bits_of_keys(corpus, &tuned, 5);
+        let steps = steps(corpus);
+        let mut sums = [[0.0; 11]; 4];
+        for &documents in &steps {
+            let all_pairs = AllPairs::new(corpus, documents);
+            let made = |probes| all_pairs.fixed(probes, bits_of_keys(corpus, &tuned, probes));
+            let ringed = |probes| -> Result<f64, Box<dyn Error>> {
+                Ok(all_pairs.ringed(probes, RingedParams::new(probes, Gamma::Whole, DELTA)?.gamma()))
+            };
+            let costs: [Vec<f64>; 4] = [
+                RATES.map(made).collect(),
+                RATES.zip(&tuned).map(|(probes, &bits)| all_pairs.fixed(probes, bits)).collect(),
+                RATES.map(|probes| all_pairs.fixed(probes, at_five)).collect(),
+                RATES.map(ringed).collect::<Result<_, _>>()?,
+            ];
+            for (sums, costs) in sums.iter_mut().zip(&costs) {
+                sums.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += cost / steps.len() as f64);
+            }
+            table.push(best_row(corpus, u64::from(documents).into(), costs.each_ref().map(Vec::as_slice)));
+        }
+        table.push(best_row(corpus, "mean".into(), sums.each_ref().map(<[f64; 11]>::as_slice)));
+    }
+    Ok(table)
+}
+
+/// Of the costs by k of fixed filters, of those with the bits of each α, of those of one size, and of ringed ones.
+fn best_row(corpus: &Corpus, documents: Cell, costs: [&[f64]; 4]) -> [Cell; 10] {
+    let least = |costs: &[f64]| (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("some rates");
+    let best = |costs: &[f64]| Cell::from(least(costs) as u64 + u64::from(*RATES.start()));
+    let [made, tuned, one_size, ringed] = costs;
+    [
+        corpus.name.as_str().into(),
+        documents,
+        best(made),
+        kbit(made[least(made)]),
+        kbit(made[4]),
+        best(tuned),
+        best(one_size),
+        best(ringed),
+        kbit(ringed[least(ringed)]),
+        kbit(ringed[6]),
+    ]
+}

@@ -1,0 +1,74 @@
+//! The figures of the tables in the documents are those of the recorded runs that stand before them.
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use std::path::Path;
+
+/// The documents with tables of figures.
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/choosing.md"];
+
+/// The numbers in a text, as they are written.
+fn numbers(text: &str) -> Vec<&str> {
+    let parts = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|part| part.trim_matches('.'));
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// Whether a number is one of those recorded, or one of them rounded to its digits.
+fn is_recorded(number: &str, recorded: &[&str]) -> bool {
+    let digits = number.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let rounded = |one: &str| one.parse::<f64>().is_ok_and(|value| format!("{value:.digits$}") == number);
+    // A version is not a number: 2.7 is of 2.7.0.
+    recorded.iter().any(|one| one.starts_with(&format!("{number}.")) || *one == number || rounded(one))
+}
+
+/// What a run says of itself, and its raw output.
+fn read(run: &Path) -> String {
+    std::fs::read_to_string(run).unwrap() + &std::fs::read_to_string(run.with_file_name("raw.txt")).unwrap()
+}
+
+/// The paths of the runs that a paragraph links to.
+fn runs(paragraph: &str) -> impl Iterator<Item = &str> {
+    paragraph
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'))
+        .map(|(path, _)| path)
+        .filter(|path| path.contains("bench/runs/") && path.ends_with("README.md"))
+}
+
+/// Each table of a document whose paragraph before it links to runs, with those runs.
+fn tables(document: &str) -> Vec<(String, Vec<&str>)> {
+    let blocks: Vec<&str> = document.split("\n\n").collect();
+    let is_table = |block: &str| block.trim_start().starts_with('|');
+    let pairs = blocks.windows(2).filter(|pair| is_table(pair[1]) && !is_table(pair[0]));
+    let tables = pairs.map(|pair| (pair[1].to_owned(), runs(pair[0]).collect::<Vec<_>>()));
+    tables.filter(|(_, runs)| !runs.is_empty()).collect()
+}
+
+#[test]
+fn figures_of_tables_are_of_the_runs_that_are_linked_before_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = 0;
+    for name in DOCUMENTS {
+        let path = root.join(name);
+        let document = std::fs::read_to_string(&path).unwrap();
+        for (table, runs) in tables(&document) {
+            let recorded: String = runs.iter().map(|run| read(&path.with_file_name(run))).collect();
+            let recorded = numbers(&recorded);
+            for row in table.lines().skip(2) {
+                for number in numbers(row) {
+                    assert!(is_recorded(number, &recorded), "{name}: {number} of {row:?} is in none of {runs:?}");
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(found > 10, "only {found} figures: are the tables where they were?");
+}
+
+#[test]
+fn a_figure_is_recorded_as_it_is_or_rounded() {
+    let recorded = numbers("| **0.224** | 77.7 MiB | huniq 2.7.0. |");
+    assert_eq!(recorded, ["0.224", "77.7", "2.7.0"]);
+    assert!(["0.22", "78", "2.7"].iter().all(|number| is_recorded(number, &recorded)));
+    assert!(["0.23", "7", "77.8"].iter().all(|number| !is_recorded(number, &recorded)));
+}
