@@ -90,7 +90,7 @@ impl Page {
             let rest = match event {
                 Event::Hit(hit) => {
                     self.shown += 1;
-                    self.parts.send(result(&hit).into_string()).await?;
+                    self.parts.send(result(hit).into_string()).await?;
                     continue;
                 }
                 Event::Step(step) => {
@@ -153,8 +153,8 @@ impl Page {
     }
 }
 
-fn result(hit: &Hit) -> Markup {
-    let snippet = hit.snippet.clone().unwrap_or_default();
+fn result(hit: Hit) -> Markup {
+    let snippet = hit.snippet.unwrap_or_default();
     let name = match hit.title.trim().is_empty() {
         true => html! { bdi { (hit.url) } },
         false => html! { bdi { (marked(&hit.title, &snippet.title_marks)) } },
