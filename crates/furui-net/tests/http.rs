@@ -33,7 +33,18 @@ async fn results_are_sent_as_they_are_found() {
     assert_eq!((search.limit, search.cursor, search.explain), (7, Some(Place { score: 7, id: numbered(255) }), true));
     let record = Record { url: "u:1".into(), title: "t".into(), text: String::new() };
     let id = ContentId::of(&record.encode().unwrap());
-    events.send(Event::Hit(Hit { id, url: record.url, title: record.title, score: 0.5, snippet: None })).await.unwrap();
+    events
+        .send(Event::Hit(Hit {
+            id,
+            url: record.url,
+            title: record.title,
+            score: 0.5,
+            snippet: String::new(),
+            title_marks: vec![],
+            marks: vec![],
+        }))
+        .await
+        .unwrap();
     // Before the search has ended.
     assert_eq!(asked.line(), json!({ "id": id.to_string(), "url": "u:1", "title": "t", "score": 0.5 }));
     events

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use face::{Asked, face, get};
 use furui::search::{ContentId, Place};
-use furui_net::http::{Call, Event, Hit, Refused, Snippet, Span, Status, Step, Summary};
+use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary};
 use tokio::sync::mpsc;
 
 /// What browsers send.
@@ -27,15 +27,16 @@ fn id(last: u8) -> ContentId {
 }
 
 fn hit(url: &str, title: &str) -> Event {
-    let snippet = Snippet {
-        title_marks: title.find("title").map(|at| at..at + 5).into_iter().collect(),
-        text: "the <b>bloom & co, 篩".into(),
-        marks: vec![7..17, 19..22],
-        is_cut_before: true,
-        is_cut_after: false,
-    };
-    let snippet = Some(snippet);
-    Event::Hit(Hit { id: id(7), url: url.into(), title: title.into(), score: 1.0, snippet })
+    let title_marks = title.find("title").map(|at| [at, at + 5]).into_iter().collect();
+    Event::Hit(Hit {
+        id: id(7),
+        url: url.into(),
+        title: title.into(),
+        score: 1.0,
+        snippet: "… the <b>bloom & co, 篩".into(),
+        title_marks,
+        marks: vec![[11, 21], [23, 26]],
+    })
 }
 
 fn end(cursor: Option<Place>, whole: bool) -> Event {
@@ -66,10 +67,7 @@ async fn a_page_is_sent_as_it_is_found() {
     let mut asked = browse(address, "/?q=Bloom+%3C&cursor=0000000700000000000000000000000000000000000000ff&from=11");
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["bloom"]);
-    assert_eq!(
-        (search.limit, search.cursor, search.explain, search.snippets),
-        (10, Some(Place { score: 7, id: id(255) }), true, true)
-    );
+    assert_eq!((search.limit, search.cursor, search.explain), (10, Some(Place { score: 7, id: id(255) }), true));
     // Before anything was found: head, box with the query, the heading, the beginning of the list.
     let head = asked.until("<ol class=\"results\" start=\"11\">");
     assert!(head.contains("value=\"Bloom &lt;\"") && head.contains("<h1>Results for "), "{head}");

@@ -73,8 +73,17 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                 }
                 for document in shown {
                     let Record { url, title, .. } = Record::decode(&document.record).unwrap();
-                    let _ =
-                        events.send(Event::Hit(Hit { id: document.id, url, title, score: 1.0, snippet: None })).await;
+                    let _ = events
+                        .send(Event::Hit(Hit {
+                            id: document.id,
+                            url,
+                            title,
+                            score: 1.0,
+                            snippet: String::new(),
+                            title_marks: vec![],
+                            marks: vec![],
+                        }))
+                        .await;
                 }
                 let cursor = (shown.len() < found.len()).then(|| Place::by_id(shown[shown.len() - 1].id));
                 let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };

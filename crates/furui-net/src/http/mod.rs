@@ -36,7 +36,7 @@ use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
-pub use crate::node::{Document, Snippet, Span};
+pub use crate::node::{Document, Span};
 pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
 pub use error::ApiError;
 pub use status::Status;

@@ -44,7 +44,6 @@ pub use history::{SPAN, SPANS, Span};
 pub use publish::{Document, PublishError};
 pub use repair::Progress;
 pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
-pub use snippet::Snippet;
 
 /// The file of the node's secret key.
 const IDENTITY: &str = "identity";

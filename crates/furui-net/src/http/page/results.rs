@@ -1,4 +1,3 @@
-use std::ops::Range;
 use std::time::Instant;
 
 use axum::extract::rejection::QueryRejection;
@@ -46,7 +45,7 @@ pub(super) async fn search(
         Err(error) => return Ok(not_understood(&q, error)),
     };
     let cursor = place.as_deref().map(cursor).transpose()?;
-    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, explain: true, snippets: true };
+    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, explain: true };
     let started = Instant::now();
     let answer = Answer::ask(&face, asked).await?;
     let (parts, response) = Parts::new(HTML);
@@ -90,7 +89,7 @@ impl Page {
             let rest = match event {
                 Event::Hit(hit) => {
                     self.shown += 1;
-                    self.parts.send(result(hit).into_string()).await?;
+                    self.parts.send(result(&hit).into_string()).await?;
                     continue;
                 }
                 Event::Step(step) => {
@@ -153,11 +152,10 @@ impl Page {
     }
 }
 
-fn result(hit: Hit) -> Markup {
-    let snippet = hit.snippet.unwrap_or_default();
+fn result(hit: &Hit) -> Markup {
     let name = match hit.title.trim().is_empty() {
         true => html! { bdi { (hit.url) } },
-        false => html! { bdi { (marked(&hit.title, &snippet.title_marks)) } },
+        false => html! { bdi { (marked(&hit.title, &hit.title_marks)) } },
     };
     html! {
         li {
@@ -172,28 +170,21 @@ fn result(hit: Hit) -> Markup {
                     }
                 }
                 p.url { bdi { (hit.url) } }
-                @if !snippet.text.is_empty() {
-                    p.snippet dir="auto" {
-                        @if snippet.is_cut_before { "… " }
-                        (marked(&snippet.text, &snippet.marks))
-                        @if snippet.is_cut_after { " …" }
-                    }
-                }
+                @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
             }
         }
     }
 }
 
-/// A text with these parts of it marked.
-fn marked(text: &str, marks: &[Range<usize>]) -> Markup {
-    let mut end = 0;
+/// A text with these parts of it marked, given by their first bytes and the ones after their last.
+fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
+    let mut done = 0;
     html! {
-        @for mark in marks {
-            @let (before, part) = (text.get(end..mark.start), text.get(mark.clone()));
-            (before.unwrap_or_default()) mark { (part.unwrap_or_default()) }
-            @let () = end = mark.end;
+        @for &[start, end] in marks {
+            (text.get(done..start).unwrap_or_default()) mark { (text.get(start..end).unwrap_or_default()) }
+            @let () = done = end;
         }
-        (text.get(end..).unwrap_or_default())
+        (text.get(done..).unwrap_or_default())
     }
 }
 
