@@ -34,7 +34,15 @@ async fn results_are_sent_as_they_are_found() {
     let record = Record { url: "u:1".into(), title: "t".into(), text: String::new() };
     let id = ContentId::of(&record.encode().unwrap());
     events
-        .send(Event::Hit(Hit { id, url: record.url, title: record.title, score: 0.5, snippet: Vec::new() }))
+        .send(Event::Hit(Hit {
+            id,
+            url: record.url,
+            title: record.title,
+            score: 0.5,
+            snippet: String::new(),
+            title_marks: vec![],
+            marks: vec![],
+        }))
         .await
         .unwrap();
     // Before the search has ended.

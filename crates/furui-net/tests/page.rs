@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use face::{Asked, face, get};
 use furui::search::{ContentId, Place};
-use furui_net::http::{Call, Event, Hit, Piece, Refused, Span, Status, Step, Summary};
+use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary};
 use tokio::sync::mpsc;
 
 /// What browsers send.
@@ -27,13 +27,20 @@ fn id(last: u8) -> ContentId {
 }
 
 fn hit(url: &str, title: &str) -> Event {
-    let snippet =
-        vec![Piece { text: "the <b>".into(), is_match: false }, Piece { text: "bloom & co".into(), is_match: true }];
-    Event::Hit(Hit { id: id(7), url: url.into(), title: title.into(), score: 1.0, snippet })
+    let title_marks = title.find("title").map(|at| [at, at + 5]).into_iter().collect();
+    Event::Hit(Hit {
+        id: id(7),
+        url: url.into(),
+        title: title.into(),
+        score: 1.0,
+        snippet: "… the <b>bloom & co, 篩".into(),
+        title_marks,
+        marks: vec![[11, 21], [23, 26]],
+    })
 }
 
-fn end(cursor: Option<ContentId>, whole: bool) -> Event {
-    Event::End(Summary { total: 1, bytes: 1234, cursor: cursor.map(Place::by_id), whole })
+fn end(cursor: Option<Place>, whole: bool) -> Event {
+    Event::End(Summary { total: 1, bytes: 1234, cursor, whole })
 }
 
 /// Answers the search that comes next with these events.
@@ -57,25 +64,23 @@ async fn page(path: &str, events: Vec<Event>) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn a_page_is_sent_as_it_is_found() {
     let (address, mut calls) = face().await;
-    let mut asked = browse(address, "/?q=Bloom+%3C&cursor=0000000000000000000000000000000000000000000000ff&from=11");
+    let mut asked = browse(address, "/?q=Bloom+%3C&cursor=0000000700000000000000000000000000000000000000ff&from=11");
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["bloom"]);
-    assert_eq!(
-        (search.limit, search.cursor, search.explain, search.snippets),
-        (10, Some(Place::by_id(id(255))), true, true)
-    );
+    assert_eq!((search.limit, search.cursor, search.explain), (10, Some(Place { score: 7, id: id(255) }), true));
     // Before anything was found: head, box with the query, the heading, the beginning of the list.
     let head = asked.until("<ol class=\"results\" start=\"11\">");
     assert!(head.contains("value=\"Bloom &lt;\"") && head.contains("<h1>Results for "), "{head}");
-    events.send(hit("http://a.example/", "A")).await.unwrap();
+    events.send(hit("http://a.example/", "A title")).await.unwrap();
     // Before the search has ended.
     let first = asked.until("</li>");
     assert!(first.contains("<a href=\"http://a.example/\" rel=\"noreferrer noopener\">"), "{first}");
-    assert!(first.contains("the &lt;b&gt;<mark>bloom &amp; co</mark>"), "{first}");
-    events.send(end(Some(id(9)), true)).await.unwrap();
+    assert!(first.contains("<bdi>A <mark>title</mark></bdi></a>"), "{first}");
+    assert!(first.contains(">… the &lt;b&gt;<mark>bloom &amp; co</mark>, <mark>篩</mark></p>"), "{first}");
+    events.send(end(Some(Place { score: 16, id: id(9) }), true)).await.unwrap();
     let rest = asked.until("</html>");
     assert!(rest.contains("Results 11 to 11, and there are more; ") && rest.contains("1.23\u{a0}kB"), "{rest}");
-    let next = "/?q=Bloom+%3C&amp;cursor=000000000000000000000000000000000000000000000009&amp;from=12";
+    let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12";
     assert!(rest.contains(&format!("<a rel=\"next\" href=\"{next}\">")), "{rest}");
     assert!(!rest.contains("not been given"), "{rest}");
 }

@@ -92,10 +92,16 @@ impl Chromium {
     pub fn leads_on(&mut self, action: impl FnOnce(&mut Self)) {
         self.events.clear();
         action(self);
-        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+        while !self.has_loaded() {
             let event = self.next();
             self.events.push(event);
         }
+    }
+
+    /// Whether another page is there; that the one before is may be told late, and does not count.
+    fn has_loaded(&self) -> bool {
+        let mut methods = self.events.iter().map(|event| &event["method"]);
+        methods.any(|method| method == "Page.frameNavigated") && methods.any(|method| method == "Page.loadEventFired")
     }
 
     pub fn open(&mut self, url: &str) {

@@ -74,7 +74,15 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                 for document in shown {
                     let Record { url, title, .. } = Record::decode(&document.record).unwrap();
                     let _ = events
-                        .send(Event::Hit(Hit { id: document.id, url, title, score: 1.0, snippet: Vec::new() }))
+                        .send(Event::Hit(Hit {
+                            id: document.id,
+                            url,
+                            title,
+                            score: 1.0,
+                            snippet: String::new(),
+                            title_marks: vec![],
+                            marks: vec![],
+                        }))
                         .await;
                 }
                 let cursor = (shown.len() < found.len()).then(|| Place::by_id(shown[shown.len() - 1].id));

@@ -52,8 +52,6 @@ pub struct Asked {
     pub cursor: Option<Place>,
     /// Whether [`Event::Step`]s are wanted.
     pub explain: bool,
-    /// Whether [`Hit::snippet`]s are wanted.
-    pub snippets: bool,
 }
 
 /// A part of a search's answer: a line of the HTTP answer.
@@ -82,18 +80,15 @@ pub struct Hit {
     pub title: String,
     /// How well it fits: more is better.
     pub score: f64,
-    /// Where the words stand in its text, if that was wanted: for people, so not in lines.
+    /// A piece of its text that shows what was asked for.
     #[serde(skip)]
-    pub snippet: Vec<Piece>,
-}
-
-/// A piece of a snippet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Text as it stands in the document.
-    pub text: String,
-    /// Whether it is what was searched for.
-    pub is_match: bool,
+    pub snippet: String,
+    /// First byte of each mark in `title`, and the one after its last.
+    #[serde(skip)]
+    pub title_marks: Vec<[usize; 2]>,
+    /// The same in `snippet`.
+    #[serde(skip)]
+    pub marks: Vec<[usize; 2]>,
 }
 
 /// Something done for a search: a line of its plan, or an exchange of messages.

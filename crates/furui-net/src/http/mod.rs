@@ -37,7 +37,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
 pub use crate::node::{Document, Span};
-pub use call::{Asked, Call, Event, Hit, Piece, Published, Refused, Step, Summary};
+pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
 pub use error::ApiError;
 pub use status::Status;
 

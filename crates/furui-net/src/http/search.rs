@@ -46,7 +46,7 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     }
     let cursor = wanted.cursor.as_deref().map(cursor).transpose()?;
     let query = Query::parse(&wanted.q).map_err(ApiError::Query)?;
-    Ok(Asked { query, limit, cursor, explain: wanted.explain, snippets: false })
+    Ok(Asked { query, limit, cursor, explain: wanted.explain })
 }
 
 /// A cursor as an answer gave it.

@@ -51,13 +51,11 @@ impl Node {
                         for hit in hits {
                             // Without a record there is no URL either.
                             let record = hit.record.unwrap_or_else(nothing);
-                            let snippet = match asked.snippets {
-                                true => snippet(&record.text, &asked.query),
-                                false => Vec::new(),
-                            };
+                            let (snippet, marks) = snippet(&record, &asked.query);
                             let Record { url, title, .. } = record;
                             let score = f64::from(hit.place.score) / f64::from(Place::ONE);
-                            to.send(Event::Hit(Hit { id: hit.place.id, url, title, score, snippet })).await.ok()?;
+                            let hit = Hit { id: hit.place.id, url, title, score, snippet, title_marks: vec![], marks };
+                            to.send(Event::Hit(hit)).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {

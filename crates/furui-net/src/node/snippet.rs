@@ -1,36 +1,29 @@
 use std::collections::HashSet;
 
-use furui::search::{Query, words};
-
-use crate::http::Piece;
+use furui::search::{Query, Record, words};
 
 /// How many words a snippet has, and how many of them stand before the first that was searched for.
 const WORDS: usize = 36;
 const BEFORE: usize = 8;
-/// How many characters it has at most: text without spaces is one long word.
-const CHARACTERS: usize = 400;
+/// How many characters of one it has at most: text without spaces is one long word.
+const CHARACTERS: usize = 200;
 
-/// The part of a text around the first of the query's words, with all of them marked.
-pub(super) fn snippet(text: &str, query: &Query) -> Vec<Piece> {
+/// The part of a record's text around the first of the query's words, and where they stand in it.
+pub(super) fn snippet(record: &Record, query: &Query) -> (String, Vec<[usize; 2]>) {
     let wanted: HashSet<&str> = query.clauses().iter().flat_map(|clause| &clause.must).map(String::as_str).collect();
     let is_match = |word: &str| words(word).any(|word| wanted.contains(&*word));
-    let all: Vec<&str> = text.split_whitespace().collect();
+    let all: Vec<&str> = record.text.split_whitespace().collect();
     let first = all.iter().position(|word| is_match(word)).unwrap_or(0).saturating_sub(BEFORE);
-    let mut pieces: Vec<Piece> = Vec::new();
-    let mut left = CHARACTERS;
-    let plain = |text: &str| Piece { text: text.to_owned(), is_match: false };
-    if first > 0 {
-        pieces.push(plain("… "));
-    }
+    let mut snippet = String::from(if first > 0 { "… " } else { "" });
+    let mut marks = Vec::new();
     for word in all.iter().skip(first).take(WORDS) {
-        let shown: String = word.chars().take(left).collect();
-        left -= shown.chars().count();
-        let is_match = is_match(word);
-        pieces.push(Piece { text: shown, is_match });
-        pieces.push(plain(" "));
+        let start = snippet.len();
+        snippet.extend(word.chars().take(CHARACTERS));
+        if is_match(word) {
+            marks.push([start, snippet.len()]);
+        }
+        snippet.push(' ');
     }
-    if first + WORDS < all.len() || left == 0 {
-        pieces.push(plain("…"));
-    }
-    pieces
+    snippet += if first + WORDS < all.len() { "…" } else { "" };
+    (snippet, marks)
 }

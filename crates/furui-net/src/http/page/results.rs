@@ -45,7 +45,7 @@ pub(super) async fn search(
         Err(error) => return Ok(not_understood(&q, error)),
     };
     let cursor = place.as_deref().map(cursor).transpose()?;
-    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, explain: true, snippets: true };
+    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, explain: true };
     let started = Instant::now();
     let answer = Answer::ask(&face, asked).await?;
     let (parts, response) = Parts::new(HTML);
@@ -153,7 +153,10 @@ impl Page {
 }
 
 fn result(hit: &Hit) -> Markup {
-    let name = if hit.title.trim().is_empty() { &hit.url } else { &hit.title };
+    let name = match hit.title.trim().is_empty() {
+        true => html! { bdi { (hit.url) } },
+        false => html! { bdi { (marked(&hit.title, &hit.title_marks)) } },
+    };
     html! {
         li {
             @if hit.url.is_empty() {
@@ -161,21 +164,27 @@ fn result(hit: &Hit) -> Markup {
             } @else {
                 h2 {
                     @if leads_to_the_web(&hit.url) {
-                        a href=(hit.url) rel="noreferrer noopener" { bdi { (name) } }
+                        a href=(hit.url) rel="noreferrer noopener" { (name) }
                     } @else {
-                        bdi { (name) }
+                        (name)
                     }
                 }
                 p.url { bdi { (hit.url) } }
-                @if !hit.snippet.is_empty() {
-                    p.snippet dir="auto" {
-                        @for piece in &hit.snippet {
-                            @if piece.is_match { mark { (piece.text) } } @else { (piece.text) }
-                        }
-                    }
-                }
+                @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
             }
         }
+    }
+}
+
+/// A text with these parts of it marked, given by their first bytes and the ones after their last.
+fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
+    let mut done = 0;
+    html! {
+        @for &[start, end] in marks {
+            (text.get(done..start).unwrap_or_default()) mark { (text.get(start..end).unwrap_or_default()) }
+            @let () = done = end;
+        }
+        (text.get(done..).unwrap_or_default())
     }
 }
 
