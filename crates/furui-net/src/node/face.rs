@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use furui::search::{Report, Round};
+use furui::search::{Report, Round, Snippets};
 use tokio::sync::mpsc;
 
 use super::{Node, NodeError, SearchEvent, SearchOptions};
@@ -43,15 +43,14 @@ impl Node {
         };
         let (events, mut found) = mpsc::channel(EVENTS);
         let search = self.search(&asked.query, options, events);
+        let snippets = Snippets::new(asked.query.clauses());
         let pass_on = async {
             while let Some(event) = found.recv().await {
                 match event {
                     SearchEvent::Hits(hits) => {
                         for hit in hits {
-                            // Without a record there is no URL either.
-                            let (url, title) = hit.record.map(|record| (record.url, record.title)).unwrap_or_default();
                             // A place in a ranking is given by a later version.
-                            to.send(Event::Hit(Hit { id: hit.id, url, title, score: 1.0 })).await.ok()?;
+                            to.send(Event::Hit(Hit::new(hit.id, hit.record, 1.0, &snippets))).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {
