@@ -7,7 +7,7 @@ mod face;
 use std::net::SocketAddr;
 
 use face::{Asked, HOST, face, get};
-use furui::search::{ContentId, Place, Record};
+use furui::search::{ContentId, Place, Record, Snippets};
 use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status, Summary,
 };
@@ -31,22 +31,16 @@ async fn results_are_sent_as_they_are_found() {
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["two", "wörds"]);
     assert_eq!((search.limit, search.cursor, search.explain), (7, Some(Place { score: 7, id: numbered(255) }), true));
-    let record = Record { url: "u:1".into(), title: "t".into(), text: String::new() };
+    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into() };
     let id = ContentId::of(&record.encode().unwrap());
-    events
-        .send(Event::Hit(Hit {
-            id,
-            url: record.url,
-            title: record.title,
-            score: 0.5,
-            snippet: String::new(),
-            title_marks: vec![],
-            marks: vec![],
-        }))
-        .await
-        .unwrap();
+    let snippets = Snippets::new(search.query.clauses());
+    events.send(Event::Hit(Hit::new(id, Some(record), 0.5, &snippets))).await.unwrap();
     // Before the search has ended.
-    assert_eq!(asked.line(), json!({ "id": id.to_string(), "url": "u:1", "title": "t", "score": 0.5 }));
+    let expected = json!({
+        "id": id.to_string(), "url": "u:1", "title": "t Two", "snippet": "One two wörds.",
+        "title_marks": [[2, 5]], "marks": [[4, 7], [8, 14]], "score": 0.5,
+    });
+    assert_eq!(asked.line(), expected);
     events
         .send(Event::End(Summary {
             total: 1,

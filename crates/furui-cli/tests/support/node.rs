@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use furui::search::{ContentId, Place, Record};
+use furui::search::{ContentId, Fit, Place, Record, Snippets};
 use furui_net::http::{Call, Document, Event, Hit, Published, Refused, Status, Step, Summary, serve};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -56,13 +56,11 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                 let _ = answer.send(if refused { Err(refusal) } else { Ok(Published { new: new as u64 }) });
             }
             Call::Search { asked, events } => {
-                let has = |document: &Document, word: &String| document.words.iter().any(|(other, _)| other == word);
+                let clauses = asked.query.clauses();
+                let (fit, snippets) = (Fit::new(clauses).unwrap(), Snippets::new(clauses));
                 let fits = |document: &&Document| {
                     asked.cursor.is_none_or(|cursor| document.id > cursor.id)
-                        && asked.query.clauses().iter().any(|clause| {
-                            clause.must.iter().all(|word| has(document, word))
-                                && !clause.without.iter().any(|word| has(document, word))
-                        })
+                        && fit.fits(&Record::decode(&document.record).unwrap())
                 };
                 let found: Vec<Document> = documents.lock().unwrap().values().filter(fits).cloned().collect();
                 let shown = &found[..found.len().min(asked.limit as usize)];
@@ -72,18 +70,8 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                         .await;
                 }
                 for document in shown {
-                    let Record { url, title, .. } = Record::decode(&document.record).unwrap();
-                    let _ = events
-                        .send(Event::Hit(Hit {
-                            id: document.id,
-                            url,
-                            title,
-                            score: 1.0,
-                            snippet: String::new(),
-                            title_marks: vec![],
-                            marks: vec![],
-                        }))
-                        .await;
+                    let record = Record::decode(&document.record).unwrap();
+                    let _ = events.send(Event::Hit(Hit::new(document.id, Some(record), 1.0, &snippets))).await;
                 }
                 let cursor = (shown.len() < found.len()).then(|| Place::by_id(shown[shown.len() - 1].id));
                 let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };

@@ -1,10 +1,11 @@
+use std::ops::Range;
 use std::time::Duration;
 
-use furui::search::{ContentId, Place, Query};
+use furui::search::{ContentId, Place, Query, Record, Snippet, Snippets};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
-use super::Status;
+use super::{SNIPPET, Status};
 use crate::node::Document;
 
 /// What the face asks of its node. Whoever asked has gone away when the other end of `answer` or `events` is closed:
@@ -78,17 +79,25 @@ pub struct Hit {
     pub url: String,
     /// Its title.
     pub title: String,
-    /// How well it fits: more is better.
-    pub score: f64,
-    /// A piece of its text that shows what was asked for.
-    #[serde(skip)]
+    /// A piece of its text that shows what was asked for, see [`Snippet`].
     pub snippet: String,
     /// First byte of each mark in `title`, and the one after its last.
-    #[serde(skip)]
     pub title_marks: Vec<[usize; 2]>,
     /// The same in `snippet`.
-    #[serde(skip)]
     pub marks: Vec<[usize; 2]>,
+    /// How well it fits: more is better.
+    pub score: f64,
+}
+
+impl Hit {
+    /// A document that was found, with what is shown of its record; without a record there is no URL either.
+    pub fn new(id: ContentId, record: Option<Record>, score: f64, snippets: &Snippets<'_>) -> Self {
+        let snippet = record.as_ref().map(|record| snippets.of(record, SNIPPET));
+        let (url, title) = record.map(|record| (record.url, record.title)).unwrap_or_default();
+        let Snippet { title_marks, text, marks } = snippet.unwrap_or_default();
+        let pairs = |marks: Vec<Range<usize>>| marks.into_iter().map(|mark| [mark.start, mark.end]).collect();
+        Self { id, url, title, snippet: text, title_marks: pairs(title_marks), marks: pairs(marks), score }
+    }
 }
 
 /// Something done for a search: a line of its plan, or an exchange of messages.

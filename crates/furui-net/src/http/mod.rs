@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
 //! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
-//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
+//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds: a page for who accepts `text/html`, JSON for all others |
 //! | `GET /metrics` | the same figures for Prometheus |
 //!
@@ -55,6 +55,8 @@ pub const BATCH_BYTES: usize = 1 << 20;
 pub const MAX_LIMIT: u32 = 1_000;
 /// How many results a search has if nothing else is asked for.
 pub const DEFAULT_LIMIT: u32 = 10;
+/// The most characters of a document's text that a result shows.
+pub const SNIPPET: usize = 200;
 /// How long a node may say nothing about a search or a batch, and a client send nothing of its body.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 

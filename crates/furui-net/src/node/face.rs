@@ -1,9 +1,8 @@
 use std::fmt::Write;
 
-use furui::search::{Place, Record, Report, Round};
+use furui::search::{Place, Report, Round, Snippets};
 use tokio::sync::mpsc;
 
-use super::snippet::snippet;
 use super::{Node, NodeError, SearchEvent, SearchOptions};
 use crate::http::{Asked, Call, Event, Hit, Published, Refused, Status, Step, Summary};
 
@@ -44,18 +43,14 @@ impl Node {
         };
         let (events, mut found) = mpsc::channel(EVENTS);
         let search = self.search(&asked.query, options, events);
+        let snippets = Snippets::new(asked.query.clauses());
         let pass_on = async {
             while let Some(event) = found.recv().await {
                 match event {
                     SearchEvent::Hits(hits) => {
                         for hit in hits {
-                            // Without a record there is no URL either.
-                            let record = hit.record.unwrap_or_else(nothing);
-                            let (snippet, marks) = snippet(&record, &asked.query);
-                            let Record { url, title, .. } = record;
                             let score = f64::from(hit.place.score) / f64::from(Place::ONE);
-                            let hit = Hit { id: hit.place.id, url, title, score, snippet, title_marks: vec![], marks };
-                            to.send(Event::Hit(hit)).await.ok()?;
+                            to.send(Event::Hit(Hit::new(hit.place.id, hit.record, score, &snippets))).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {
@@ -102,11 +97,6 @@ impl Node {
             lately: status.lately,
         })
     }
-}
-
-/// What is known of a document whose record nobody gives.
-fn nothing() -> Record {
-    Record { url: String::new(), title: String::new(), text: String::new() }
 }
 
 /// What a search did, for people: the plan, then each round with the bytes of every message.

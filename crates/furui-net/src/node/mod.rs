@@ -19,7 +19,6 @@ mod publish;
 mod published;
 mod repair;
 mod search;
-mod snippet;
 mod survey;
 
 use std::path::{Path, PathBuf};
