@@ -3,7 +3,7 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-use crate::{Page, charset};
+use crate::{Page, charset, is_noindex};
 
 /// The most bytes of an attribute that is kept.
 const MAX_ATTRIBUTE: usize = 4 << 10;
@@ -201,9 +201,7 @@ impl Reader {
                 self.page.lang = Some(String::from_utf8_lossy(&self.named).trim().to_owned());
             }
             b"meta" if self.named == b"robots" => {
-                let content = value.unwrap_or_default().to_ascii_lowercase();
-                let mut rules = content.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-                self.page.noindex |= rules.any(|rule| rule == b"noindex" || rule == b"none");
+                self.page.noindex |= is_noindex(&String::from_utf8_lossy(&value.unwrap_or_default()));
             }
             b"link" if self.page.canonical.is_none() => {
                 let mut relations = self.named.split(u8::is_ascii_whitespace);

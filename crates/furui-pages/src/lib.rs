@@ -25,6 +25,6 @@ pub use gunzip::Gunzip;
 pub use html::html;
 pub use markdown::markdown;
 pub use media::{Kind, Media};
-pub use page::{MAX_PAGE, Page, Unreadable, text};
+pub use page::{MAX_PAGE, Page, Unreadable, is_noindex, text};
 pub use sitemap::{MAX_SITEMAP_URLS, Sitemap};
 pub use warc::{Broken, Capture, Item, MAX_HEADER, Warc};

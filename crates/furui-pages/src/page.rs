@@ -59,6 +59,13 @@ pub fn text(bytes: &[u8], charset: Option<&str>) -> Result<Page, Unreadable> {
     Ok(Page { text, ..Page::default() })
 }
 
+/// Whether the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, say that a page should not be found.
+pub fn is_noindex(rules: &str) -> bool {
+    // A header may name a robot before a colon; what holds for some robot is held to hold for this one.
+    let mut rules = rules.split([',', ':']).map(str::trim);
+    rules.any(|rule| rule.eq_ignore_ascii_case("noindex") || rule.eq_ignore_ascii_case("none"))
+}
+
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

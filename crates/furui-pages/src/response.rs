@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use flate2::read::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
-use crate::{MAX_PAGE, Media};
+use crate::{MAX_PAGE, Media, is_noindex};
 
 /// The most header lines of an answer.
 const MAX_HEADERS: usize = 256;
@@ -41,8 +41,7 @@ impl Response {
         };
         let status = response.code.unwrap_or_default();
         let media = header("content-type").map_or(Some(crate::Kind::Html.into()), |value| Media::of(&value));
-        let rules = header("x-robots-tag").unwrap_or_default();
-        let noindex = rules.split([',', ':']).map(str::trim).any(|rule| rule == "noindex" || rule == "none");
+        let noindex = header("x-robots-tag").is_some_and(|rules| is_noindex(&rules));
         let mut body = bytes[length..].to_vec();
         if media.is_some() {
             if header("transfer-encoding").is_some_and(|coding| coding.contains("chunked")) {

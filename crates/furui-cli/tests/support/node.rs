@@ -47,6 +47,10 @@ impl FakeNode {
 async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<ContentId, Document>>>) {
     while let Some(call) = calls.recv().await {
         match call {
+            Call::Wanted { ids, answer } => {
+                let documents = documents.lock().unwrap();
+                let _ = answer.send(Ok(ids.iter().map(|id| !documents.contains_key(id)).collect()));
+            }
             Call::Publish { documents: published, answer, .. } => {
                 let mut documents = documents.lock().unwrap();
                 let refused = published.iter().any(|document| document.words.iter().any(|word| word == "refuseme"));

@@ -18,6 +18,13 @@ pub enum Call {
         /// To be sent when all of them are with the nodes that keep them.
         answer: oneshot::Sender<Result<Published, Refused>>,
     },
+    /// Which of these documents would be published?
+    Wanted {
+        /// At most [`MAX_IDS`](super::MAX_IDS).
+        ids: Vec<ContentId>,
+        /// For each whether it was not published lately.
+        answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
+    },
     /// Search.
     Search {
         /// For what.

@@ -3,6 +3,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
+//! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits a line, at most 4096 | `{"wanted":[…]}`: which of them, counted from 0, are not published already |
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds |
 //! | `GET /metrics` | the same figures for Prometheus |
@@ -21,6 +22,7 @@ mod lines;
 mod publish;
 mod search;
 mod status;
+mod wanted;
 
 use std::io;
 use std::sync::Arc;
@@ -35,6 +37,7 @@ use tokio::sync::{Semaphore, mpsc};
 pub use crate::node::Document;
 pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
 pub use error::ApiError;
+pub use publish::read_line;
 pub use status::Status;
 
 /// How many searches may run at once.
@@ -47,6 +50,8 @@ pub const MAX_LINE: usize = 8 << 20;
 pub const BATCH_DOCUMENTS: usize = 256;
 /// After how many bytes a [`Call::Publish`] takes no further document.
 pub const BATCH_BYTES: usize = 1 << 20;
+/// The most ids in one question what of it is wanted.
+pub const MAX_IDS: usize = 4096;
 /// The most results of one search; the cursor in its last line leads on.
 pub const MAX_LIMIT: u32 = 1_000;
 /// How many results a search has if nothing else is asked for.
@@ -85,6 +90,7 @@ fn router(node: mpsc::Sender<Call>) -> Router {
     };
     Router::new()
         .route("/publish", post(publish::publish))
+        .route("/wanted", post(wanted::wanted))
         .route("/search", get(search::search))
         .route("/status", get(status::status))
         .route("/metrics", get(status::metrics))

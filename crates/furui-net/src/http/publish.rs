@@ -42,6 +42,17 @@ pub(super) async fn publish(
     Ok(response)
 }
 
+/// The document that a line of a body is: `{"url":…,"title":…,"text":…}`.
+///
+/// # Errors
+/// If it is none: a sentence that says why.
+pub fn read_line(line: &[u8]) -> Result<Record, String> {
+    let line: Line = serde_json::from_slice(line).map_err(|error| {
+        format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
+    })?;
+    Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() })
+}
+
 /// A line of a body.
 #[derive(Deserialize)]
 struct Line {
@@ -207,10 +218,7 @@ fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, Strin
 }
 
 fn read(line: &[u8]) -> Result<Document, String> {
-    let line: Line = serde_json::from_slice(line).map_err(|error| {
-        format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
-    })?;
-    let record = Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() };
+    let record = read_line(line)?;
     let encoded = record.encode().map_err(|error| error.to_string())?;
     let words = record.words().into_iter().collect::<Vec<_>>();
     if words.is_empty() {

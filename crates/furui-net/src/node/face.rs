@@ -23,6 +23,10 @@ impl Node {
                         // An error, here and below: whoever asked has gone.
                         let _ = answer.send(published.map_err(|error| Refused { error: error.to_string() }));
                     }
+                    Call::Wanted { ids, answer } => {
+                        let wanted = node.wanted(&ids);
+                        let _ = answer.send(wanted.map_err(|error| Refused { error: error.to_string() }));
+                    }
                     Call::Search { asked, events } => node.search_for_face(asked, events).await,
                     Call::Status { answer } => {
                         if let Ok(status) = node.status_for_face().await {

@@ -76,6 +76,16 @@ impl Parcel {
 }
 
 impl Node {
+    /// For each of these documents whether [`publish`](Self::publish) would publish it.
+    ///
+    /// # Errors
+    /// If this node's storage fails.
+    pub fn wanted(&self, ids: &[ContentId]) -> Result<Vec<bool>, PublishError> {
+        let recent = self.0.published.recent(ids, unix_seconds() - LIFE.as_secs() / 2);
+        let recent = recent.map_err(|error| PublishError::Storage(error.to_string()))?;
+        Ok(recent.into_iter().map(|recent| !recent).collect())
+    }
+
     /// Publishes documents: their words to the lists, their records to the nodes closest to them. Those that this node
     /// published within half of their life are left out, unless `again`. Returns how many it published.
     ///
