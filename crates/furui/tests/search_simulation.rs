@@ -11,7 +11,7 @@ use furui::search::{
     AnswerEvent, Answerer, Clause, CodingKind, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request,
     Response, Search, Term, Wants, limits, plan, predict,
 };
-use simulation::{BAD, Links, Lists, Manner, Node, Random, World, peer};
+use simulation::{BAD, Links, Lists, Manner, Node, Random, World, number, peer};
 
 /// Words and the part of the documents that they are in.
 const WORDS: [(&str, f64); 12] = [
@@ -272,6 +272,23 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
+}
+
+#[test]
+fn a_host_that_falls_silent_is_not_waited_for_to_the_end() {
+    for seed in 0..10 {
+        let mut world = World::new(seed, 40, 1000, &WORDS);
+        let clauses = [clause(&[WORDS[0].0, WORDS[1].0], &[])];
+        let first = world.run(query(&clauses, whole_answer(1)));
+        let host = first.terms.iter().min_by_key(|term| term.size).unwrap().holders[0].clone();
+        let host = number(&host).unwrap();
+        world.nodes[host].manner = Manner::Silent;
+        let known = Querier::new(&clauses, first.terms, whole_answer(2)).unwrap();
+        let outcome = world.run(known);
+        assert!(outcome.is_done());
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        assert!(outcome.took < Duration::from_secs(4), "{:?}", outcome.took);
+    }
 }
 
 #[test]

@@ -80,8 +80,7 @@ impl Keeper {
         let runtime = Handle::current();
         let desk = Desk {
             answerer: Answerer::new(net.me()),
-            kept: Kept::new(shelf, net.me()),
-            near: Places::of(&net).await,
+            kept: Kept::new(shelf, net.me(), Places::of(&net).await),
             state: HashSpec::random(),
             comings: 0,
             allowance: Allowance::default(),
@@ -131,8 +130,7 @@ struct Desk {
     kept: Kept,
     answerer: Answerer,
     net: Net,
-    /// Who is around, as of the last time that one of the nearest came or went: so often that happened.
-    near: Places,
+    /// How often one of the nearest came or went.
     comings: u64,
     /// How the state that others compare with is made of what it depends on.
     state: HashSpec,
@@ -181,9 +179,8 @@ impl Desk {
                     Some(Order::Stop) | None => break,
                 },
                 Ok(()) = neighbourhood.changed() => {
-                    self.near = Places::of(&self.net).await;
                     self.comings += 1;
-                    self.kept.met_others();
+                    self.kept.met_others(Places::of(&self.net).await);
                 }
                 () = tokio::time::sleep_until(deadline) => {
                     let now = self.now();
@@ -302,9 +299,9 @@ impl Desk {
             return Ok(Response::Refused(Refusal::Busy));
         }
         let brought = postings.len() + records.len();
-        postings.retain(|(word, _)| self.near.may_keep(&me, &word_key(word)));
+        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
         let mut records: Vec<_> = records.into_iter().map(|record| (ContentId::of(&record), record)).collect();
-        records.retain(|(id, _)| self.near.may_keep(&me, &record_key(*id)));
+        records.retain(|(id, _)| self.kept.near.may_keep(&me, &record_key(*id)));
         if brought > 0 && postings.is_empty() && records.is_empty() {
             return Ok(Response::Refused(Refusal::Invalid));
         }
@@ -325,7 +322,7 @@ impl Desk {
         let lists = lists
             .into_iter()
             .zip(1..)
-            .filter(|(list, number)| *number == last || self.near.may_keep(from, &word_key(&list.word)));
+            .filter(|(list, number)| *number == last || self.kept.near.may_keep(from, &word_key(&list.word)));
         let lists = lists.map(|(list, _)| (list.word, list.ids, list.fingerprint)).collect();
         Ok(Response::Compared { state, lists, more })
     }
@@ -346,7 +343,7 @@ impl Desk {
             let mut ids = ids.to_vec();
             if word.is_empty() {
                 let last = ids.last().copied().filter(|_| more);
-                ids.retain(|id| last == Some(*id) || self.near.may_keep(from, &record_key(*id)));
+                ids.retain(|id| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
             }
             let expiries = shelf.expiries(&ids)?;
             let days =

@@ -9,6 +9,7 @@
 
 mod allowance;
 mod face;
+mod fetch;
 mod keeper;
 mod kept;
 mod places;

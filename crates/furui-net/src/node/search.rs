@@ -5,14 +5,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui::search::{
-    Clause, ContentId, Fetched, Peer, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report, Request,
-    Response, Term, Wants, limits,
+    Clause, ContentId, Peer, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report, Response, Term,
+    Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{Inner, Node, call, record_key, word_key};
+use super::{Inner, Node, call, fetch, word_key};
 
 /// For how long the keepers of a word and the size of its list are taken as they were.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -193,7 +193,7 @@ impl Node {
                     QueryEvent::Page { ids, cursor } => {
                         last = Some(cursor);
                         let hits = match options.records {
-                            true => fetch(inner, ids, query.clauses()).await,
+                            true => hits(inner, ids, query.clauses()).await,
                             false => ids.into_iter().map(|id| Hit { id, record: None }).collect(),
                         };
                         if events.send(SearchEvent::Hits(hits)).await.is_err() {
@@ -231,62 +231,10 @@ impl Node {
 
 /// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and the words
 /// that were asked for. Documents without those words are left out: a keeper lied.
-async fn fetch(inner: &Inner, ids: Vec<ContentId>, clauses: &[Clause]) -> Vec<Hit> {
-    let mut records = records(inner, &ids).await;
+async fn hits(inner: &Inner, ids: Vec<ContentId>, clauses: &[Clause]) -> Vec<Hit> {
+    let mut records = fetch::records(inner, &ids).await;
     let hits = ids.into_iter().map(|id| Hit { id, record: records.remove(&id) });
     hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fits(record, clauses))).collect()
-}
-
-/// The records of these documents, as far as nodes that keep them answer.
-pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Record> {
-    let mut records: HashMap<ContentId, Record> = HashMap::new();
-    let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
-    // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
-    for replicas in [1, limits::REPLICAS] {
-        let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
-        let mut asked: HashMap<Peer, Vec<ContentId>> = HashMap::new();
-        let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
-        let lookups: Vec<_> = keys.iter().map(|key| inner.net.closest(key, replicas)).collect();
-        for (id, holders) in missing.iter().zip(futures::future::join_all(lookups).await) {
-            for holder in holders {
-                if tried.insert((*id, holder.clone())) {
-                    asked.entry(holder).or_default().push(*id);
-                }
-            }
-        }
-        let answers: Vec<_> = asked.into_iter().map(|(holder, ids)| fetch_from(inner, holder, ids)).collect();
-        for (id, record) in futures::future::join_all(answers).await.into_iter().flatten() {
-            records.insert(id, record);
-        }
-    }
-    records
-}
-
-async fn fetch_from(inner: &Inner, holder: Peer, mut ids: Vec<ContentId>) -> Vec<(ContentId, Record)> {
-    let mut records = Vec::with_capacity(ids.len());
-    while !ids.is_empty() {
-        let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
-        let request = Request::Fetch { ids: batch.clone() };
-        let Some(Response::Fetched(fetched)) = call(&inner.net, &holder, &request).await else { break };
-        let mut later = Vec::new();
-        let before = records.len();
-        for (id, fetched) in batch.into_iter().zip(fetched) {
-            match fetched {
-                Fetched::Record(bytes) if ContentId::of(&bytes) == id => {
-                    if let Ok(record) = Record::decode(&bytes) {
-                        records.push((id, record));
-                    }
-                }
-                Fetched::Later => later.push(id),
-                Fetched::Record(_) | Fetched::Unknown => {}
-            }
-        }
-        // One that only ever says "later" is not asked on.
-        if records.len() > before {
-            ids.extend(later);
-        }
-    }
-    records
 }
 
 fn fits(record: &Record, clauses: &[Clause]) -> bool {

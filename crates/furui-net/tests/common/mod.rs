@@ -9,8 +9,8 @@ use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
 use tokio::sync::mpsc;
 
-/// How long a node here waits for another: silence is to be noticed soon.
-pub const CALL_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long a node here waits for another: silence is to be noticed soon, and slowness is not silence.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The configuration of a node that joins by `first`.
 pub fn config(first: Option<&Node>) -> Config {

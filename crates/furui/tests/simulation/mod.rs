@@ -165,7 +165,7 @@ pub fn peer(node: usize) -> Peer {
     Peer::new(&(node as u32).to_le_bytes(), b"address")
 }
 
-fn number(peer: &Peer) -> Option<usize> {
+pub fn number(peer: &Peer) -> Option<usize> {
     Some(u32::from_le_bytes(peer.identity().try_into().ok()?) as usize)
 }
 

@@ -11,10 +11,10 @@ use furui::search::{Peer, limits};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
+use super::fetch;
 use super::keeper::{LIFE, unix_seconds};
 use super::places::Places;
 use super::publish::{self, Document};
-use super::search;
 use super::{Inner, Node};
 use crate::net::Net;
 use taking::{Taking, Why};
@@ -180,7 +180,7 @@ async fn renew(inner: &Inner) {
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
-        let records = search::records(inner, &stale).await;
+        let records = fetch::records(inner, &stale).await;
         let documents = records.into_iter().filter_map(|(id, record)| {
             let words = record.words().into_iter().collect();
             record.encode().ok().map(|record| Document { id, record, words })

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use super::super::{Clause, ContentId, Found};
 use super::words::Words;
@@ -10,6 +11,9 @@ const SHORT_LIST: u64 = 1 << 12;
 const FIRST_SLICE: usize = 1 << 10;
 /// How many times longer a slice may be than the one before.
 const GROWTH: usize = 4;
+/// How long until another host is asked for a slice beside one that is silent: longer than a host waits for a keeper that
+/// is, for then it is not the host's fault.
+const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// Slices of one conjunction: with honest nodes, enough for 10⁸ ids.
 const SLICES: u32 = 1 << 12;
 
@@ -36,8 +40,11 @@ pub(super) struct Branch {
     begun: bool,
     /// Found, but not yet known to be next in the union.
     found: VecDeque<ContentId>,
-    call: Option<u64>,
-    /// Of the last slice.
+    /// How many hosts have been asked for the next slice and may answer yet.
+    waits: u32,
+    /// When another is asked for it beside the first.
+    hedge_at: Option<Duration>,
+    /// Of the last slice that was answered.
     most: usize,
     seen: u64,
     hits: u64,
@@ -64,7 +71,8 @@ impl Branch {
             next: if contradicts { None } else { Some(after.map_or(0, ContentId::head)) },
             begun: false,
             found: VecDeque::new(),
-            call: None,
+            waits: 0,
+            hedge_at: None,
             most: 0,
             seen: 0,
             hits: 0,
@@ -130,7 +138,17 @@ impl Branch {
 
     /// Whether its next slice may be asked for: when what it found has been handed on, so that memory is bounded.
     pub(super) fn may_ask(&self) -> bool {
-        self.call.is_none() && !self.is_done() && self.found.is_empty()
+        self.waits == 0 && !self.is_done() && self.found.is_empty()
+    }
+
+    /// Until when it waits for the host that it asked before it asks another, too.
+    pub(super) fn hedge_at(&self) -> Option<Duration> {
+        self.hedge_at
+    }
+
+    /// Whether that time has come; it comes once a slice.
+    pub(super) fn hedges(&mut self, now: Duration) -> bool {
+        self.hedge_at.take_if(|at| *at <= now).is_some()
     }
 
     /// How many ids to look at now; if only some more are wanted, no more than will probably hold them.
@@ -143,17 +161,19 @@ impl Branch {
         most.clamp(1, most_allowed) as u32
     }
 
-    pub(super) fn asked(&mut self, call: u64, most: u32) {
-        self.call = Some(call);
-        self.most = most as usize;
+    pub(super) fn asked(&mut self, now: Duration) {
+        self.hedge_at = if self.waits == 0 { Some(now + HEDGE_AFTER) } else { None };
+        self.waits += 1;
         self.slices += 1;
     }
 
-    pub(super) fn on_found(&mut self, found: Found, after: Option<ContentId>) {
-        self.call = None;
+    pub(super) fn on_found(&mut self, found: Found, most: u32, after: Option<ContentId>) {
+        self.waits = 0;
+        self.hedge_at = None;
         if self.is_done() {
             return;
         }
+        self.most = most as usize;
         self.failures = 0;
         self.begun = true;
         self.seen += found.seen;
@@ -168,7 +188,10 @@ impl Branch {
     }
 
     pub(super) fn on_failure(&mut self) {
-        self.call = None;
+        self.waits = self.waits.saturating_sub(1);
+        if self.waits == 0 {
+            self.hedge_at = None;
+        }
         self.failures += 1;
     }
 

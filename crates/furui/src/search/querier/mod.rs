@@ -165,7 +165,8 @@ impl Querier {
             return None;
         }
         let needed = |word| self.branches.iter().any(|branch| !branch.is_done() && branch.needs(word));
-        self.calls.values().map(|call| call.until).chain(self.words.deadline(needed)).min()
+        let hedges = self.branches.iter().filter_map(Branch::hedge_at);
+        self.calls.values().map(|call| call.until).chain(hedges).chain(self.words.deadline(needed)).min()
     }
 
     /// The network's answer to a [`QueryEvent::Lookup`]: the nodes closest to the word, closest first; none if it failed.
@@ -212,7 +213,9 @@ impl Querier {
                     return self.search_failed(branch, &order, to, true, now);
                 }
                 self.whole &= found.whole;
-                self.branches[branch].on_found(found, self.options.after);
+                self.branches[branch].on_found(found, most, self.options.after);
+                // Others that were asked for the same were too slow.
+                self.calls.retain(|_, call| !matches!(call.of, Of::Search { branch: other, .. } if other == branch));
             }
             (Of::Search { branch, order, .. }, response) => {
                 // Keepers of other words may have moved: whoever says so may be right.
@@ -339,12 +342,20 @@ impl Querier {
 
     /// Asks for the branch's next slice, if it is its turn.
     fn ask(&mut self, number: usize, now: Duration) {
+        let silent = if self.branches[number].hedges(now) { self.silent_host(number) } else { None };
+        if let Some(silent) = &silent {
+            self.words.blame(silent.clone());
+        }
         let branch = &self.branches[number];
-        if !branch.may_ask() {
+        if silent.is_none() && !branch.may_ask() {
             return;
         }
         let Some(plan) = self.words.plan(branch) else { return };
         let host = plan.must[0].holders[0].clone();
+        // There is no other.
+        if silent.is_some_and(|silent| silent == host) {
+            return;
+        }
         let exchanges = plan.must.len() + plan.without.len() - 1;
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
@@ -360,11 +371,17 @@ impl Querier {
             salt: self.options.salt,
         };
         let of = Of::Search { branch: number, order: plan.order, range, most, exchanges };
-        let call = self.send(host, Request::Search(search), now + SEARCH_TIMEOUT, of);
-        self.branches[number].asked(call, most);
+        self.send(host, Request::Search(search), now + SEARCH_TIMEOUT, of);
+        self.branches[number].asked(now);
     }
 
-    fn send(&mut self, to: Peer, request: Request, until: Duration, of: Of) -> u64 {
+    /// Who was asked for the branch's next slice.
+    fn silent_host(&self, number: usize) -> Option<Peer> {
+        let asked = |call: &&Call| matches!(call.of, Of::Search { branch, .. } if branch == number);
+        self.calls.values().find(asked).map(|call| call.to.clone())
+    }
+
+    fn send(&mut self, to: Peer, request: Request, until: Duration, of: Of) {
         let call = self.next_call;
         self.next_call += 1;
         let sent_bytes = request.encode().map_or(0, |bytes| bytes.len() as u64);
@@ -372,7 +389,6 @@ impl Querier {
         self.report.sent_bytes += sent_bytes;
         self.calls.insert(call, Call { to: to.clone(), until, of, sent_bytes });
         self.events.push_back(QueryEvent::Send { to, call, request });
-        call
     }
 }
 
