@@ -18,6 +18,7 @@ mod search;
 mod seen;
 mod size;
 mod store;
+mod unpublish;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Dict(command) => dict::run(&command),
         Command::Node(options) => node::run(&options),
         Command::Publish(options) => publish::run(&options),
+        Command::Unpublish(options) => unpublish::run(&options),
         Command::Search(options) => search::run(&options),
         Command::Compact(store) => store::compact(&store.path),
         Command::Info(options) => store::info(&options.path, options.json),

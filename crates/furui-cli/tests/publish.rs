@@ -340,6 +340,31 @@ impl Relay {
 }
 
 #[test]
+fn what_was_published_is_withdrawn() {
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    stdout(&["publish", "--node", &node.url()], &jsonl(20));
+    let unpublish = ["unpublish", "--node", &node.url()];
+    let output = run(
+        &[&unpublish[..], &["http://a.example/0001", "HTTP://A.example:80/0002", "http://b.example/"]].concat(),
+        b"",
+    );
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "2 withdrawn; 1 not published here\n"));
+    assert_eq!(text(&output.stderr), "furui: http://b.example/: not published by this node\n");
+    assert_eq!(node.records().len(), 18);
+    let list = dir.file("list", b"http://a.example/0003\n\n  http://a.example/0004\r\n");
+    assert_eq!(text(&stdout(&[&unpublish[..], &["--from", &list]].concat(), b"")), "2 withdrawn\n");
+    let output = run(&[&unpublish[..], &["--from", "-"]].concat(), b"http://a.example/0003\n");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), "0 withdrawn; 1 not published here\n"));
+    assert_eq!(text(&stdout(&[&unpublish[..], &["--all"]].concat(), b"")), "16 withdrawn\n");
+    assert_eq!(run(&[&unpublish[..], &["--all"]].concat(), b"").status.code(), Some(1));
+    let message = failure(&unpublish, b"");
+    assert!(message.contains("--all") && message.contains("--from"), "{message}");
+    failure(&[&unpublish[..], &["--all", "http://a.example/"]].concat(), b"");
+    failure(&[&unpublish[..], &["--from", "/no/such/file"]].concat(), b"");
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let node = FakeNode::new();
     let message = failure(&["publish", "--node", &node.url(), "/no/such/file"], b"");

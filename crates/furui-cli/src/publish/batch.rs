@@ -35,6 +35,7 @@ struct Line<'a> {
 pub(super) struct Sent {
     pub(super) documents: u64,
     pub(super) new: u64,
+    pub(super) changed: u64,
 }
 
 /// What a node wants of what it was offered.
@@ -54,6 +55,7 @@ enum Answer {
     Progress {
         documents: u64,
         new: u64,
+        changed: u64,
         #[serde(default)]
         done: bool,
     },
@@ -121,7 +123,7 @@ fn send(
                 let document = line.checked_sub(1).and_then(|line| documents.get(line));
                 bad(document.map_or("a line", |document| &document.place), &error)?;
             }
-            Answer::Progress { documents, new, done: true } => return Ok(Sent { documents, new }),
+            Answer::Progress { documents, new, changed, done: true } => return Ok(Sent { documents, new, changed }),
             Answer::Progress { .. } => {}
         }
     }

@@ -10,7 +10,9 @@ use crate::report::grouped;
 pub(super) struct Sums {
     strict: bool,
     documents: u64,
-    new: u64,
+    /// Those that were sent, and of these those that took the place of others.
+    sent: u64,
+    changed: u64,
     left_out: [u64; REASONS.len()],
 }
 
@@ -34,12 +36,13 @@ const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", 
 
 impl Sums {
     pub(super) fn new(strict: bool) -> Self {
-        Self { strict, documents: 0, new: 0, left_out: [0; REASONS.len()] }
+        Self { strict, documents: 0, sent: 0, changed: 0, left_out: [0; REASONS.len()] }
     }
 
     pub(super) fn add(&mut self, sent: Sent) {
         self.documents += sent.documents;
-        self.new += sent.new;
+        self.sent += sent.new;
+        self.changed += sent.changed;
     }
 
     /// Something is not published, as is to be expected.
@@ -61,9 +64,13 @@ impl Sums {
 
 impl fmt::Display for Sums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { documents, new, .. } = *self;
-        let known = documents - new.min(documents);
-        write!(f, "{} documents: {} new, {} known", grouped(documents), grouped(new), grouped(known))?;
+        let Self { documents, sent, changed, .. } = *self;
+        let (new, known) = (sent.saturating_sub(changed), documents.saturating_sub(sent));
+        write!(f, "{} documents: {} new, ", grouped(documents), grouped(new))?;
+        if changed > 0 {
+            write!(f, "{} changed, ", grouped(changed))?;
+        }
+        write!(f, "{} known", grouped(known))?;
         let mut separator = "; ";
         for (what, count) in REASONS.iter().zip(self.left_out).filter(|(_, count)| *count > 0) {
             write!(f, "{separator}{} {what}", grouped(count))?;

@@ -22,6 +22,8 @@ pub enum ApiError {
     Publish(String),
     /// A body is no list of ids.
     Ids,
+    /// A body is no list of URLs.
+    Urls,
     /// `limit` is 0 or too large.
     Limit,
     /// `cursor` is none.
@@ -44,9 +46,13 @@ impl ApiError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Foreign(_) => StatusCode::FORBIDDEN,
-            Self::Parameters(_) | Self::Publish(_) | Self::Ids | Self::Limit | Self::Cursor | Self::Query(_) => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Parameters(_)
+            | Self::Publish(_)
+            | Self::Ids
+            | Self::Urls
+            | Self::Limit
+            | Self::Cursor
+            | Self::Query(_) => StatusCode::BAD_REQUEST,
             Self::Busy(_) | Self::Closing => StatusCode::SERVICE_UNAVAILABLE,
             Self::Node(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Slow => StatusCode::GATEWAY_TIMEOUT,
@@ -58,13 +64,14 @@ impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound => f.write_str(
-                "nothing here; ask for /search?q=WORDS, /status or /metrics, or post to /wanted or /publish",
+                "nothing here; ask for /search?q=WORDS, /status or /metrics, or post to /wanted, /publish or /unpublish",
             ),
-            Self::Method => f.write_str("not with this method; POST to /wanted and /publish, GET everything else"),
+            Self::Method => f.write_str("not with this method; POST to /wanted, /publish and /unpublish, GET everything else"),
             Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
             Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits a line, and at most {MAX_IDS} lines"),
+            Self::Urls => write!(f, "a body of URLs has one a line, at most {MAX_IDS} lines, and at most a MiB"),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
             Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 40 hexadecimal digits"),
             Self::Query(error) => error.fmt(f),

@@ -2,8 +2,10 @@
 //!
 //! | request | answer |
 //! |---|---|
-//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
+//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"changed":…,"bad":…,"done":true}` |
 //! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits a line, at most 4096 | `{"wanted":[…]}`: which of them, counted from 0, are not published already |
+//! | `POST /unpublish`, a body of URLs, one a line, at most 4096 and a MiB | `{"withdrawn":…,"unknown":[…]}`: of how many something was published, and which of them, counted from 0, are others |
+//! | `POST /unpublish?all=true` | `{"withdrawn":…}`: how much of all that was published; ask again until nothing is left |
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds |
 //! | `GET /metrics` | the same figures for Prometheus |
@@ -22,6 +24,7 @@ mod lines;
 mod publish;
 mod search;
 mod status;
+mod unpublish;
 mod wanted;
 
 use std::io;
@@ -34,8 +37,8 @@ use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
-pub use crate::node::Document;
-pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
+pub use crate::node::{Document, Published};
+pub use call::{Asked, Call, Event, Hit, Refused, Step, Summary};
 pub use error::ApiError;
 pub use publish::read_line;
 pub use status::Status;
@@ -50,7 +53,7 @@ pub const MAX_LINE: usize = 8 << 20;
 pub const BATCH_DOCUMENTS: usize = 256;
 /// After how many bytes a [`Call::Publish`] takes no further document.
 pub const BATCH_BYTES: usize = 1 << 20;
-/// The most ids in one question what of it is wanted.
+/// The most ids in one question what of it is wanted, and URLs of what is to be withdrawn.
 pub const MAX_IDS: usize = 4096;
 /// The most results of one search; the cursor in its last line leads on.
 pub const MAX_LIMIT: u32 = 1_000;
@@ -91,6 +94,7 @@ fn router(node: mpsc::Sender<Call>) -> Router {
     Router::new()
         .route("/publish", post(publish::publish))
         .route("/wanted", post(wanted::wanted))
+        .route("/unpublish", post(unpublish::unpublish))
         .route("/search", get(search::search))
         .route("/status", get(status::status))
         .route("/metrics", get(status::metrics))

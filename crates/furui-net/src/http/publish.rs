@@ -70,6 +70,8 @@ struct Progress {
     documents: u64,
     /// Those of them that had not been before.
     new: u64,
+    /// Those of these that took the place of others.
+    changed: u64,
     /// Lines that were none.
     bad: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -182,9 +184,10 @@ impl Publishing {
             published = timeout(PATIENCE, asking) => published.unwrap_or(Err(ApiError::Slow))?,
             () = self.lines.gone() => return Err(End::Gone),
         };
-        let Published { new } = published.map_err(|refused| End::Refused(refused.error))?;
+        let Published { new, changed } = published.map_err(|refused| End::Refused(refused.error))?;
         self.progress.documents += count;
         self.progress.new += new;
+        self.progress.changed += changed;
         Ok(())
     }
 }

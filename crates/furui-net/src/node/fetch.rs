@@ -15,14 +15,23 @@ const HEDGE_AFTER: Duration = Duration::from_millis(500);
 /// How long to wait for the others.
 const PATIENCE: Duration = Duration::from_secs(4);
 
+/// What became of asking for documents; those that are nowhere in it nobody who should keep them answered for.
+#[derive(Default)]
+pub(super) struct Records {
+    pub(super) found: HashMap<ContentId, Record>,
+    /// Those of which a node that should keep them says that it does not: withdrawn, or expired. They may be found
+    /// elsewhere all the same.
+    pub(super) gone: HashSet<ContentId>,
+}
+
 /// The records of these documents, as far as nodes that keep them answer.
-pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Record> {
-    let mut records: HashMap<ContentId, Record> = HashMap::with_capacity(ids.len());
+pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> Records {
+    let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
     // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
-        let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
+        let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.found.contains_key(id)).collect();
         let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
         let lookups: Vec<_> = keys.iter().map(|key| inner.net.closest(key, replicas)).collect();
         let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
@@ -35,9 +44,18 @@ pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<Content
         }
         asked.extend(loads.into_iter().map(|(holder, ids)| fetch_from(inner, holder, ids)));
         let until = Instant::now() + patience;
-        while records.len() < ids.len() && !asked.is_empty() {
+        while records.found.len() < ids.len() && !asked.is_empty() {
             tokio::select! {
-                Some(fetched) = asked.next() => records.extend(fetched),
+                Some(fetched) = asked.next() => for (id, record) in fetched {
+                    match record {
+                        Some(record) => {
+                            records.found.insert(id, record);
+                        }
+                        None => {
+                            records.gone.insert(id);
+                        }
+                    }
+                },
                 () = sleep_until(until) => break,
             }
         }
@@ -45,7 +63,8 @@ pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<Content
     records
 }
 
-async fn fetch_from(inner: &Inner, holder: Peer, mut ids: Vec<ContentId>) -> Vec<(ContentId, Record)> {
+/// What one node has of these: none where it has nothing.
+async fn fetch_from(inner: &Inner, holder: Peer, mut ids: Vec<ContentId>) -> Vec<(ContentId, Option<Record>)> {
     let mut records = Vec::with_capacity(ids.len());
     while !ids.is_empty() {
         let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
@@ -57,11 +76,12 @@ async fn fetch_from(inner: &Inner, holder: Peer, mut ids: Vec<ContentId>) -> Vec
             match fetched {
                 Fetched::Record(bytes) if ContentId::of(&bytes) == id => {
                     if let Ok(record) = Record::decode(&bytes) {
-                        records.push((id, record));
+                        records.push((id, Some(record)));
                     }
                 }
                 Fetched::Later => later.push(id),
-                Fetched::Record(_) | Fetched::Unknown => {}
+                Fetched::Unknown => records.push((id, None)),
+                Fetched::Record(_) => {}
             }
         }
         // One that only ever says "later" is not asked on.

@@ -17,6 +17,7 @@ mod publish;
 mod published;
 mod repair;
 mod search;
+mod withdraw;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,11 +32,11 @@ use tokio::task::AbortHandle;
 use crate::net::{Config, Identity, IdentityError, Net, StartError};
 use crate::shelf::{Shelf, ShelfOptions, Statistics};
 use keeper::Keeper;
-use published::Published;
+use published::Published as PublishedTable;
 use repair::Repair;
 use search::Known;
 
-pub use publish::{Document, PublishError};
+pub use publish::{Document, PublishError, Published};
 pub use repair::Progress;
 pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
 
@@ -52,7 +53,9 @@ struct Inner {
     net: Net,
     keeper: Keeper,
     known: Known,
-    published: Published,
+    published: PublishedTable,
+    /// What the keys of its documents' locks are made of.
+    secret: [u8; 32],
     whole: AtomicBool,
     searches: AtomicU64,
     documents: AtomicU64,
@@ -100,7 +103,8 @@ impl Node {
             Some(directory) => Shelf::open(directory, ShelfOptions::default())?,
             None => Shelf::in_memory(ShelfOptions::default())?,
         };
-        let published = Published::open(directory)?;
+        let published = PublishedTable::open(directory)?;
+        let secret = config.identity.secret();
         let (net, inbound) = Net::start(config).await?;
         let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound)
             .await
@@ -111,6 +115,7 @@ impl Node {
             repair,
             known: Known::new(),
             published,
+            secret,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),
             documents: AtomicU64::new(0),

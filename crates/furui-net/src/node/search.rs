@@ -230,10 +230,11 @@ impl Node {
 }
 
 /// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and the words
-/// that were asked for. Documents without those words are left out: a keeper lied.
+/// that were asked for. Documents without those words are left out: a keeper lied; and so are those that were withdrawn.
 async fn hits(inner: &Inner, ids: Vec<ContentId>, clauses: &[Clause]) -> Vec<Hit> {
     let mut records = fetch::records(inner, &ids).await;
-    let hits = ids.into_iter().map(|id| Hit { id, record: records.remove(&id) });
+    let hits = ids.into_iter().map(|id| Hit { id, record: records.found.remove(&id) });
+    let hits = hits.filter(|hit| hit.record.is_some() || !records.gone.contains(&hit.id));
     hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fits(record, clauses))).collect()
 }
 

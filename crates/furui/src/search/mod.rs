@@ -23,6 +23,7 @@ mod codec;
 mod id;
 mod index;
 pub mod limits;
+mod lock;
 mod message;
 mod peer;
 pub mod plan;
@@ -39,6 +40,7 @@ pub use codec::{
 };
 pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing};
+pub use lock::{Lock, LockKey};
 pub use message::{
     CodingKind, Cost, Fetched, Found, Listed, Meet, MessageError, Met, Refusal, Request, Response, Search, Settle,
     Term, Wants, WordSize,
