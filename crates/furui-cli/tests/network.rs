@@ -90,7 +90,7 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
         format!("{{\"url\":\"http://a.example/{number:03}\",\"text\":\"all c{} k{}\"}}\n", number % 10, number % 3)
     });
     let lines: String = lines.collect();
-    let publish = ["publish", "--jsonl", "--node", &nodes[0].url, "-"];
+    let publish = ["publish", "--format", "jsonl", "--node", &nodes[0].url, "-"];
     assert_eq!(stdout(&publish, lines.as_bytes()), b"300 documents: 300 new, 0 known\n");
     assert_eq!(stdout(&publish, lines.as_bytes()), b"300 documents: 0 new, 300 known\n");
     let again = [&publish[..], &["--again"]].concat();

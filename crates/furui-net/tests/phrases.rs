@@ -105,7 +105,8 @@ fn expected(records: &[Record], fits: Fits) -> Vec<String> {
 async fn phrases_and_sites_find_what_brute_force_finds() {
     let nodes = network(5).await;
     let records = records(300);
-    assert_eq!(nodes[0].publish(records.iter().map(document).collect(), false).await, Ok(300));
+    let published = nodes[0].publish(records.iter().map(document).collect(), false).await.unwrap();
+    assert_eq!(published.new, 300);
     for (node, (query, fits)) in nodes.iter().cycle().zip(QUERIES) {
         let expected = expected(&records, fits);
         assert!(query == "「東京タワー」" || !expected.is_empty(), "{query} is too hard");
@@ -147,7 +148,7 @@ async fn join_as_liar(first: &Node) -> Net {
             let response = match Request::decode(&asked.request).unwrap() {
                 Request::Store { records, .. } => {
                     let new = records.len() as u64;
-                    kept.extend(records.into_iter().map(|record| (ContentId::of(&record), record)));
+                    kept.extend(records.into_iter().map(|(_, record)| (ContentId::of(&record), record)));
                     Response::Stored { new }
                 }
                 Request::Fetch { ids, .. } => {
@@ -170,7 +171,8 @@ async fn a_keeper_that_says_that_everything_fits_is_not_believed() {
         node.net().refresh().await;
     }
     let records = records(90);
-    assert_eq!(nodes[1].publish(records.iter().map(document).collect(), false).await, Ok(90));
+    let published = nodes[1].publish(records.iter().map(document).collect(), false).await.unwrap();
+    assert_eq!(published.new, 90);
     for (query, fits) in QUERIES {
         let all = SearchOptions { limit: None, ranked: false, ..SearchOptions::default() };
         let answer = search(&nodes[2], query, all).await;
@@ -187,7 +189,7 @@ async fn keepers_send_only_what_fits() {
     let nodes = network(1).await;
     let records = records(60);
     let documents: Vec<Document> = records.iter().map(document).collect();
-    assert_eq!(nodes[0].publish(documents.clone(), false).await, Ok(60));
+    assert_eq!(nodes[0].publish(documents.clone(), false).await.unwrap().new, 60);
     let (stranger, _inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
     stranger.joined().await;
     let unknown = ContentId::new([1; 20]);
