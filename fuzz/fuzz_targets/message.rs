@@ -84,7 +84,10 @@ fn answer(request: Request, responses: Vec<Response>) {
 /// Asks a query, with these answers to it.
 fn ask(responses: Vec<Response>) {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-    let clauses = [Clause { must: words(&["a", "b"]), without: words(&["c"]) }, Clause { must: words(&["a"]), without: vec![] }];
+    let clauses = [
+        Clause { must: words(&["a", "b"]), without: words(&["c"]), ..Clause::default() },
+        Clause { must: words(&["a"]), ..Clause::default() },
+    ];
     let options = QueryOptions { limit: None, explain: true, ..QueryOptions::new(1) };
     let mut querier = Querier::new(&clauses, vec![], options).expect("it is a query");
     let (mut responses, mut now) = (responses.into_iter(), Duration::ZERO);

@@ -1,8 +1,8 @@
 //! Any bytes are one record, whose only spelling they are, or an error; and any text is a query or an error that points
-//! into it, and can be cut into words of bounded length.
+//! into it, and can be cut into words of bounded length. A query judges a document that consists of it, and marks it.
 #![no_main]
 
-use furui::search::{MAX_CLAUSES, MAX_WORD, Query, Record, words};
+use furui::search::{Fit, MAX_CLAUSES, MAX_WORD, Query, Record, Snippets, words};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -17,6 +17,17 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(query) => {
             assert!((1..=MAX_CLAUSES).contains(&query.clauses().len()));
             assert!(query.clauses().iter().all(|clause| !clause.must.is_empty()));
+            let fit = Fit::new(query.clauses()).expect("a query keeps to the limits");
+            let record = Record { url: text.to_string(), title: String::new(), text: text.to_string() };
+            let snippet = Snippets::new(query.clauses()).of(&record, 40);
+            assert!(snippet.text.chars().count() <= 42);
+            assert!(snippet.marks.iter().all(|mark| snippet.text.get(mark.clone()).is_some()));
+            assert!(snippet.title_marks.is_empty());
+            let words = record.words();
+            // Where something is excluded it may not fit; and if it fits, its words say so, too.
+            if fit.fits(&record) {
+                assert!(query.clauses().iter().any(|clause| clause.must.iter().all(|word| words.contains(word))));
+            }
         }
         Err(error) => {
             assert!(error.at <= text.len() && text.is_char_boundary(error.at));

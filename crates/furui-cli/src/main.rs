@@ -2,6 +2,7 @@
 
 mod blocks;
 mod cli;
+mod demo;
 mod dict;
 mod filter;
 mod interrupt;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Node(options) => node::run(&options),
         Command::Publish(options) => publish::run(&options),
         Command::Search(options) => search::run(&options),
+        Command::Demo(options) => demo::run(&options),
         Command::Compact(store) => store::compact(&store.path),
         Command::Info(options) => store::info(&options.path, options.json),
         Command::Verify(store) => store::verify(&store.path),

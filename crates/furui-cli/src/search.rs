@@ -1,5 +1,6 @@
 //! `furui search`.
 
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use furui::Error;
@@ -18,9 +19,24 @@ const PAGE: u64 = 1000;
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Hit { id: String, url: String, title: String },
+    Hit(Hit),
     Step { step: String, sent: u64, received: u64 },
     End { total: u64, bytes: u64, cursor: Option<String>, whole: bool },
+}
+
+/// A document that was found.
+#[derive(Deserialize)]
+struct Hit {
+    id: String,
+    url: String,
+    title: String,
+    /// What shows that it fits; nodes of other versions may know nothing of it.
+    #[serde(default)]
+    snippet: String,
+    #[serde(default)]
+    title_marks: Vec<[usize; 2]>,
+    #[serde(default)]
+    marks: Vec<[usize; 2]>,
 }
 
 /// Runs the command.
@@ -31,8 +47,15 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     }
     let client = Client::new(&options.node.url);
     let query = options.query.join(" ");
-    let mut search =
-        Search { options, output: Output::new(false)?, left: options.limit, total: 0, bytes: 0, whole: true };
+    let mut search = Search {
+        options,
+        output: Output::new(false)?,
+        bold: can_be_bold(),
+        left: options.limit,
+        total: 0,
+        bytes: 0,
+        whole: true,
+    };
     let mut cursor = None;
     while search.left > 0 {
         let limit = search.left.min(PAGE).to_string();
@@ -56,6 +79,8 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
 struct Search<'a> {
     options: &'a SearchOptions,
     output: Output,
+    /// Whether the words that were asked for are printed in bold.
+    bold: bool,
     /// How many documents more are wanted.
     left: u64,
     /// The sums of all pages.
@@ -80,8 +105,8 @@ impl Search<'_> {
             let raw = line.to_vec();
             let line = serde_json::from_slice(&raw).map_err(|error| lines.strange(&error))?;
             let end = match &line {
-                Line::Hit { .. } if self.left == 0 => continue,
-                Line::Hit { .. } => {
+                Line::Hit(_) if self.left == 0 => continue,
+                Line::Hit(_) => {
                     self.left -= 1;
                     None
                 }
@@ -120,13 +145,35 @@ impl Search<'_> {
         }
     }
 
+    fn hit(&self, hit: &Hit) -> String {
+        if hit.url.is_empty() {
+            return format!("(no node that keeps document {} answers)\n", shown(&hit.id));
+        }
+        let title =
+            if hit.title.is_empty() { String::new() } else { self.marked(&hit.title, &hit.title_marks) + "\n    " };
+        let snippet = match hit.snippet.is_empty() {
+            true => String::new(),
+            false => format!("    {}\n", self.marked(&hit.snippet, &hit.marks)),
+        };
+        format!("{title}{}\n{snippet}", shown(&hit.url))
+    }
+
+    /// A text that strangers wrote, with these places in bold.
+    fn marked(&self, text: &str, marks: &[[usize; 2]]) -> String {
+        let mut marked = String::new();
+        let mut at = 0;
+        for &[start, end] in marks.iter().filter(|_| self.bold) {
+            // Whatever a node sends: what is no place in the text is not marked.
+            let (Some(before), Some(mark)) = (text.get(at..start), text.get(start..end)) else { continue };
+            marked += &format!("{}\x1b[1m{}\x1b[22m", shown(before), shown(mark));
+            at = end;
+        }
+        marked + &shown(&text[at..])
+    }
+
     fn text(&self, line: &Line) -> String {
         match line {
-            Line::Hit { id, url, .. } if url.is_empty() => {
-                format!("(no node that keeps document {} answers)\n", shown(id))
-            }
-            Line::Hit { url, title, .. } if title.is_empty() => format!("{}\n", shown(url)),
-            Line::Hit { url, title, .. } => format!("{}\n    {}\n", shown(title), shown(url)),
+            Line::Hit(hit) => self.hit(hit),
             Line::Step { step, sent, received } => {
                 format!("# {}: {sent} bytes sent, {received} received\n", shown(step))
             }
@@ -136,6 +183,12 @@ impl Search<'_> {
             Line::End { .. } => String::new(),
         }
     }
+}
+
+/// Whether what is printed goes to a terminal, which can show words in bold, and that is wanted (<https://no-color.org>).
+fn can_be_bold() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// What strangers wrote, without what a terminal would obey.

@@ -9,6 +9,8 @@ mod support;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
+#[cfg(unix)]
+use std::{fs::File, process::Command};
 
 use node::FakeNode;
 use support::{failure, run, stdout};
@@ -37,15 +39,74 @@ fn search(node: &FakeNode, args: &[&str]) -> String {
 #[test]
 fn documents_are_printed_with_title_and_url() {
     let node = node();
-    assert_eq!(search(&node, &["BLOOM", "set"]), "Bloom filters\n    http://a.example/\n");
-    assert_eq!(search(&node, &["bloom set"]), "Bloom filters\n    http://a.example/\n");
-    assert_eq!(search(&node, &["filters", "-bloom"]), "Cuckoo filters\n    http://b.example/\n");
-    assert_eq!(search(&node, &["--", "-bloom", "filters"]), "Cuckoo filters\n    http://b.example/\n");
-    assert_eq!(search(&node, &["東京タワー"]), "篩\n    http://c.example/\n");
-    assert_eq!(search(&node, &["cuckoo OR 東京"]).lines().count(), 4);
+    let bloom = "Bloom filters\n    http://a.example/\n    a set, wrong at a rate\n";
+    let cuckoo = "Cuckoo filters\n    http://b.example/\n    a set, with deletes\n";
+    assert_eq!(search(&node, &["BLOOM", "set"]), bloom);
+    assert_eq!(search(&node, &["bloom set"]), bloom);
+    assert_eq!(search(&node, &["filters", "-bloom"]), cuckoo);
+    assert_eq!(search(&node, &["--", "-bloom", "filters"]), cuckoo);
+    assert_eq!(search(&node, &["東京タワー"]), "篩\n    http://c.example/\n    東京タワーの篩\n");
+    assert_eq!(search(&node, &["cuckoo OR 東京"]).lines().count(), 6);
     assert_eq!(search(&node, &["bloom", "cuckoo"]), "");
     // What a terminal would obey is not printed.
-    assert_eq!(search(&node, &["terminal"]), "evil  [2J\n    http://d.example/\n");
+    assert_eq!(search(&node, &["terminal"]), "evil  [2J\n    http://d.example/\n    terminal\n");
+}
+
+#[test]
+fn phrases_and_sites_are_asked_for() {
+    let node = node();
+    let urls = |query: &str| {
+        let text = search(&node, &[query]);
+        let mut urls: Vec<_> =
+            text.lines().filter_map(|line| line.trim().strip_prefix("http://")).map(str::to_owned).collect();
+        urls.sort();
+        urls.concat()
+    };
+    assert_eq!(urls("\"a set\""), "a.example/b.example/");
+    assert_eq!(urls("\"set wrong\""), "a.example/");
+    assert_eq!(urls("\"wrong set\""), "");
+    assert_eq!(urls("set -\"set with\""), "a.example/");
+    assert_eq!(urls("「タワーの篩」"), "c.example/");
+    assert_eq!(urls("site:b.example"), "b.example/");
+    assert_eq!(urls("set -site:b.example"), "a.example/");
+    // The shell's quotes are not the query's.
+    assert_eq!(search(&node, &["wrong set"]).lines().count(), 3);
+}
+
+/// What is printed on a terminal with these variables, the ends of lines as everywhere.
+#[cfg(unix)]
+fn on_a_terminal(args: &[&str], variables: &[(&str, &str)]) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let end = File::options().read(true).write(true).open(name).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_furui"));
+    command.args(args).stdout(end).env_remove("NO_COLOR").env("TERM", "xterm").envs(variables.iter().copied());
+    let mut process = command.spawn().unwrap();
+    // Its end of the terminal is closed with the command, and then with the process: that is an error for a reader.
+    drop(command);
+    let mut text = Vec::new();
+    let _ = File::from(terminal).read_to_end(&mut text);
+    assert!(process.wait().unwrap().success());
+    String::from_utf8(text).unwrap().replace("\r\n", "\n")
+}
+
+#[test]
+#[cfg(unix)]
+fn what_was_asked_for_is_bold_on_a_terminal() {
+    let node = node();
+    let args = ["search", "--node", &node.url(), "\"bloom filters\" OR terminal", "-cuckoo"];
+    let plain = "Bloom filters\n    http://a.example/\n    a set, wrong at a rate\n";
+    let bold = "\x1b[1mBloom filters\x1b[22m\n    http://a.example/\n    a set, wrong at a rate\n";
+    let evil = "evil  [2J\n    http://d.example/\n    \x1b[1mterminal\x1b[22m\n";
+    let shown = on_a_terminal(&args, &[]);
+    assert!(shown == [bold, evil].concat() || shown == [evil, bold].concat(), "{shown}");
+    for variable in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let shown = on_a_terminal(&args, &[variable]);
+        assert!(shown.contains(plain) && !shown.contains('\x1b'), "{shown}");
+    }
 }
 
 #[test]
@@ -62,6 +123,8 @@ fn json_is_a_line_for_each_document_and_one_for_the_sum() {
     assert_eq!(lines[0]["step"], "looked up");
     assert_eq!((&lines[1]["url"], &lines[1]["title"]), (&"http://a.example/".into(), &"Bloom filters".into()));
     assert_eq!((lines[1]["id"].as_str().unwrap().len(), &lines[1]["score"]), (40, &1.0.into()));
+    assert_eq!((&lines[1]["snippet"], &lines[1]["marks"]), (&"a set, wrong at a rate".into(), &serde_json::json!([])));
+    assert_eq!(lines[1]["title_marks"], serde_json::json!([[0, 5]]));
     assert_eq!(lines[2], serde_json::json!({ "total": 1, "bytes": 30, "cursor": null, "whole": true }));
     assert_eq!(lines.len(), 3);
     let output = run(&["search", "--node", &node.url(), "--json", "nothing"], b"");
@@ -100,6 +163,11 @@ fn what_cannot_be_done_is_said() {
     let node = node();
     let message = failure(&["search", "--node", &node.url(), "bloom", "(set"], b"");
     assert_eq!(message, "furui: at character 7: this \"(\" is never closed; add a \")\", or leave it out\n");
+    let message = failure(&["search", "--node", &node.url(), "bloom", "\"a set"], b"");
+    assert_eq!(
+        message,
+        "furui: at character 7: this quotation mark is never closed; add one after the phrase, or leave it out\n"
+    );
     let message = failure(&["search", "--node", "http://127.0.0.1:1", "x"], b"");
     assert!(message.contains("furui node"), "{message}");
     failure(&["search", "--node", &node.url()], b"");

@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use std::{env, error, fs, io};
 
 use furui::HashSpec;
-use furui::search::{ContentId, IdRange, Index};
+use furui::search::{ContentId, IdRange, Index, Weight};
 use furui_net::shelf::{Shelf, ShelfOptions};
 use sha2::{Digest, Sha256};
 
 const NODES: u64 = 5;
 const REPLICAS: u64 = 3;
 
-type Postings = BTreeMap<String, Vec<ContentId>>;
+type Postings = BTreeMap<String, Vec<(ContentId, Weight)>>;
 
 fn main() -> Result<(), Box<dyn error::Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -47,7 +47,8 @@ fn long_list(ids: u64) -> Result<(), Box<dyn error::Error>> {
     let all: Vec<ContentId> =
         (0..ids).map(|n| ContentId::new(*Sha256::digest(n.to_le_bytes()).first_chunk().expect("32 bytes"))).collect();
     for some in all.chunks(10_000) {
-        shelf.store(&[("all".to_owned(), some.to_vec())], &[], 1000)?;
+        let postings = some.iter().map(|&id| (id, Weight::new(1, 50))).collect();
+        shelf.store(&[("all".to_owned(), postings)], &[], 1000)?;
     }
     let at = Instant::now();
     shelf.slice("all", IdRange::ALL, 1000)?;
@@ -77,9 +78,12 @@ fn one_node(node: u64, lines: &[String], batch: usize, directory: &Path) -> Resu
             let lower = line.to_lowercase();
             let mut words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
             words.sort_unstable();
-            words.dedup();
-            for word in words.into_iter().filter(|word| (1..=128).contains(&word.len()) && is_mine(word.as_bytes())) {
-                postings.entry(word.to_owned()).or_default().push(id);
+            let length = words.len() as u32;
+            for word in words.chunk_by(|a, b| a == b) {
+                let weight = Weight::new(word.len() as u32, length);
+                if (1..=128).contains(&word[0].len()) && is_mine(word[0].as_bytes()) {
+                    postings.entry(word[0].to_owned()).or_default().push((id, weight));
+                }
             }
         }
         let postings: Vec<_> = postings.into_iter().collect();

@@ -143,7 +143,7 @@ impl Asked {
     /// Two to four words of some document, or of some documents, some of them with alternatives, some to be left out.
     fn any(documents: &[Document], random: &mut Random) -> Self {
         let word_of =
-            |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].clone();
+            |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].0.clone();
         let some = &documents[random.below(documents.len())];
         let together = random.below(3) > 0;
         let word = |random: &mut Random| {
@@ -211,7 +211,8 @@ impl Sums {
 }
 
 async fn ask(nodes: &[Node], lists: &Lists, asked: &Asked, wants: Wants, at: usize) -> Sums {
-    let options = SearchOptions { limit: None, wants, explain: true, records: false, ..SearchOptions::default() };
+    let options =
+        SearchOptions { limit: None, ranked: false, wants, explain: true, records: false, ..SearchOptions::default() };
     let answer = search(&nodes[at], &asked.text, options).await.unwrap();
     assert!(answer.ids == asked.truth(lists), "{wants:?}: {}", asked.text);
     assert!(answer.whole, "{wants:?}: {}", asked.text);
@@ -278,9 +279,10 @@ fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRan
 fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) -> bool {
     let predicted = predict(own, other, range, coding).unwrap();
     let body = |bytes: u64| vec![0; bytes as usize];
-    let meet = Request::Meet(Meet { word: round.words[1].clone(), range, set: body(predicted.sent.bytes) });
+    let meet =
+        Request::Meet(Meet { word: round.words[1].clone(), range, set: body(predicted.sent.bytes), weighted: false });
     let session = predicted.claim.map(|_| 0);
-    let met = Response::Met(Met { matches: body(predicted.back.bytes), whole: true, session });
+    let met = Response::Met(Met { matches: body(predicted.back.bytes), whole: true, session, steps: vec![] });
     cost.sent_bits += predicted.sent.bits;
     cost.back_bits += predicted.back.bits;
     cost.sent_bytes += meet.encode().unwrap().len() as u64;

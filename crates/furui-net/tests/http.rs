@@ -2,77 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+mod face;
 
-use furui::search::{ContentId, Record};
+use std::net::SocketAddr;
+
+use face::{Asked, HOST, face, get};
+use furui::search::{ContentId, Place, Record, Snippets};
 use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status, Summary,
-    serve,
 };
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::sync::mpsc;
-
-/// A face, and what it asks of its node.
-async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let (node, calls) = mpsc::channel(8);
-    tokio::spawn(serve(listener, node, std::future::pending()));
-    (address, calls)
-}
-
-/// A request that has been sent.
-struct Asked(BufReader<TcpStream>);
-
-impl Asked {
-    fn new(address: SocketAddr, request: &str, headers: &str, body: &[u8]) -> Self {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let length = body.len();
-        let head = format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n");
-        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
-        Self(BufReader::new(stream))
-    }
-
-    /// Status and body, when all of it is there.
-    fn answer(mut self) -> (u16, String) {
-        let mut bytes = Vec::new();
-        self.0.read_to_end(&mut bytes).unwrap();
-        let text = String::from_utf8(bytes).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains("x-content-type-options: nosniff"), "{head}");
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, if head.contains("chunked") { unchunked(body) } else { body.to_owned() })
-    }
-
-    /// The next line of the answer that is JSON.
-    fn line(&mut self) -> Value {
-        loop {
-            let mut line = String::new();
-            assert!(self.0.read_line(&mut line).unwrap() > 0, "the answer has ended");
-            if line.starts_with('{') {
-                return serde_json::from_str(&line).unwrap();
-            }
-        }
-    }
-}
-
-fn unchunked(mut body: &str) -> String {
-    let mut text = String::new();
-    while let Some((length, rest)) = body.split_once("\r\n") {
-        let length = usize::from_str_radix(length, 16).unwrap();
-        text += &rest[..length];
-        body = &rest[length + 2..];
-    }
-    text
-}
-
-const HOST: &str = "Host: 127.0.0.1:80\r\n";
-
-fn get(address: SocketAddr, path: &str) -> Asked {
-    Asked::new(address, &format!("GET {path}"), HOST, b"")
-}
 
 fn post(address: SocketAddr, body: &[u8]) -> Asked {
     Asked::new(address, "POST /publish", HOST, body)
@@ -85,20 +24,35 @@ fn lines(text: &str) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn results_are_sent_as_they_are_found() {
     let (address, mut calls) = face().await;
-    let mut asked =
-        get(address, "/search?q=Two+W%C3%B6rds&limit=7&cursor=00000000000000000000000000000000000000ff&explain=true");
+    let mut asked = get(
+        address,
+        "/search?q=Two+W%C3%B6rds&limit=7&cursor=0000000700000000000000000000000000000000000000ff&explain=true",
+    );
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["two", "wörds"]);
-    assert_eq!((search.limit, search.cursor, search.explain), (7, Some(numbered(255)), true));
-    let record = Record { url: "u:1".into(), title: "t".into(), text: String::new() };
+    assert_eq!((search.limit, search.cursor, search.explain), (7, Some(Place { score: 7, id: numbered(255) }), true));
+    let record = Record { url: "u:1".into(), title: "t Two".into(), text: "One two wörds.".into() };
     let id = ContentId::of(&record.encode().unwrap());
-    events.send(Event::Hit(Hit { id, url: record.url, title: record.title, score: 0.5 })).await.unwrap();
+    let snippets = Snippets::new(search.query.clauses());
+    events.send(Event::Hit(Hit::new(id, Some(record), 0.5, &snippets))).await.unwrap();
     // Before the search has ended.
-    assert_eq!(asked.line(), json!({ "id": id.to_string(), "url": "u:1", "title": "t", "score": 0.5 }));
-    events.send(Event::End(Summary { total: 1, bytes: 9, cursor: Some(numbered(10)), whole: false })).await.unwrap();
+    let expected = json!({
+        "id": id.to_string(), "url": "u:1", "title": "t Two", "snippet": "One two wörds.",
+        "title_marks": [[2, 5]], "marks": [[4, 7], [8, 14]], "score": 0.5,
+    });
+    assert_eq!(asked.line(), expected);
+    events
+        .send(Event::End(Summary {
+            total: 1,
+            bytes: 9,
+            cursor: Some(Place { score: 16, id: numbered(10) }),
+            whole: false,
+        }))
+        .await
+        .unwrap();
     assert_eq!(
         asked.line(),
-        json!({ "total": 1, "bytes": 9, "cursor": "000000000000000000000000000000000000000a", "whole": false })
+        json!({ "total": 1, "bytes": 9, "cursor": "00000010000000000000000000000000000000000000000a", "whole": false })
     );
 }
 
@@ -127,15 +81,15 @@ async fn a_search_that_the_node_does_not_end_is_an_error() {
 async fn requests_that_cannot_be_answered_say_what_to_do() {
     let (address, _calls) = face().await;
     for (request, status, expected) in [
-        ("GET /", 404, "/search?q=WORDS"),
+        ("GET /nothing", 404, "/search?q=WORDS"),
         ("GET /publish", 405, "POST to /publish"),
         ("POST /search", 405, "POST to /publish"),
         ("GET /search", 400, "/search?q=two+words"),
         ("GET /search?q=a&limit=0", 400, "1 to 1000"),
         ("GET /search?q=a&limit=1001", 400, "1 to 1000"),
         ("GET /search?q=a&limit=x", 400, "/search?q=two+words"),
-        ("GET /search?q=a&cursor=12", 400, "40 hexadecimal"),
-        ("GET /search?q=a&cursor=%2B00000000000000000000000000000000000000f", 400, "40 hexadecimal"),
+        ("GET /search?q=a&cursor=12", 400, "48 hexadecimal"),
+        ("GET /search?q=a&cursor=%2B0000000000000000000000000000000000000000000000f", 400, "48 hexadecimal"),
         ("GET /search?q=%28a", 400, "never closed"),
     ] {
         let (got, body) = Asked::new(address, request, HOST, b"").answer();
@@ -164,7 +118,7 @@ async fn documents_are_published_in_batches() {
         let Some(Call::Publish { documents, again: false, answer }) = calls.recv().await else { panic!() };
         sizes.push(documents.len());
         let record = Record::decode(&documents[0].record).unwrap();
-        assert_eq!(documents[0].words, record.words().into_iter().collect::<Vec<_>>());
+        assert_eq!(documents[0].words, record.postings().into_iter().collect::<Vec<_>>());
         answer.send(Ok(Published { new: 1 })).unwrap();
     }
     assert_eq!(sizes, [BATCH_DOCUMENTS, 3]);

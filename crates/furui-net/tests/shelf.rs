@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
-use furui::search::{ContentId, IdRange, Index, MAX_WORD};
+use furui::search::{ContentId, IdRange, Index, MAX_WORD, Weight};
 use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
 use proptest::prelude::*;
 
@@ -41,6 +41,17 @@ fn id(n: u64) -> ContentId {
         part.copy_from_slice(&word.to_le_bytes()[..part.len()]);
     }
     ContentId::new(bytes)
+}
+
+/// How much a word counts in a document: anything, but always the same.
+fn weight(word: &str, id: ContentId) -> Weight {
+    let (steps, lengths) = (id.as_bytes()[1] % 7, id.as_bytes()[2]);
+    Weight::of_steps(steps.saturating_sub(word.len() as u8 % 7), lengths.max(1))
+}
+
+fn weighted(postings: &[(String, Vec<ContentId>)]) -> Vec<(String, Vec<(ContentId, Weight)>)> {
+    let with = |word: &str, ids: &[ContentId]| ids.iter().map(|&id| (id, weight(word, id))).collect();
+    postings.iter().map(|(word, ids)| (word.clone(), with(word, ids))).collect()
 }
 
 fn record(n: u64) -> Vec<u8> {
@@ -105,6 +116,8 @@ impl Model {
             assert_eq!(shelf.size(word).unwrap().ids, ids.len() as u64, "{word}");
             let all = shelf.slice(word, IdRange::ALL, usize::MAX).unwrap();
             assert!(all.iter().eq(ids), "{word}");
+            let weights = shelf.weights(word, IdRange::ALL, usize::MAX).unwrap();
+            assert!(weights.iter().copied().eq(ids.iter().map(|&id| weight(word, id))), "{word}");
         }
         for (id, record) in &self.records {
             assert_eq!(shelf.document(*id).unwrap().as_ref(), Some(record));
@@ -160,12 +173,14 @@ fn run(steps: &[Step], directory: Option<&Path>, options: ShelfOptions) {
                 let postings: Vec<_> = postings.iter().map(|(n, all)| (word(*n), ids(all))).collect();
                 let records: Vec<_> = records.iter().map(|&n| (id(n.into()), record(n.into()))).collect();
                 let new = model.store(&postings, &records, (*expires).max(1));
-                assert_eq!(shelf.store(&postings, &records, *expires).unwrap().new, new);
+                assert_eq!(shelf.store(&weighted(&postings), &records, *expires).unwrap().new, new);
             }
             Step::Slice { word: n, first, length, most } => {
                 let range = IdRange { first: *first, last: first.saturating_add(*length) };
                 let found = shelf.slice(&word(*n), range, *most).unwrap();
                 assert_eq!(&*found, model.slice(&word(*n), range, (*most).min(options.run_ids)));
+                let weights = shelf.weights(&word(*n), range, *most).unwrap();
+                assert!(weights.iter().copied().eq(found.iter().map(|&id| weight(&word(*n), id))));
             }
             Step::Expire { now } => assert_eq!(shelf.expire(*now).unwrap(), model.expire(*now)),
             Step::Compact => shelf.compact().unwrap(),
@@ -221,20 +236,35 @@ fn long_lists_that_grow_in_any_order_are_whole_and_sorted() {
             let ids: Vec<_> = (0..1000).map(|n| id((part * 1000 + n) * step % 20_011)).collect();
             let postings = [(word(step as u8), ids.clone()), ("all".to_owned(), ids)];
             let new = model.store(&postings, &[], 9);
-            assert_eq!(shelf.store(&postings, &[], 9).unwrap().new, new);
+            assert_eq!(shelf.store(&weighted(&postings), &[], 9).unwrap().new, new);
         }
     }
     model.check(&mut shelf);
     let half: Vec<_> = (0..20_011).filter(|n| n % 4 > 0).map(id).collect();
     for ids in half.chunks(5000) {
         let postings = [("half".to_owned(), ids.to_vec())];
-        assert_eq!(shelf.store(&postings, &[], 20).unwrap().new, model.store(&postings, &[], 20));
+        assert_eq!(shelf.store(&weighted(&postings), &[], 20).unwrap().new, model.store(&postings, &[], 20));
     }
     assert_eq!(shelf.expire(10).unwrap(), model.expire(10));
     model.check(&mut shelf);
     assert_eq!(shelf.expire(20).unwrap(), model.expire(20));
     model.check(&mut shelf);
     assert_eq!(shelf.statistics().unwrap(), Statistics::default());
+}
+
+#[test]
+fn the_first_weight_of_a_posting_stays_and_a_record_tells_no_length() {
+    let mut shelf = Shelf::in_memory(OFTEN).unwrap();
+    let posting = |step, length| [("word".to_owned(), vec![(id(1), Weight::of_steps(step, length))])];
+    shelf.store(&[], &[(id(1), record(1))], 9).unwrap();
+    shelf.compact().unwrap();
+    for (step, length) in [(3, 40), (5, 50)] {
+        shelf.store(&posting(step, length), &[], 9).unwrap();
+        let weights = shelf.weights("word", IdRange::ALL, 9).unwrap();
+        assert_eq!(*weights, [Weight::of_steps(3, 40)]);
+        shelf.compact().unwrap();
+        assert_eq!(shelf.weights("word", IdRange::ALL, 9).unwrap(), weights);
+    }
 }
 
 #[test]
@@ -246,7 +276,7 @@ fn what_expires_gives_its_room_back() {
         let ids: Vec<_> = (part * 1000..part * 1000 + 1000).collect();
         let records: Vec<_> = ids.iter().map(|&n| (id(n), record(n ^ n << 13))).collect();
         let postings = [(word(part as u8), ids.iter().map(|&n| id(n)).collect())];
-        shelf.store(&postings, &records, 5 + part % 2).unwrap();
+        shelf.store(&weighted(&postings), &records, 5 + part % 2).unwrap();
     }
     shelf.compact().unwrap();
     let full = shelf.statistics().unwrap().disk_bytes;
@@ -264,7 +294,7 @@ fn child_that_stores_until_it_is_killed() {
     let directory = env::var_os("FURUI_TEST_SHELF").unwrap();
     let mut shelf = Shelf::open(Path::new(&directory), OFTEN).unwrap();
     for from in (0..).step_by(10) {
-        shelf.store(&some_postings(from), &[(id(from), record(from))], 7).unwrap();
+        shelf.store(&weighted(&some_postings(from)), &[(id(from), record(from))], 7).unwrap();
         let mut out = io::stdout();
         writeln!(out, "\nstored {from}").and_then(|()| out.flush()).unwrap();
     }
@@ -319,11 +349,11 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     let mut model = Model::default();
     let mut shelf = Shelf::open(scratch.path(), ShelfOptions::default()).unwrap();
     model.store(&some_postings(0), &[], 1);
-    shelf.store(&some_postings(0), &[], 1).unwrap();
+    shelf.store(&weighted(&some_postings(0)), &[], 1).unwrap();
     drop(shelf);
     copy(scratch.path(), before.path());
     let mut shelf = Shelf::open(scratch.path(), ShelfOptions::default()).unwrap();
-    shelf.store(&some_postings(5), &[], 1).unwrap();
+    shelf.store(&weighted(&some_postings(5)), &[], 1).unwrap();
     shelf.compact().unwrap();
     drop(shelf);
 
@@ -335,7 +365,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     model.check(&mut shelf);
     for from in [7, 5] {
         let new = model.store(&some_postings(from), &[], 1);
-        assert_eq!(shelf.store(&some_postings(from), &[], 1).unwrap().new, new);
+        assert_eq!(shelf.store(&weighted(&some_postings(from)), &[], 1).unwrap().new, new);
     }
     model.check(&mut shelf);
 
@@ -380,7 +410,7 @@ fn a_second_node_a_newer_version_and_damage_are_refused_by_name() {
 fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     let mut shelf = Shelf::in_memory(OFTEN).unwrap();
     for length in [0, MAX_WORD + 1] {
-        let error = shelf.store(&[("w".repeat(length), vec![id(1)])], &[], 1).unwrap_err().to_string();
+        let error = shelf.store(&weighted(&[("w".repeat(length), vec![id(1)])]), &[], 1).unwrap_err().to_string();
         assert!(error.contains(&format!("{length} bytes")), "{error}");
     }
     let error = shelf.store(&[], &[(id(1), vec![0; MAX_RECORD + 1])], 1).unwrap_err().to_string();
@@ -388,7 +418,7 @@ fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     let records: Vec<_> = (0..17).map(|n| (id(n), vec![n as u8; MAX_RECORD])).collect();
     let error = shelf.store(&[], &records, 1).unwrap_err().to_string();
     assert!(error.contains("in parts"), "{error}");
-    assert_eq!(shelf.store(&[("w".repeat(MAX_WORD), vec![id(1)])], &records[..3], 1).unwrap().new, 4);
+    assert_eq!(shelf.store(&weighted(&[("w".repeat(MAX_WORD), vec![id(1)])]), &records[..3], 1).unwrap().new, 4);
     assert_eq!(shelf.document(id(2)).unwrap(), Some(vec![2; MAX_RECORD]));
     assert_eq!(shelf.document(id(99)).unwrap(), None);
     assert_eq!(shelf.slice("unknown", IdRange::ALL, 5).unwrap().len(), 0);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{check, config, document, network};
-use furui::search::{ContentId, Fetched, Found, Listed, Met, Refusal, Request, Response, WordSize};
+use furui::search::{ContentId, Fetched, Found, Listed, Met, Refusal, Request, Response, Weight, WordSize};
 use furui_net::net::{MAX_MESSAGE, Net};
 
 /// What a hostile node does with a request.
@@ -39,7 +39,7 @@ fn lie(request: &Request) -> Vec<u8> {
     let id = |byte| ContentId::new([byte; 20]);
     let response = match request {
         Request::Size { words } => {
-            let size = WordSize { ids: u64::MAX, whole: true, holders: Vec::new() };
+            let size = WordSize { ids: u64::MAX, whole: true, mean_length: 7, holders: Vec::new() };
             Response::Sizes(vec![size; words.len()])
         }
         Request::Search(search) => Response::Found(Found {
@@ -49,9 +49,11 @@ fn lie(request: &Request) -> Vec<u8> {
             whole: true,
             costs: Vec::new(),
         }),
-        Request::Meet(_) => Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1) }),
+        Request::Meet(_) => {
+            Response::Met(Met { matches: vec![0xff; 5000], whole: true, session: Some(1), steps: vec![] })
+        }
         Request::Settle(_) => Response::Settled(true),
-        Request::Fetch { ids } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
+        Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } => Response::Stored { new: 1 },
         // There is always more.
         Request::Compare { from, .. } => {
@@ -59,7 +61,7 @@ fn lie(request: &Request) -> Vec<u8> {
             Response::Compared { state: 1, lists, more: true }
         }
         Request::List { .. } => {
-            Response::Listed(vec![Listed { ids: vec![id(9), id(3)], days: vec![9, 9], more: true }])
+            Response::Listed(vec![Listed { ids: vec![id(9), id(3)], weights: vec![], days: vec![9, 9], more: true }])
         }
     };
     response.encode().unwrap()
@@ -107,8 +109,10 @@ async fn strangers_store_only_what_a_node_may_have_to_keep() {
     for node in &nodes {
         node.net().refresh().await;
     }
-    let request =
-        Request::Store { postings: vec![("word".to_owned(), vec![ContentId::new([5; 20])])], records: vec![] };
+    let request = Request::Store {
+        postings: vec![("word".to_owned(), vec![(ContentId::new([5; 20]), Weight::default())])],
+        records: vec![],
+    };
     let (mut stored, mut refused) = (0, 0);
     for node in &nodes {
         let answer = stranger.call(&node.net().me(), request.encode().unwrap()).await.unwrap();

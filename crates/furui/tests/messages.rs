@@ -4,8 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use furui::search::{
-    CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Meet, MessageError, Met, Peer, Refusal, Request,
-    Response, Search, Settle, Term, Wants, WordSize, limits,
+    Clause, CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Meet, MessageError, Met, Peer, Phrase,
+    PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight, WordSize,
+    limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -44,25 +45,55 @@ fn wants() -> impl Strategy<Value = Wants> {
     ]
 }
 
+fn weight() -> impl Strategy<Value = Weight> {
+    (0..Weight::STEPS, any::<u8>()).prop_map(|(step, length)| Weight::of_steps(step, length))
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    any::<(u32, [u8; 20])>().prop_map(|(score, id)| Place { score, id: ContentId::new(id) })
+}
+
+fn ranking() -> impl Strategy<Value = Ranking> {
+    let places = (proptest::option::of(place()), proptest::option::of(place()));
+    (any::<[u32; 3]>(), vec(any::<u32>(), 0..5), places).prop_map(
+        |([mean_length, best, floor], idfs, (after, from))| Ranking { mean_length, idfs, best, floor, after, from },
+    )
+}
+
 fn request() -> impl Strategy<Value = Request> {
-    let search = (terms(), terms(), range(), any::<u32>(), wants(), any::<u64>());
+    let search = (terms(), terms(), range(), any::<u32>(), wants(), any::<u64>(), proptest::option::of(ranking()));
     prop_oneof![
         vec(word(), 0..limits::WORDS).prop_map(|words| Request::Size { words }),
-        search.prop_map(|(must, without, range, most, wants, salt)| {
-            Request::Search(Search { must, without, range, most, wants, salt })
+        search.prop_map(|(must, without, range, most, wants, salt, ranking)| {
+            Request::Search(Search { must, without, range, most, wants, salt, ranking })
         }),
-        (word(), range(), bytes()).prop_map(|(word, range, set)| Request::Meet(Meet { word, range, set })),
+        (word(), range(), bytes(), any::<bool>()).prop_map(|(word, range, set, weighted)| Request::Meet(Meet {
+            word,
+            range,
+            set,
+            weighted
+        })),
         (any::<u64>(), bytes(), any::<u64>()).prop_map(|(session, rejected, checksum)| Request::Settle(Settle {
             session,
             rejected,
             checksum
         })),
-        ids(50).prop_map(|ids| Request::Fetch { ids }),
-        (vec((word(), ids(5)), 0..9), vec(bytes(), 0..5))
+        (ids(50), vec(clause(), 0..3)).prop_map(|(ids, clauses)| Request::Fetch { ids, clauses }),
+        (vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9), vec(bytes(), 0..5))
             .prop_map(|(postings, records)| Request::Store { postings, records }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
         (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
     ]
+}
+
+fn clause() -> impl Strategy<Value = Clause> {
+    let phrase = (word(), vec((any::<bool>(), word()), 0..4)).prop_map(|(first, others)| {
+        let others = others.into_iter().map(|(skips, word)| PhraseWord { word, skips });
+        Phrase::new([PhraseWord { word: first, skips: false }].into_iter().chain(others).collect()).unwrap()
+    });
+    let phrases = vec(phrase, 0..3).boxed();
+    (vec(word(), 0..3), vec(word(), 0..3), phrases.clone(), phrases)
+        .prop_map(|(must, without, phrases, without_phrases)| Clause { must, without, phrases, without_phrases })
 }
 
 fn word_or_none() -> impl Strategy<Value = String> {
@@ -70,8 +101,8 @@ fn word_or_none() -> impl Strategy<Value = String> {
 }
 
 fn response() -> impl Strategy<Value = Response> {
-    let size =
-        (any::<u64>(), any::<bool>(), peers()).prop_map(|(ids, whole, holders)| WordSize { ids, whole, holders });
+    let size = (any::<u64>(), any::<bool>(), any::<u32>(), peers())
+        .prop_map(|(ids, whole, mean_length, holders)| WordSize { ids, whole, mean_length, holders });
     use CodingKind::{Fixed, Golomb, GolombInThree, Ids, Ringed};
     let coding = proptest::sample::select(vec![Ids, Fixed, Ringed, Golomb, GolombInThree]);
     let cost = (any::<u32>(), coding, any::<[u64; 4]>()).prop_map(
@@ -84,25 +115,35 @@ fn response() -> impl Strategy<Value = Response> {
             back_bytes,
         },
     );
+    let costs = vec(cost.clone(), 0..6);
+    let ranked = (vec(place(), 0..9), proptest::option::of(place()), any::<[u64; 2]>(), any::<bool>(), costs)
+        .prop_map(|(places, next, [seen, found], whole, costs)| Ranked { places, next, seen, found, whole, costs });
     let found = (ids(50), any::<u64>(), any::<u64>(), any::<bool>(), vec(cost, 0..6));
-    let fetched = prop_oneof![bytes().prop_map(Fetched::Record), Just(Fetched::Unknown), Just(Fetched::Later)];
+    let fetched = prop_oneof![
+        bytes().prop_map(Fetched::Record),
+        Just(Fetched::Unknown),
+        Just(Fetched::Later),
+        Just(Fetched::Unfit)
+    ];
     use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unreachable};
     let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded];
-    let listed = (ids(50), any::<u8>(), any::<bool>()).prop_map(|(ids, days, more)| Listed {
-        days: vec![days; ids.len()],
-        ids,
-        more,
-    });
+    let listed =
+        (ids(50), any::<u8>(), any::<bool>(), proptest::option::of(weight())).prop_map(|(ids, days, more, weight)| {
+            Listed {
+                days: vec![days; ids.len()],
+                weights: weight.map_or(vec![], |weight| vec![weight; ids.len()]),
+                ids,
+                more,
+            }
+        });
     prop_oneof![
         vec(size, 0..5).prop_map(Response::Sizes),
         found.prop_map(|(ids, through, seen, whole, costs)| {
             Response::Found(Found { ids, through, seen, whole, costs })
         }),
-        (bytes(), any::<bool>(), any::<Option<u64>>()).prop_map(|(matches, whole, session)| Response::Met(Met {
-            matches,
-            whole,
-            session
-        })),
+        ranked.prop_map(Response::Ranked),
+        (bytes(), any::<bool>(), any::<Option<u64>>(), bytes())
+            .prop_map(|(matches, whole, session, steps)| { Response::Met(Met { matches, whole, session, steps }) }),
         any::<bool>().prop_map(Response::Settled),
         vec(fetched, 0..9).prop_map(Response::Fetched),
         any::<u64>().prop_map(|new| Response::Stored { new }),
@@ -180,6 +221,7 @@ fn the_example_of_the_format_is_what_is_written() {
         most: 300,
         wants: Wants::Ringed { probes: Some(7), delta: 1000 },
         salt: 0x1122_3344_5566_7788,
+        ranking: None,
     };
     let bytes = [
         &[1, 2][..],
@@ -187,7 +229,7 @@ fn the_example_of_the_format_is_what_is_written() {
         &[6, b'f', b'i', b'l', b't', b'e', b'r', 0xf0, 0xa2, 4, 0, 0],
         &[1, 0x40, 2, 0x34, 0x60],
         &[0xac, 2, 3, 7, 0xe8, 7],
-        &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11],
+        &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0],
     ];
     assert_eq!(Request::Search(search).encode().unwrap(), bytes.concat());
 
@@ -220,10 +262,10 @@ fn what_is_too_large_is_neither_written_nor_read() {
     let from = "w".repeat(limits::WORD_BYTES + 1);
     too_many("129 bytes of a word", Request::Compare { from, since: 0 }.encode().unwrap_err());
     let ids = vec![ContentId::new([7; 20]); limits::IDS + 1];
-    let listed = Listed { days: vec![0; ids.len()], ids, more: false };
+    let listed = Listed { days: vec![0; ids.len()], ids, weights: vec![], more: false };
     too_many("32769 ids", Response::Listed(vec![listed]).encode().unwrap_err());
     let set = vec![0; limits::MESSAGE_BYTES];
-    let meet = Meet { word: "word".into(), range: IdRange::ALL, set };
+    let meet = Meet { word: "word".into(), range: IdRange::ALL, set, weighted: false };
     too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
     too_many("bytes of a message", Request::decode(&vec![1; limits::MESSAGE_BYTES + 1]).unwrap_err());
     too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());

@@ -8,10 +8,10 @@ mod simulation;
 use std::time::Duration;
 
 use furui::search::{
-    AnswerEvent, Answerer, Clause, CodingKind, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request,
-    Response, Search, Term, Wants, limits, plan, predict,
+    AnswerEvent, Answerer, Clause, CodingKind, ContentId, IdRange, Place, Querier, QueryEvent, QueryOptions, Refusal,
+    Request, Response, Search, Survey, Term, Wants, limits, plan, predict,
 };
-use simulation::{BAD, Links, Lists, Manner, Node, Random, World, peer};
+use simulation::{BAD, Links, Lists, Manner, Node, Random, World, number, peer};
 
 /// Words and the part of the documents that they are in.
 const WORDS: [(&str, f64); 12] = [
@@ -39,7 +39,7 @@ const CODINGS: [Wants; 5] = [
 
 fn clause(must: &[&str], without: &[&str]) -> Clause {
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    Clause { must: owned(must), without: owned(without) }
+    Clause { must: owned(must), without: owned(without), ..Clause::default() }
 }
 
 /// One to three conjunctions of one to five words, with or without words to leave out, of those that `allowed` has.
@@ -209,13 +209,108 @@ fn pages_by_cursor_have_neither_gaps_nor_duplicates() {
             let QueryEvent::Done { more, .. } = outcome.end else { panic!("{:?}", outcome.end) };
             assert!(outcome.pages.len() <= 1);
             ids.extend(&outcome.ids);
-            (after, known) = (outcome.ids.last().copied(), outcome.terms);
+            (after, known) = (outcome.ids.last().map(|&id| Place::by_id(id)), outcome.terms);
             if !more {
                 break;
             }
         }
         assert_eq!(ids, world.truth(&clauses));
     }
+}
+
+const SURVEY: Survey = Survey { documents: 4000, mean_length: 40 };
+
+/// The best so many, a page of ten at a time.
+fn best(salt: u64, limit: u64) -> QueryOptions {
+    QueryOptions { page: 10, limit: Some(limit), ranked: Some(SURVEY), ..QueryOptions::new(salt) }
+}
+
+#[test]
+fn the_best_come_first_and_in_one_order_whatever_is_asked() {
+    let mut world = World::new(5, 20, 4000, &WORDS);
+    let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).chain(["unheard"]).collect();
+    for round in 0..150 {
+        let clauses = any_query(&mut world.random, &words);
+        let limit = [1, 10, 25, 300, 4096][round as usize % 5];
+        let truth = world.ranked_truth(&clauses, SURVEY);
+        let wants = CODINGS[round as usize % CODINGS.len()];
+        let outcome = world.run(query(&clauses, QueryOptions { wants, ..best(round, limit) }));
+        let QueryEvent::Done { found, more, whole: true } = outcome.end else { panic!("{:?}", outcome.end) };
+        let places = outcome.pages.concat();
+        assert!(places == truth[..truth.len().min(limit as usize)], "round {round}: {clauses:?}");
+        assert_eq!((found, more), (places.len() as u64, truth.len() > limit as usize), "round {round}: {clauses:?}");
+    }
+}
+
+#[test]
+fn pages_of_the_best_by_cursor_have_neither_gaps_nor_duplicates() {
+    let mut world = World::new(3, 20, 4000, &WORDS);
+    for clauses in [
+        vec![clause(&["the", "of"], &["and"])],
+        vec![clause(&["search"], &[])],
+        vec![clause(&["the", "search"], &[]), clause(&["of", "filter"], &[]), clause(&["ring"], &["the"])],
+    ] {
+        let (mut after, mut places, mut known) = (None, Vec::<Place>::new(), vec![]);
+        loop {
+            let options = QueryOptions { after, ..best(9, 37) };
+            let outcome = world.run(Querier::new(&clauses, known, options).unwrap());
+            let QueryEvent::Done { more, .. } = outcome.end else { panic!("{:?}", outcome.end) };
+            places.extend(outcome.pages.concat());
+            (after, known) = (places.last().copied(), outcome.terms);
+            if !more {
+                break;
+            }
+        }
+        assert_eq!(places, world.ranked_truth(&clauses, SURVEY));
+    }
+}
+
+#[test]
+fn the_best_are_found_in_spite_of_bad_hosts_and_keepers_and_rough_links() {
+    for (seed, manner) in (0..).zip(BAD.into_iter().cycle().take(24)) {
+        let mut world = World::new(seed, 30, 2000, &WORDS);
+        world.links = if seed % 2 == 0 { Links::ROUGH } else { Links::STEADY };
+        for (word, _) in &WORDS[..8] {
+            let bad = world.replicas(word)[seed as usize % 3];
+            world.nodes[bad].manner = manner;
+        }
+        let clauses = [clause(&[WORDS[seed as usize % 8].0, WORDS[(seed as usize + 3) % 8].0], &[])];
+        let honest =
+            |word: &String| world.replicas(word).iter().any(|&node| world.nodes[node].manner == Manner::Honest);
+        if !clauses[0].must.iter().all(honest) {
+            continue;
+        }
+        let outcome = world.run(query(&clauses, best(seed, 20)));
+        if outcome.is_done() {
+            let truth = world.ranked_truth(&clauses, SURVEY);
+            if manner == Manner::Liar {
+                // Who lies about the size of a list has its word count for less.
+                let places = outcome.pages.concat();
+                assert!(places.iter().all(|place| truth.iter().any(|true_place| true_place.id == place.id)));
+            } else {
+                assert_eq!(outcome.pages.concat(), truth[..truth.len().min(20)], "seed {seed}, {manner:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_best_ten_take_a_small_part_of_the_bytes_of_all() {
+    // Lists of 20,000 and 60,000, together in every document as likely as by chance.
+    let mut world = World::new(12, 20, 200_000, &[("short", 0.1), ("long", 0.3)]);
+    let clauses = [clause(&["short", "long"], &[])];
+    let bytes = |outcome: &simulation::Outcome| {
+        let report = &outcome.report;
+        report.sent_bytes + report.back_bytes + report.exchanged.sent_bytes + report.exchanged.back_bytes
+    };
+    let all = world.run(query(&clauses, whole_answer(1)));
+    let ten = world.run(query(&clauses, best(2, 10)));
+    assert!(all.is_done() && ten.is_done());
+    let survey_truth = world.ranked_truth(&clauses, SURVEY);
+    assert_eq!(ten.pages.concat(), survey_truth[..10]);
+    let part = bytes(&ten) as f64 / bytes(&all) as f64;
+    println!("{part:.3} of {} bytes", bytes(&all));
+    assert!(part <= 0.35, "{part}");
 }
 
 #[test]
@@ -272,6 +367,23 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
+}
+
+#[test]
+fn a_host_that_falls_silent_is_not_waited_for_to_the_end() {
+    for seed in 0..10 {
+        let mut world = World::new(seed, 40, 1000, &WORDS);
+        let clauses = [clause(&[WORDS[0].0, WORDS[1].0], &[])];
+        let first = world.run(query(&clauses, whole_answer(1)));
+        let host = first.terms.iter().min_by_key(|term| term.size).unwrap().holders[0].clone();
+        let host = number(&host).unwrap();
+        world.nodes[host].manner = Manner::Silent;
+        let known = Querier::new(&clauses, first.terms, whole_answer(2)).unwrap();
+        let outcome = world.run(known);
+        assert!(outcome.is_done());
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        assert!(outcome.took < Duration::from_secs(4), "{:?}", outcome.took);
+    }
 }
 
 #[test]
@@ -377,12 +489,13 @@ fn what_an_exchange_took_is_what_was_predicted() {
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
             assert_eq!((cost.coding, predicted.claim), (coding.into(), None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
-            // Around the set: version, kind, word, range, length; around the answer: version, kind, two flags, length.
+            // Around the set: version, kind, word, range, a flag, length; around the answer: version, kind, two flags, two
+            // lengths.
             let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);
             let word = if narrowed { "table" } else { "search" }.len() as u64;
-            let around = 2 + 1 + word + 2 + number(predicted.sent.bytes);
+            let around = 2 + 1 + word + 3 + number(predicted.sent.bytes);
             assert_eq!(cost.sent_bytes, predicted.sent.bytes + around, "{wants:?}");
-            assert_eq!(cost.back_bytes, predicted.back.bytes + 4 + number(predicted.back.bytes), "{wants:?}");
+            assert_eq!(cost.back_bytes, predicted.back.bytes + 5 + number(predicted.back.bytes), "{wants:?}");
         }
     }
 }
@@ -395,7 +508,7 @@ fn a_peer_that_floods_is_refused_and_others_are_not() {
     let term = |word: &str| Term { word: word.into(), size: 40_000, holders: vec![peer(1000)] };
     let search = |most: usize| {
         let (must, without, range) = (vec![term("the"), term("elsewhere")], vec![], IdRange::ALL);
-        Request::Search(Search { must, without, range, most: most as u32, wants: Wants::Best, salt: 1 })
+        Request::Search(Search { must, without, range, most: most as u32, wants: Wants::Best, salt: 1, ranking: None })
     };
     let mut now = Duration::ZERO;
     let refused = |answerer: &mut Answerer, lists: &mut Lists, from: usize, most: usize, now| {

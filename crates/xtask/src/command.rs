@@ -30,8 +30,24 @@ pub(crate) fn ensure_component(component: &str, subcommand: &str) -> Result<(), 
     })
 }
 
+/// Runs a program of the system, which is asked nothing.
+pub(crate) fn system(command: &str, variables: &[(&str, &str)]) -> Result<(), String> {
+    println!("$ {command}");
+    let mut words = command.split_whitespace();
+    let mut program = Command::new(words.next().unwrap_or_default());
+    program.args(words).envs(variables.iter().copied()).stdin(Stdio::null());
+    succeed(&mut program, command)
+}
+
+/// Whether there is such a program, and it says which version it is.
+pub(crate) fn is_there(program: &str) -> bool {
+    let mut probe = Command::new(program);
+    probe.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
 /// The cargo that started this program, so that every step uses one toolchain.
-fn cargo_command() -> Command {
+pub(crate) fn cargo_command() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     command.current_dir(root()).stdin(Stdio::null());
     command

@@ -3,6 +3,7 @@
 //! Plain Rust with no dependencies, so that a machine with Rust alone can run it. A chore is a list of steps; a step
 //! is a list of cargo commands. The first one that fails ends the chore, with the way to run it alone.
 
+mod browser;
 mod command;
 mod readme;
 mod step;

@@ -1,10 +1,13 @@
 //! The README's promises, kept: every `cargo run` it prints is run as printed.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
 
-use crate::command::{cargo, root};
+use crate::command::{cargo, cargo_command, root, system};
 
-/// Runs each line of README.md's `sh` blocks that starts with `cargo run`.
+/// Runs each line of README.md's `sh` blocks that starts with `cargo run`; the demo until it shows a result.
 pub(crate) fn run_commands() -> Result<(), String> {
     let readme =
         fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
@@ -12,7 +15,47 @@ pub(crate) fn run_commands() -> Result<(), String> {
     if commands.is_empty() {
         return Err("README.md prints no `cargo run` in an `sh` block".to_owned());
     }
-    commands.iter().try_for_each(|arguments| cargo(arguments, &[]))
+    commands.iter().try_for_each(|arguments| match arguments.ends_with("-- demo") {
+        true => demo(arguments),
+        false => cargo(arguments, &[]),
+    })
+}
+
+/// Runs the demo as a newcomer does, looks at the page it suggests first, and ends it by ^C.
+fn demo(arguments: &str) -> Result<(), String> {
+    println!("$ cargo {arguments}");
+    let failed = |why: &str| format!("`cargo {arguments}` {why}");
+    let mut command = cargo_command();
+    // Without a display no browser of whoever runs the tests is opened.
+    command.args(arguments.split_whitespace()).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&format!("cannot start: {error}")))?;
+    let output = child.stdout.take().map(BufReader::new);
+    let mut lines = output.into_iter().flat_map(BufRead::lines).map_while(Result::ok);
+    let suggested = lines.find_map(|line| {
+        line.split_once("http://")?.1.split_once("/?").map(|(address, query)| (address.to_owned(), query.to_owned()))
+    });
+    let answer = suggested.map(|(address, query)| page(&address, &query));
+    // Where ^C cannot be sent, it is killed.
+    let ended = system(&format!("kill -s INT {}", child.id()), &[])
+        .or_else(|_| child.kill().map_err(|error| error.to_string()));
+    let status = child.wait().map_err(|error| failed(&error.to_string()))?;
+    match answer {
+        None => Err(failed(&format!("ends with {status} and suggests nothing"))),
+        Some(Err(error)) => Err(failed(&format!("does not show its page: {error}"))),
+        Some(Ok(page)) if !page.contains("<mark>") => Err(failed(&format!("shows no result: {page}"))),
+        Some(Ok(_)) if ended.is_err() || !status.success() => Err(failed(&format!("ends with {status} after ^C"))),
+        Some(Ok(_)) => Ok(()),
+    }
+}
+
+/// The page at this address for this query.
+fn page(address: &str, query: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET /?{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let mut page = Vec::new();
+    stream.read_to_end(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
 /// What follows `cargo` in each such line, without a comment at its end.

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use crate::command::{cargo, ensure_component};
-use crate::readme;
+use crate::{browser, readme};
 
 /// How many cases a property test tries in a soak; the usual number is proptest's own, 256.
 const SOAK_CASES: &str = "20000";
@@ -13,13 +13,14 @@ pub(crate) enum Step {
     Clippy,
     Doc,
     Test,
+    Browser,
     Readme,
     Soak,
 }
 
 impl Step {
     /// The steps of `cargo xtask test`, the cheapest first.
-    pub(crate) const ALL: [Self; 5] = [Self::Fmt, Self::Clippy, Self::Doc, Self::Test, Self::Readme];
+    pub(crate) const ALL: [Self; 6] = [Self::Fmt, Self::Clippy, Self::Doc, Self::Test, Self::Browser, Self::Readme];
 
     /// The step of `cargo xtask test` that a user means by `name`.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -32,6 +33,7 @@ impl Step {
             Self::Clippy => "clippy",
             Self::Doc => "doc",
             Self::Test => "test",
+            Self::Browser => "browser",
             Self::Readme => "readme",
             Self::Soak => "soak",
         }
@@ -43,6 +45,7 @@ impl Step {
             Self::Clippy => "no lint fires, in any target of any crate",
             Self::Doc => "the documentation builds without a warning",
             Self::Test => "unit, integration and doc tests of the workspace, without rival crates",
+            Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the commands printed in README.md work",
             Self::Soak => "property tests with many cases and ignored tests, in release",
         }
@@ -68,11 +71,15 @@ impl Step {
             }
             Self::Doc => cargo("doc --workspace --no-deps", &[("RUSTDOCFLAGS", "-D warnings")]),
             Self::Test => cargo("test --workspace", &[]),
+            Self::Browser => {
+                let chromium = browser::ensure()?;
+                cargo("test --package furui-cli --test browser -- --ignored", &[("CHROMIUM", chromium)])
+            }
             Self::Readme => readme::run_commands(),
             // Doc tests are left out: there, "ignored" means "not meant to run".
             Self::Soak => cargo(
                 "test --workspace --release --lib --bins --tests -- --include-ignored",
-                &[("PROPTEST_CASES", SOAK_CASES)],
+                &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?)],
             ),
         }
     }

@@ -1,5 +1,6 @@
 //! The command line, as typed. What the options mean is decided by the commands.
 
+mod demo;
 mod dict;
 mod filter;
 mod node;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use furui::HashAlgorithm;
 
+pub use demo::*;
 pub use dict::*;
 pub use filter::*;
 pub use node::*;
@@ -40,6 +42,7 @@ pub enum Command {
     Node(NodeOptions),
     Publish(PublishOptions),
     Search(SearchOptions),
+    Demo(DemoOptions),
     /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into
     Compact(StorePath),
     Info(InfoOptions),

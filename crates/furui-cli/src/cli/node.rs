@@ -20,7 +20,8 @@ pub struct NodeOptions {
     /// Where other nodes reach this one, if that is not where it listens: behind a router that forwards a port
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
-    /// Where "furui publish" and "furui search" reach it; port 0 picks one. Whoever reaches it may publish and search
+    /// Where its page is, and "furui publish" and "furui search" reach it; port 0 picks one. Whoever reaches it may publish
+    /// and search
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7717")]
     pub http: SocketAddr,
     /// A node that is in the network, with its identity, as in /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be repeated.

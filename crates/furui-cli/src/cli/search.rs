@@ -6,8 +6,9 @@ use super::NodeAddress;
 
 /// Find the documents that hold all of some words
 ///
-/// "a b" finds documents with both words, "a OR b" with one of them, "a -b" those with the first and without the second;
-/// parentheses group. The exit code is 0 if there are any, 1 if there are none.
+/// a b finds documents with both words, a OR b with one of them, a -b those with the first and without the second, '"a b"'
+/// those with both one after the other, site:example.org those on that host or below it; parentheses group. Quotes and
+/// parentheses are to be kept from the shell. The exit code is 0 if there are any documents, 1 if there are none.
 #[derive(Args)]
 pub struct SearchOptions {
     /// The words, after all options; -WORD excludes one. If that is the first of them, write -- before it
@@ -15,7 +16,8 @@ pub struct SearchOptions {
     pub query: Vec<String>,
     #[command(flatten)]
     pub node: NodeAddress,
-    /// A line of JSON for each document (id, url, title, score), and a last one with total and bytes
+    /// A line of JSON for each document (id, url, title, snippet, score, and the places of the words in title and
+    /// snippet in bytes: title_marks, marks), and a last one with total and bytes
     #[arg(long)]
     pub json: bool,
     /// How many documents at most

@@ -19,7 +19,7 @@ use crate::cli::NodeOptions;
 pub use client::{Client, Lines};
 
 /// Requests of the HTTP face on their way to the node.
-const CALLS: usize = 64;
+pub const CALLS: usize = 64;
 
 /// Runs the command.
 pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
@@ -61,7 +61,7 @@ fn announce(node: &Node, http: SocketAddr) -> Result<(), Error> {
 }
 
 /// Ready at the first ^C or SIGTERM; a second one ends the process at once.
-fn interruption() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub fn interruption() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     Ok(async move {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use furui::search::{ContentId, Record};
+use furui::search::{ContentId, Fit, Place, Record, Snippets};
 use furui_net::http::{Call, Document, Event, Hit, Published, Refused, Status, Step, Summary, serve};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -49,29 +49,31 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
         match call {
             Call::Publish { documents: published, answer, .. } => {
                 let mut documents = documents.lock().unwrap();
-                let refused = published.iter().any(|document| document.words.iter().any(|word| word == "refuseme"));
+                let refused =
+                    published.iter().any(|document| document.words.iter().any(|(word, _)| word == "refuseme"));
                 let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count();
                 let refusal = Refused { error: "the disk is full; make room".into() };
                 let _ = answer.send(if refused { Err(refusal) } else { Ok(Published { new: new as u64 }) });
             }
             Call::Search { asked, events } => {
+                let clauses = asked.query.clauses();
+                let (fit, snippets) = (Fit::new(clauses).unwrap(), Snippets::new(clauses));
                 let fits = |document: &&Document| {
-                    asked.cursor.is_none_or(|cursor| document.id > cursor)
-                        && asked.query.clauses().iter().any(|clause| {
-                            clause.must.iter().all(|word| document.words.contains(word))
-                                && !clause.without.iter().any(|word| document.words.contains(word))
-                        })
+                    asked.cursor.is_none_or(|cursor| document.id > cursor.id)
+                        && fit.fits(&Record::decode(&document.record).unwrap())
                 };
                 let found: Vec<Document> = documents.lock().unwrap().values().filter(fits).cloned().collect();
                 let shown = &found[..found.len().min(asked.limit as usize)];
                 if asked.explain {
-                    let _ = events.send(Event::Step(Step { step: "looked up".into(), sent: 10, received: 20 })).await;
+                    let _ = events
+                        .send(Event::Step(Step { step: "looked up".into(), sent: 10, received: 20, done: None }))
+                        .await;
                 }
                 for document in shown {
-                    let Record { url, title, .. } = Record::decode(&document.record).unwrap();
-                    let _ = events.send(Event::Hit(Hit { id: document.id, url, title, score: 1.0 })).await;
+                    let record = Record::decode(&document.record).unwrap();
+                    let _ = events.send(Event::Hit(Hit::new(document.id, Some(record), 1.0, &snippets))).await;
                 }
-                let cursor = (shown.len() < found.len()).then(|| shown[shown.len() - 1].id);
+                let cursor = (shown.len() < found.len()).then(|| Place::by_id(shown[shown.len() - 1].id));
                 let end = Summary { total: shown.len() as u64, bytes: 30, cursor, whole: true };
                 let _ = events.send(Event::End(end)).await;
             }

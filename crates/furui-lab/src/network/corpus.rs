@@ -69,6 +69,11 @@ impl Corpus {
         Ok(std::fs::write(file, text)?)
     }
 
+    #[cfg(feature = "ranking")]
+    pub(super) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
     pub(super) fn describe(&self) -> String {
         let postings: usize = self.lists.values().map(BTreeSet::len).sum();
         format!("{} documents, {} words, {postings} postings", self.records.len(), self.lists.len())

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use furui::search::{ContentId, IdRange, Meet, Peer, Request, Response, Search, Term, Wants, limits};
+use furui::search::{ContentId, IdRange, Meet, Peer, Request, Response, Search, Term, Wants, Weight, limits};
 use furui_net::net::{Config, Identity, Net, Transport};
 use tokio::runtime::Runtime;
 
@@ -120,7 +120,8 @@ fn request(kind: &str, net: &Net, dice: &mut Dice) -> Vec<u8> {
     let word = |dice: &mut Dice| format!("w{}", dice.below(3));
     let request = match kind {
         "store" => {
-            let postings = (0..40).map(|_| (format!("x{}", dice.next()), (0..1000).map(|_| id(dice)).collect()));
+            let postings = (0..40)
+                .map(|_| (format!("x{}", dice.next()), (0..1000).map(|_| (id(dice), Weight::default())).collect()));
             Request::Store { postings: postings.collect(), records: vec![vec![7; 100_000]] }
         }
         "meet" => {
@@ -131,6 +132,7 @@ fn request(kind: &str, net: &Net, dice: &mut Dice) -> Vec<u8> {
             Request::Meet(Meet {
                 word: word(dice),
                 range: IdRange::ALL,
+                weighted: false,
                 set: set.map(|set| set.bytes).unwrap_or_default(),
             })
         }
@@ -144,6 +146,7 @@ fn request(kind: &str, net: &Net, dice: &mut Dice) -> Vec<u8> {
                 most: limits::IDS as u32,
                 wants: Wants::Best,
                 salt: dice.next(),
+                ranking: None,
             })
         }
         "size" => Request::Size { words: (0..limits::WORDS).map(|_| word(dice)).collect() },

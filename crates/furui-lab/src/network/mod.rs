@@ -6,6 +6,8 @@ mod flood;
 mod hot;
 mod kill;
 mod page;
+#[cfg(feature = "ranking")]
+mod ranking;
 mod relay;
 
 use std::error::Error;
@@ -33,7 +35,9 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Done {
         "relay" => (10, 10_000),
         "hot" => (5, 200_000),
         "flood" => (3, 2_000),
-        _ => return Err("which experiment? kill, relay, hot or flood".into()),
+        #[cfg(feature = "ranking")]
+        "ranking" => (5, 64_000),
+        _ => return Err("which experiment? kill, relay, hot, flood or, with the feature of that name, ranking".into()),
     };
     let mut options =
         Options { furui: "target/release/furui".into(), texts: None, nodes, documents, queries: 200, seed: 1 };
@@ -58,6 +62,8 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Done {
         "kill" => kill::run(&options),
         "relay" => relay::run(&options),
         "hot" => hot::run(&options),
+        #[cfg(feature = "ranking")]
+        "ranking" => ranking::run(&options),
         _ => flood::run(&options),
     }
 }

@@ -1,8 +1,11 @@
-use furui::search::{ContentId, Query};
+use std::ops::Range;
+use std::time::Duration;
+
+use furui::search::{ContentId, Place, Query, Record, Snippet, Snippets};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
-use super::Status;
+use super::{SNIPPET, Status};
 use crate::node::Document;
 
 /// What the face asks of its node. Whoever asked has gone away when the other end of `answer` or `events` is closed:
@@ -47,7 +50,7 @@ pub struct Asked {
     /// How many results; at most [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: u32,
     /// [`Summary::cursor`] of the answer that is to be continued.
-    pub cursor: Option<ContentId>,
+    pub cursor: Option<Place>,
     /// Whether [`Event::Step`]s are wanted.
     pub explain: bool,
 }
@@ -76,8 +79,25 @@ pub struct Hit {
     pub url: String,
     /// Its title.
     pub title: String,
+    /// A piece of its text that shows what was asked for, see [`Snippet`].
+    pub snippet: String,
+    /// First byte of each mark in `title`, and the one after its last.
+    pub title_marks: Vec<[usize; 2]>,
+    /// The same in `snippet`.
+    pub marks: Vec<[usize; 2]>,
     /// How well it fits: more is better.
     pub score: f64,
+}
+
+impl Hit {
+    /// A document that was found, with what is shown of its record; without a record there is no URL either.
+    pub fn new(id: ContentId, record: Option<Record>, score: f64, snippets: &Snippets<'_>) -> Self {
+        let snippet = record.as_ref().map(|record| snippets.of(record, SNIPPET));
+        let (url, title) = record.map(|record| (record.url, record.title)).unwrap_or_default();
+        let Snippet { title_marks, text, marks } = snippet.unwrap_or_default();
+        let pairs = |marks: Vec<Range<usize>>| marks.into_iter().map(|mark| [mark.start, mark.end]).collect();
+        Self { id, url, title, snippet: text, title_marks: pairs(title_marks), marks: pairs(marks), score }
+    }
 }
 
 /// Something done for a search: a line of its plan, or an exchange of messages.
@@ -89,6 +109,9 @@ pub struct Step {
     pub sent: u64,
     /// Bytes that came back.
     pub received: u64,
+    /// How long after the beginning of the search it was done, if that is known; for people, so not in lines.
+    #[serde(skip)]
+    pub done: Option<Duration>,
 }
 
 /// The end of a search.
@@ -98,9 +121,9 @@ pub struct Summary {
     pub total: u64,
     /// Bytes of all messages that the search took.
     pub bytes: u64,
-    /// Where to go on, if there may be more: the id of the last document, in hexadecimal.
+    /// Where to go on, if there may be more: the place of the last document, in hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
-    pub cursor: Option<ContentId>,
+    pub cursor: Option<Place>,
     /// Whether every list that was read was whole, as far as its keepers know.
     pub whole: bool,
 }
@@ -116,7 +139,7 @@ fn displayed<S: Serializer>(id: &ContentId, serializer: S) -> Result<S::Ok, S::E
     serializer.collect_str(id)
 }
 
-fn hexadecimal<S: Serializer>(cursor: &Option<ContentId>, serializer: S) -> Result<S::Ok, S::Error> {
+fn hexadecimal<S: Serializer>(cursor: &Option<Place>, serializer: S) -> Result<S::Ok, S::Error> {
     match cursor {
         Some(cursor) => serializer.collect_str(cursor),
         None => serializer.serialize_none(),

@@ -35,7 +35,8 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    fn status(&self) -> StatusCode {
+    /// The status of the answer that says so.
+    pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
@@ -52,15 +53,15 @@ impl ApiError {
 impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotFound => {
-                f.write_str("nothing here; ask for /search?q=WORDS, /status or /metrics, or post to /publish")
-            }
+            Self::NotFound => f.write_str(
+                "nothing here; ask for / in a browser, /search?q=WORDS, /status or /metrics, or post to /publish",
+            ),
             Self::Method => f.write_str("not with this method; POST to /publish, GET everything else"),
             Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
-            Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 40 hexadecimal digits"),
+            Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 48 hexadecimal digits"),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(
                 f,
@@ -79,6 +80,10 @@ impl IntoResponse for ApiError {
         if let Self::Query(error) = &self {
             body["at"] = error.at.into();
         }
-        (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response()
+        let mut response =
+            (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response();
+        // For the guard, which makes it a page if it is a person who asks.
+        response.extensions_mut().insert(self);
+        response
     }
 }

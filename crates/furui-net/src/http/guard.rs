@@ -5,20 +5,35 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::ApiError;
+use super::{ApiError, page};
 
-/// Refuses what a browser sends on behalf of other sites.
+/// What a browser may do with what it is given: show it, with this node's own style, script and pictures, and send the
+/// search form back here.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+/// Refuses what a browser sends on behalf of other sites, and tells it not to trust what it is given.
 ///
 /// - A page of another site may send requests to this address: it is told by `Origin` or `Sec-Fetch-Site`.
 /// - A name of another site may be made to point to this address (DNS rebinding), and its pages then count as ours: the
 ///   `Host` is that name. So only a number, or `localhost`, which no site owns, is accepted.
 pub(super) async fn guard(request: Request, next: Next) -> Response {
+    let is_person = page::is_wanted(request.headers());
     let mut response = match check(request.headers()) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     };
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if is_person && let Some(error) = response.extensions().get::<ApiError>() {
+        response = page::refusal(error);
+    }
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
     response
 }
 

@@ -1,10 +1,11 @@
-//! The local HTTP face of a node, for the command line and for the curious: text lines of JSON, no state.
+//! The local HTTP face of a node: pages for people, lines of JSON for the command line and other programs; no state.
 //!
 //! | request | answer |
 //! |---|---|
+//! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
 //! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
-//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"score":…}` as they are found, `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
-//! | `GET /status` | what the node is and holds |
+//! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
+//! | `GET /status` | what the node is and holds: a page for who accepts `text/html`, JSON for all others |
 //! | `GET /metrics` | the same figures for Prometheus |
 //!
 //! Whatever fails is `{"error":"…"}`, a sentence that says what to do, with a status from 400 on; if lines were sent
@@ -12,12 +13,15 @@
 //!
 //! The face talks to its node by [`Call`]s through a channel. Work is bounded by [`MAX_SEARCHES`] and [`MAX_PUBLISHES`]
 //! at once; what a request takes in memory by [`MAX_LINE`] and [`BATCH_BYTES`]. Nothing is done for pages of other sites,
-//! see `guard`.
+//! see `guard`. A browser is given errors as pages, too.
 
+mod answer;
 mod call;
 mod error;
 mod guard;
 mod lines;
+mod page;
+mod parts;
 mod publish;
 mod search;
 mod status;
@@ -32,7 +36,7 @@ use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
-pub use crate::node::Document;
+pub use crate::node::{Document, Span};
 pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
 pub use error::ApiError;
 pub use status::Status;
@@ -51,6 +55,8 @@ pub const BATCH_BYTES: usize = 1 << 20;
 pub const MAX_LIMIT: u32 = 1_000;
 /// How many results a search has if nothing else is asked for.
 pub const DEFAULT_LIMIT: u32 = 10;
+/// The most characters of a document's text that a result shows.
+pub const SNIPPET: usize = 200;
 /// How long a node may say nothing about a search or a batch, and a client send nothing of its body.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -84,6 +90,7 @@ fn router(node: mpsc::Sender<Call>) -> Router {
         publishes: Arc::new(Semaphore::new(MAX_PUBLISHES)),
     };
     Router::new()
+        .merge(page::routes())
         .route("/publish", post(publish::publish))
         .route("/search", get(search::search))
         .route("/status", get(status::status))

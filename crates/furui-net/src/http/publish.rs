@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::lines::{Gone, Lines};
+use super::lines::Lines;
+use super::parts::Gone;
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused};
 
 /// How it is to be published.
@@ -211,12 +212,12 @@ fn read(line: &[u8]) -> Result<Document, String> {
         format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
     let record = Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() };
-    let encoded = record.encode().map_err(|error| error.to_string())?;
-    let words = record.words().into_iter().collect::<Vec<_>>();
-    if words.is_empty() {
+    let document = Document::new(&record).map_err(|error| error.to_string())?;
+    // Its host alone does not make it worth finding.
+    if furui::search::words(&record.title).chain(furui::search::words(&record.text)).next().is_none() {
         return Err("a document without words, which nobody could find; give it a title or a text".into());
     }
-    Ok(Document { id: ContentId::of(&encoded), record: encoded, words })
+    Ok(document)
 }
 
 /// A line is longer than [`MAX_LINE`].

@@ -1,16 +1,12 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
-use axum::response::{IntoResponse, Response};
-use furui::search::{ContentId, Query};
+use axum::response::Response;
+use furui::search::{Place, Query};
 use serde::Deserialize;
-use tokio::sync::mpsc::{self, error::SendTimeoutError};
-use tokio::time::timeout;
 
+use super::answer::Answer;
 use super::lines::Lines;
-use super::{ApiError, Asked, Call, DEFAULT_LIMIT, Event, Face, MAX_LIMIT, PATIENCE, Refused};
-
-/// How many events may wait to be made lines.
-const WAITING: usize = 64;
+use super::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, MAX_LIMIT};
 
 #[derive(Deserialize)]
 pub(super) struct Wanted {
@@ -24,28 +20,14 @@ pub(super) struct Wanted {
 pub(super) async fn search(
     State(face): State<Face>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
-) -> Result<Response, Response> {
-    let asked = asked(wanted).map_err(IntoResponse::into_response)?;
-    let permit = face.searches.clone().try_acquire_owned();
-    let permit = permit.map_err(|_| ApiError::Busy("searches").into_response())?;
-    let (events, mut answer) = mpsc::channel(WAITING);
-    let call = face.node.send_timeout(Call::Search { asked, events }, PATIENCE).await;
-    call.map_err(|error| match error {
-        SendTimeoutError::Timeout(_) => ApiError::Slow.into_response(),
-        SendTimeoutError::Closed(_) => ApiError::Closing.into_response(),
-    })?;
+) -> Result<Response, ApiError> {
+    let mut answer = Answer::ask(&face, asked(wanted)?).await?;
     let (lines, response) = Lines::new();
     tokio::spawn(async move {
-        let _permit = permit;
         loop {
             let event = tokio::select! {
-                event = timeout(PATIENCE, answer.recv()) => event,
+                event = answer.next() => event,
                 () = lines.gone() => return,
-            };
-            let event = match event {
-                Ok(Some(event)) => event,
-                Ok(None) => Event::Refused(Refused { error: ApiError::Closing.to_string() }),
-                Err(_) => Event::Refused(Refused { error: ApiError::Slow.to_string() }),
             };
             let is_last = matches!(event, Event::End(_) | Event::Refused(_));
             if lines.send(&event).await.is_err() || is_last {
@@ -62,7 +44,12 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(ApiError::Limit);
     }
-    let cursor = wanted.cursor.map(|cursor| cursor.parse::<ContentId>().map_err(|_| ApiError::Cursor));
+    let cursor = wanted.cursor.as_deref().map(cursor).transpose()?;
     let query = Query::parse(&wanted.q).map_err(ApiError::Query)?;
-    Ok(Asked { query, limit, cursor: cursor.transpose()?, explain: wanted.explain })
+    Ok(Asked { query, limit, cursor, explain: wanted.explain })
+}
+
+/// A cursor as an answer gave it.
+pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
+    text.parse().map_err(|_| ApiError::Cursor)
 }

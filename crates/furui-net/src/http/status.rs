@@ -1,11 +1,12 @@
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::{ApiError, Call, Face, PATIENCE};
+use super::{ApiError, Call, Face, PATIENCE, page};
+use crate::node::Span;
 
 /// What a node is, and what it holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -44,6 +45,9 @@ pub struct Status {
     pub sent: u64,
     /// Bytes received from other nodes.
     pub received: u64,
+    /// The same lately, for people, so not in JSON.
+    #[serde(skip)]
+    pub lately: Vec<Span>,
 }
 
 impl Status {
@@ -78,8 +82,11 @@ impl Status {
     }
 }
 
-pub(super) async fn status(State(face): State<Face>) -> Result<Response, ApiError> {
+pub(super) async fn status(State(face): State<Face>, headers: HeaderMap) -> Result<Response, ApiError> {
     let status = ask(&face).await?;
+    if page::is_wanted(&headers) {
+        return Ok(page::status(&status));
+    }
     let json = serde_json::to_string(&status).expect("a status has only strings for names");
     Ok(([(header::CONTENT_TYPE, "application/json")], json + "\n").into_response())
 }

@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use furui::search::{Report, Round};
+use furui::search::{Place, Report, Round, Snippets};
 use tokio::sync::mpsc;
 
 use super::{Node, NodeError, SearchEvent, SearchOptions};
@@ -43,15 +43,14 @@ impl Node {
         };
         let (events, mut found) = mpsc::channel(EVENTS);
         let search = self.search(&asked.query, options, events);
+        let snippets = Snippets::new(asked.query.clauses());
         let pass_on = async {
             while let Some(event) = found.recv().await {
                 match event {
                     SearchEvent::Hits(hits) => {
                         for hit in hits {
-                            // Without a record there is no URL either.
-                            let (url, title) = hit.record.map(|record| (record.url, record.title)).unwrap_or_default();
-                            // A place in a ranking is given by a later version.
-                            to.send(Event::Hit(Hit { id: hit.id, url, title, score: 1.0 })).await.ok()?;
+                            let score = f64::from(hit.place.score) / f64::from(Place::ONE);
+                            to.send(Event::Hit(Hit::new(hit.place.id, hit.record, score, &snippets))).await.ok()?;
                         }
                     }
                     SearchEvent::Done { found, cursor, whole, report } => {
@@ -95,6 +94,7 @@ impl Node {
             refused: status.refused,
             sent: status.traffic.wire_out,
             received: status.traffic.wire_in,
+            lately: status.lately,
         })
     }
 }
@@ -111,12 +111,16 @@ fn steps(report: &Report) -> Vec<Step> {
         "; {} looked up, {} requests, {} of them failed",
         report.lookups, report.messages, report.failures
     );
-    steps.push(Step { step: plan, sent: 0, received: 0 });
+    steps.push(Step { step: plan, sent: 0, received: 0, done: None });
+    if report.checked > 0 {
+        let step = format!("phrases: the text of {} candidates looked at by the nodes that keep them", report.checked);
+        steps.push(Step { step, sent: 0, received: 0, done: None });
+    }
     for (number, round) in report.rounds.iter().enumerate() {
-        let Round { words, most, seen, found, costs, .. } = round;
+        let Round { words, most, seen, found, costs, at, .. } = round;
         let step =
             format!("round {}: {seen} of at most {most} ids of `{}` looked at, {found} found", number + 1, words[0]);
-        steps.push(Step { step, sent: round.sent_bytes, received: round.back_bytes });
+        steps.push(Step { step, sent: round.sent_bytes, received: round.back_bytes, done: Some(*at) });
         for cost in costs {
             let word = words.get(cost.term as usize + 1).map_or("?", String::as_str);
             let step = format!(
@@ -126,7 +130,7 @@ fn steps(report: &Report) -> Vec<Step> {
                 cost.sent_bits,
                 cost.back_bits
             );
-            steps.push(Step { step, sent: cost.sent_bytes, received: cost.back_bytes });
+            steps.push(Step { step, sent: cost.sent_bytes, received: cost.back_bytes, done: None });
         }
     }
     steps

@@ -6,17 +6,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::HashSpec;
 use furui::search::{
-    AnswerEvent, Answerer, ContentId, Fetched, IdRange, Index, Listed, Peer, Refusal, Request, Response, WordSize,
-    limits,
+    AnswerEvent, Answerer, ContentId, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response, SAMPLE,
+    SURVEYED, WordPostings, WordSize, limits,
 };
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::allowance::Allowance;
 use super::kept::Kept;
 use super::places::Places;
-use super::{record_key, word_key};
+use super::{fetch, record_key, word_key};
 use crate::net::{Inbound, Net, Reply};
 use crate::shelf::Shelf;
 
@@ -26,8 +26,6 @@ const ORDERS: usize = 64;
 pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Words of a shelf that are looked through for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// Bytes of records in one answer.
-const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 /// Bytes of ids in one answer, and of an id with its days.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 const LISTED_ID: usize = ContentId::BYTES + 1;
@@ -77,17 +75,18 @@ impl Keeper {
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
-        let runtime = Handle::current();
+        // A clock of its own: the thread outlives the runtime if the node is dropped without being shut down.
+        let clock = Builder::new_current_thread().enable_time().build()?;
         let desk = Desk {
             answerer: Answerer::new(net.me()),
-            kept: Kept::new(shelf, net.me()),
-            near: Places::of(&net).await,
+            kept: Kept::new(shelf, net.me(), Places::of(&net).await),
             state: HashSpec::random(),
             comings: 0,
             allowance: Allowance::default(),
             compacted: 0,
             quiet: None,
             net,
+            runtime: Handle::current(),
             replies: HashMap::new(),
             next_reply: 0,
             started: Instant::now(),
@@ -95,7 +94,7 @@ impl Keeper {
         };
         let thread = thread::Builder::new()
             .name("keeper".to_owned())
-            .spawn(move || runtime.block_on(desk.work(inbound, order_queue)))?;
+            .spawn(move || clock.block_on(desk.work(inbound, order_queue)))?;
         Ok((Self { orders, counts }, thread))
     }
 
@@ -128,11 +127,12 @@ impl Keeper {
 }
 
 struct Desk {
+    /// Where that runs which waits for others.
+    runtime: Handle,
     kept: Kept,
     answerer: Answerer,
     net: Net,
-    /// Who is around, as of the last time that one of the nearest came or went: so often that happened.
-    near: Places,
+    /// How often one of the nearest came or went.
     comings: u64,
     /// How the state that others compare with is made of what it depends on.
     state: HashSpec,
@@ -181,9 +181,8 @@ impl Desk {
                     Some(Order::Stop) | None => break,
                 },
                 Ok(()) = neighbourhood.changed() => {
-                    self.near = Places::of(&self.net).await;
                     self.comings += 1;
-                    self.kept.met_others();
+                    self.kept.met_others(Places::of(&self.net).await);
                 }
                 () = tokio::time::sleep_until(deadline) => {
                     let now = self.now();
@@ -201,7 +200,7 @@ impl Desk {
                     }
                     AnswerEvent::Send { to, call, request } => {
                         let (net, answers) = (self.net.clone(), answers.clone());
-                        tokio::spawn(async move {
+                        self.runtime.spawn(async move {
                             let response = super::call(&net, &to, &request).await;
                             // An error: the desk is closed.
                             let _ = answers.send(Answer { call, response });
@@ -254,7 +253,7 @@ impl Desk {
             Ok(Later::Now(response)) => self.respond(reply, &response),
             Ok(Later::Sizes(sizes)) => {
                 let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
-                tokio::spawn(async move {
+                self.runtime.spawn(async move {
                     let mut answer = Vec::with_capacity(sizes.len());
                     for (word, mut size) in sizes {
                         size.holders = net.replicas(&word_key(&word), limits::REPLICAS).await;
@@ -274,11 +273,13 @@ impl Desk {
                 let mut sizes = Vec::with_capacity(words.len());
                 for word in words {
                     let listing = self.kept.size(&word)?;
-                    sizes.push((word, WordSize { ids: listing.ids, whole: listing.whole, holders: Vec::new() }));
+                    let mean_length = self.mean_length(&word)?;
+                    let Listing { ids, whole } = listing;
+                    sizes.push((word, WordSize { ids, whole, mean_length, holders: Vec::new() }));
                 }
                 return Ok(Later::Sizes(sizes));
             }
-            Request::Fetch { ids } => Response::Fetched(fetch(&mut self.kept.shelf, &ids)?),
+            Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
             Request::Store { postings, records } => self.store(from, postings, records, bytes)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
@@ -288,11 +289,21 @@ impl Desk {
         Ok(Later::Now(response))
     }
 
+    /// How long the documents of the sample are on average, if the word is the sample's.
+    fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
+        if word != SAMPLE {
+            return Ok(0);
+        }
+        let weights = self.kept.weights(word, IdRange::ALL, SURVEYED)?;
+        let lengths: u64 = weights.iter().map(|weight| u64::from(weight.length())).sum();
+        Ok(u32::try_from(lengths / (weights.len() as u64).max(1)).unwrap_or(u32::MAX))
+    }
+
     /// Keeps what this node may well be the one to keep.
     fn store(
         &mut self,
         from: &Peer,
-        mut postings: Vec<(String, Vec<ContentId>)>,
+        mut postings: Vec<WordPostings>,
         records: Vec<Vec<u8>>,
         bytes: usize,
     ) -> furui::Result<Response> {
@@ -302,9 +313,9 @@ impl Desk {
             return Ok(Response::Refused(Refusal::Busy));
         }
         let brought = postings.len() + records.len();
-        postings.retain(|(word, _)| self.near.may_keep(&me, &word_key(word)));
+        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
         let mut records: Vec<_> = records.into_iter().map(|record| (ContentId::of(&record), record)).collect();
-        records.retain(|(id, _)| self.near.may_keep(&me, &record_key(*id)));
+        records.retain(|(id, _)| self.kept.near.may_keep(&me, &record_key(*id)));
         if brought > 0 && postings.is_empty() && records.is_empty() {
             return Ok(Response::Refused(Refusal::Invalid));
         }
@@ -325,7 +336,7 @@ impl Desk {
         let lists = lists
             .into_iter()
             .zip(1..)
-            .filter(|(list, number)| *number == last || self.near.may_keep(from, &word_key(&list.word)));
+            .filter(|(list, number)| *number == last || self.kept.near.may_keep(from, &word_key(&list.word)));
         let lists = lists.map(|(list, _)| (list.word, list.ids, list.fingerprint)).collect();
         Ok(Response::Compared { state, lists, more })
     }
@@ -343,16 +354,17 @@ impl Desk {
             // The list of no word is that of the records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
             let more = ids.len() == most;
+            let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
             let mut ids = ids.to_vec();
             if word.is_empty() {
                 let last = ids.last().copied().filter(|_| more);
-                ids.retain(|id| last == Some(*id) || self.near.may_keep(from, &record_key(*id)));
+                ids.retain(|id| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
             }
             let expiries = shelf.expiries(&ids)?;
             let days =
                 expiries.into_iter().map(|at| (at.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8).collect();
             room = room.saturating_sub(ids.len() * LISTED_ID);
-            lists.push(Listed { ids, days, more });
+            lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)
     }
@@ -366,23 +378,6 @@ impl Desk {
 enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
-}
-
-/// The records of these documents, as many as fit into a message.
-fn fetch(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Fetched>> {
-    let mut room = FETCHED_BYTES;
-    let mut fetched = Vec::with_capacity(ids.len());
-    for id in ids {
-        fetched.push(match shelf.document(*id)? {
-            None => Fetched::Unknown,
-            Some(record) if record.len() <= room => {
-                room -= record.len();
-                Fetched::Record(record)
-            }
-            Some(_) => Fetched::Later,
-        });
-    }
-    Ok(fetched)
 }
 
 fn respond(counts: &Counts, reply: Reply, response: &Response) {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use furui::Result;
-use furui::search::{ContentId, IdRange, Index, Listing, Peer};
+use furui::search::{ContentId, IdRange, Index, Listing, Peer, Weight};
 
 use super::places::Places;
 use super::word_key;
@@ -11,13 +11,15 @@ use crate::shelf::Shelf;
 pub(super) struct Kept {
     pub(super) shelf: Shelf,
     me: Peer,
+    /// Who is around, as of the last time that one of the nearest came or went.
+    pub(super) near: Places,
     /// Who was around when this node had last been given everything that it should hold then.
     settled: Option<Places>,
 }
 
 impl Kept {
-    pub(super) fn new(shelf: Shelf, me: Peer) -> Self {
-        Self { shelf, me, settled: None }
+    pub(super) fn new(shelf: Shelf, me: Peer, near: Places) -> Self {
+        Self { shelf, me, near, settled: None }
     }
 
     /// Everything was taken over that this node should hold if these are the nodes around.
@@ -26,8 +28,9 @@ impl Kept {
         self.shelf.set_whole(true);
     }
 
-    /// Others have come, or gone. A node that was alone has been given nothing by anyone.
-    pub(super) fn met_others(&mut self) {
+    /// Others have come, or gone: now it is these. A node that was alone has been given nothing by anyone.
+    pub(super) fn met_others(&mut self, near: Places) {
+        self.near = near;
         if self.settled.as_ref().is_some_and(|places| places.neighbours(&self.me, 1).is_empty()) {
             self.settled = None;
             self.shelf.set_whole(false);
@@ -36,16 +39,21 @@ impl Kept {
 }
 
 impl Index for Kept {
-    /// A list is whole if it is one of those that this node was to keep when it was last given everything: when nodes go,
-    /// it has others to keep, and of those not yet all.
+    /// A list is whole if it is one of those that this node was to keep when it was last given everything, and still is:
+    /// when nodes go, it has others to keep, and of those not yet all; when nodes come, they are given some instead of it.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
-        let settled = || self.settled.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));
-        Ok(Listing { ids, whole: whole && settled() })
+        let key = word_key(word);
+        let settled = || self.settled.as_ref().is_some_and(|places| places.keeps(&self.me, &key));
+        Ok(Listing { ids, whole: whole && settled() && self.near.keeps(&self.me, &key) })
     }
 
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.shelf.slice(word, range, most)
+    }
+
+    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        self.shelf.weights(word, range, most)
     }
 
     fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {

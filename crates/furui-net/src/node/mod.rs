@@ -9,6 +9,9 @@
 
 mod allowance;
 mod face;
+mod fetch;
+mod filling;
+mod history;
 mod keeper;
 mod kept;
 mod places;
@@ -16,6 +19,7 @@ mod publish;
 mod published;
 mod repair;
 mod search;
+mod survey;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,11 +33,14 @@ use tokio::task::AbortHandle;
 
 use crate::net::{Config, Identity, IdentityError, Net, StartError};
 use crate::shelf::{Shelf, ShelfOptions, Statistics};
+use history::History;
 use keeper::Keeper;
 use published::Published;
 use repair::Repair;
 use search::Known;
+use survey::LastSurvey;
 
+pub use history::{SPAN, SPANS, Span};
 pub use publish::{Document, PublishError};
 pub use repair::Progress;
 pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
@@ -51,12 +58,15 @@ struct Inner {
     net: Net,
     keeper: Keeper,
     known: Known,
+    survey: LastSurvey,
     published: Published,
     whole: AtomicBool,
     searches: AtomicU64,
     documents: AtomicU64,
     repair: Arc<Repair>,
     repairing: AbortHandle,
+    history: History,
+    remembering: AbortHandle,
     /// Of the keeper, until it is waited for.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -86,6 +96,8 @@ pub struct NodeStatus {
     pub refused: u64,
     /// What it sent and received.
     pub traffic: crate::net::Counters,
+    /// The same for each of the last [`SPANS`] [`SPAN`]s, the latest last.
+    pub lately: Vec<Span>,
 }
 
 impl Node {
@@ -108,7 +120,10 @@ impl Node {
         Ok(Self(Arc::new_cyclic(|inner| Inner {
             repairing: tokio::spawn(repair::run(inner.clone(), Arc::clone(&repair))).abort_handle(),
             repair,
+            history: History::default(),
+            remembering: tokio::spawn(history::run(inner.clone())).abort_handle(),
             known: Known::new(),
+            survey: LastSurvey::default(),
             published,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),
@@ -146,12 +161,14 @@ impl Node {
             answered: counts.answered.load(Ordering::Relaxed),
             refused: counts.refused.load(Ordering::Relaxed),
             traffic: net.counters(),
+            lately: self.0.history.spans(),
         })
     }
 
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
         self.0.repairing.abort();
+        self.0.remembering.abort();
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());

@@ -3,7 +3,9 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui::search::{ContentId, Peer, Refusal, Request, Response, limits};
+use furui::search::{
+    ContentId, Peer, Record, RecordError, Refusal, Request, Response, SAMPLE, Weight, is_sampled, limits,
+};
 use futures::StreamExt;
 use tokio::time::sleep;
 
@@ -31,8 +33,19 @@ pub struct Document {
     pub id: ContentId,
     /// The encoded [`Record`](furui::search::Record).
     pub record: Vec<u8>,
-    /// The words it is found under, each once.
-    pub words: Vec<String>,
+    /// The words it is found under, each once, with how much each counts.
+    pub words: Vec<(String, Weight)>,
+}
+
+impl Document {
+    /// That of a record.
+    ///
+    /// # Errors
+    /// If it cannot be encoded.
+    pub fn new(record: &Record) -> Result<Self, RecordError> {
+        let bytes = record.encode()?;
+        Ok(Self { id: ContentId::of(&bytes), record: bytes, words: record.postings().into_iter().collect() })
+    }
 }
 
 /// Why documents were not published, or not all of each.
@@ -62,14 +75,14 @@ impl std::error::Error for PublishError {}
 
 /// What belongs together: it is stored as a whole, or not at all.
 enum Parcel {
-    Postings(String, Vec<ContentId>),
+    Postings(String, Vec<(ContentId, Weight)>),
     Record(Vec<u8>),
 }
 
 impl Parcel {
     fn bytes(&self) -> usize {
         match self {
-            Self::Postings(word, ids) => word.len() + ContentId::BYTES * ids.len() + 8,
+            Self::Postings(word, ids) => word.len() + (ContentId::BYTES + Weight::BYTES) * ids.len() + 8,
             Self::Record(record) => record.len() + 8,
         }
     }
@@ -107,10 +120,15 @@ impl Node {
 
 /// Gives each list and each record to its keepers.
 pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(), PublishError> {
-    let mut lists: BTreeMap<String, Vec<ContentId>> = BTreeMap::new();
+    let mut lists: BTreeMap<String, Vec<(ContentId, Weight)>> = BTreeMap::new();
     let mut parcels = Vec::new();
     for Document { id, record, words } in documents {
-        words.into_iter().for_each(|word| lists.entry(word).or_default().push(id));
+        if is_sampled(id)
+            && let Some((_, weight)) = words.first()
+        {
+            lists.entry(SAMPLE.to_owned()).or_default().push((id, *weight));
+        }
+        words.into_iter().for_each(|(word, weight)| lists.entry(word).or_default().push((id, weight)));
         parcels.push((record_key(id), Parcel::Record(record)));
     }
     for (word, ids) in lists {

@@ -5,14 +5,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui::search::{
-    Clause, ContentId, Fetched, Peer, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report, Request,
+    Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report,
     Response, Term, Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::{Inner, Node, call, record_key, word_key};
+use super::filling::Filling;
+use super::{Inner, Node, call, fetch, word_key};
 
 /// For how long the keepers of a word and the size of its list are taken as they were.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -27,7 +28,9 @@ pub struct SearchOptions {
     /// How many documents at most; `None` for all.
     pub limit: Option<u64>,
     /// Where an earlier search stopped.
-    pub after: Option<ContentId>,
+    pub after: Option<Place>,
+    /// Whether the best documents come first; otherwise they come in the order of their ids, and there may be any number.
+    pub ranked: bool,
     /// How sets are coded between nodes.
     pub wants: Wants,
     /// Whether the report tells of each round.
@@ -38,22 +41,24 @@ pub struct SearchOptions {
 
 impl Default for SearchOptions {
     fn default() -> Self {
-        Self { limit: Some(20), after: None, wants: Wants::Best, explain: false, records: true }
+        Self { limit: Some(20), after: None, ranked: true, wants: Wants::Best, explain: false, records: true }
     }
 }
 
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
 pub enum SearchEvent {
-    /// Documents that were found, in the order of their ids.
+    /// Documents that were found, in the order of the answer: those that fit, phrases included.
     Hits(Vec<Hit>),
     /// The end.
     Done {
-        /// How many ids were found.
+        /// How many documents were found.
         found: u64,
-        /// Where to go on, if there may be more.
-        cursor: Option<ContentId>,
-        /// Whether every list was whole, as far as its keeper knows.
+        /// Where to go on, if there may be more: with phrases, fewer than the limit may have been found by then, and
+        /// even none.
+        cursor: Option<Place>,
+        /// Whether every list was whole, as far as its keeper knows, and every document whose text had to be looked at
+        /// was to be had.
         whole: bool,
         /// What it took.
         report: Box<Report>,
@@ -63,8 +68,8 @@ pub enum SearchEvent {
 /// A document that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its id.
-    pub id: ContentId,
+    /// Its id, and its score if the best were asked for.
+    pub place: Place,
     /// Its record; `None` if it was not to be fetched, or no node that keeps it answered.
     pub record: Option<Record>,
 }
@@ -154,10 +159,22 @@ impl Node {
         let inner = &*self.0;
         inner.searches.fetch_add(1, Ordering::Relaxed);
         let page = options.limit.unwrap_or(limits::PAGE as u64).clamp(1, limits::PAGE as u64) as usize;
+        let fit = Fit::new(query.clauses()).expect("a query has half as many phrases as words at most");
+        let mut filling = Filling::new(query.clauses(), &fit, options.limit);
         let asked = QueryOptions {
-            page: if options.records { page.min(limits::FETCHED) } else { page },
-            limit: options.limit,
+            page: match &filling {
+                Some(filling) => filling.page(),
+                None if options.records => page.min(limits::FETCHED),
+                None => page,
+            },
+            // How many candidates are needed is only known when there are enough.
+            limit: match &filling {
+                Some(_) if options.ranked => Some(limits::PAGE as u64),
+                Some(_) => None,
+                None => options.limit,
+            },
             after: options.after,
+            ranked: if options.ranked { Some(self.survey().await) } else { None },
             wants: options.wants,
             salt: furui::HashSpec::random().seed,
             explain: options.explain,
@@ -190,21 +207,31 @@ impl Node {
                             let _ = answers.send(Came::Answer { call: number, response }).await;
                         });
                     }
-                    QueryEvent::Page { ids, cursor } => {
-                        last = Some(cursor);
-                        let hits = match options.records {
-                            true => fetch(inner, ids, query.clauses()).await,
-                            false => ids.into_iter().map(|id| Hit { id, record: None }).collect(),
+                    QueryEvent::Page { places } => {
+                        last = places.last().copied();
+                        let hits = match &mut filling {
+                            Some(filling) => filling.sift(inner, places).await,
+                            None if options.records => fetch_hits(inner, places, &fit).await,
+                            None => places.into_iter().map(|place| Hit { place, record: None }).collect(),
                         };
-                        if events.send(SearchEvent::Hits(hits)).await.is_err() {
+                        if events.is_closed() || !hits.is_empty() && events.send(SearchEvent::Hits(hits)).await.is_err()
+                        {
+                            return Ok(());
+                        }
+                        if let Some(filling) = filling.as_ref().filter(|filling| filling.is_over()) {
+                            inner.known.learn(querier.terms());
+                            let _ = events.send(filling.done(&querier, filling.cursor, querier.is_whole())).await;
                             return Ok(());
                         }
                     }
                     QueryEvent::Done { found, more, whole } => {
                         inner.known.learn(querier.terms());
                         let cursor = last.filter(|_| more);
-                        let report = Box::new(querier.report());
-                        let _ = events.send(SearchEvent::Done { found, cursor, whole, report }).await;
+                        let done = match &filling {
+                            Some(filling) => filling.done(&querier, cursor, whole),
+                            None => SearchEvent::Done { found, cursor, whole, report: Box::new(querier.report()) },
+                        };
+                        let _ = events.send(done).await;
                         return Ok(());
                     }
                     QueryEvent::Failed { word } => return Err(SearchError::Unreachable(word)),
@@ -229,69 +256,11 @@ impl Node {
     }
 }
 
-/// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and the words
-/// that were asked for. Documents without those words are left out: a keeper lied.
-async fn fetch(inner: &Inner, ids: Vec<ContentId>, clauses: &[Clause]) -> Vec<Hit> {
-    let mut records = records(inner, &ids).await;
-    let hits = ids.into_iter().map(|id| Hit { id, record: records.remove(&id) });
-    hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fits(record, clauses))).collect()
-}
-
-/// The records of these documents, as far as nodes that keep them answer.
-pub(super) async fn records(inner: &Inner, ids: &[ContentId]) -> HashMap<ContentId, Record> {
-    let mut records: HashMap<ContentId, Record> = HashMap::new();
-    let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
-    // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
-    for replicas in [1, limits::REPLICAS] {
-        let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
-        let mut asked: HashMap<Peer, Vec<ContentId>> = HashMap::new();
-        let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
-        let lookups: Vec<_> = keys.iter().map(|key| inner.net.closest(key, replicas)).collect();
-        for (id, holders) in missing.iter().zip(futures::future::join_all(lookups).await) {
-            for holder in holders {
-                if tried.insert((*id, holder.clone())) {
-                    asked.entry(holder).or_default().push(*id);
-                }
-            }
-        }
-        let answers: Vec<_> = asked.into_iter().map(|(holder, ids)| fetch_from(inner, holder, ids)).collect();
-        for (id, record) in futures::future::join_all(answers).await.into_iter().flatten() {
-            records.insert(id, record);
-        }
-    }
-    records
-}
-
-async fn fetch_from(inner: &Inner, holder: Peer, mut ids: Vec<ContentId>) -> Vec<(ContentId, Record)> {
-    let mut records = Vec::with_capacity(ids.len());
-    while !ids.is_empty() {
-        let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
-        let request = Request::Fetch { ids: batch.clone() };
-        let Some(Response::Fetched(fetched)) = call(&inner.net, &holder, &request).await else { break };
-        let mut later = Vec::new();
-        let before = records.len();
-        for (id, fetched) in batch.into_iter().zip(fetched) {
-            match fetched {
-                Fetched::Record(bytes) if ContentId::of(&bytes) == id => {
-                    if let Ok(record) = Record::decode(&bytes) {
-                        records.push((id, record));
-                    }
-                }
-                Fetched::Later => later.push(id),
-                Fetched::Record(_) | Fetched::Unknown => {}
-            }
-        }
-        // One that only ever says "later" is not asked on.
-        if records.len() > before {
-            ids.extend(later);
-        }
-    }
-    records
-}
-
-fn fits(record: &Record, clauses: &[Clause]) -> bool {
-    let words = record.words();
-    clauses.iter().any(|clause| {
-        clause.must.iter().all(|word| words.contains(word)) && !clause.without.iter().any(|word| words.contains(word))
-    })
+/// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and fits what
+/// was asked for. Documents that do not are left out: a keeper of a list lied.
+async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> Vec<Hit> {
+    let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
+    let mut records = fetch::records(inner, &ids, &[]).await;
+    let hits = places.into_iter().map(|place| Hit { place, record: records.remove(&place.id).flatten() });
+    hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fit.fits(record))).collect()
 }

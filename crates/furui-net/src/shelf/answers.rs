@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use furui::search::{ContentId, IdRange, Index, Listing};
+use furui::search::{ContentId, IdRange, Index, Listing, Weight};
 use furui::{Error, Result};
 use redb::ReadableTableMetadata;
 
@@ -13,8 +13,9 @@ use super::documents::Documents;
 use super::fault::{Fault, Outcome};
 use super::holdings::{DATABASE, WORDS};
 use super::lists::{self, Extent};
-use super::recent::Fresh;
-use super::runs::Gather;
+use super::posting::Posting;
+use super::recent::{Fresh, Recent};
+use super::runs::{Gather, Part};
 use super::{RECORDS, Shelf, records};
 
 /// A word of a shelf, and its list in two numbers: equal lists have equal ones.
@@ -89,7 +90,7 @@ impl Shelf {
     /// # Errors
     /// As [`slice`](Index::slice).
     pub fn records(&mut self, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
-        self.asking(|shelf| shelf.run(RECORDS, range, most))
+        self.asking(|shelf| shelf.run(RECORDS, range, most, |part| part.ids()))
     }
 
     /// When each of these documents is to be forgotten, in seconds; 0 for one that is not here.
@@ -106,11 +107,11 @@ impl Shelf {
                     Some(&number) => Some(number),
                     None => older.find(totals.id_hash(), id)?,
                 };
-                let expires = match number {
-                    Some(number) => recent.expires(&mut older, number)?,
-                    None => 0,
+                let document = match number {
+                    Some(number) => recent.document(&mut older, number)?,
+                    None => None,
                 };
-                expiries.push(u64::from(expires));
+                expiries.push(document.map_or(0, |document| u64::from(document.expires)));
             }
             Ok(expiries)
         })
@@ -146,7 +147,16 @@ impl Shelf {
         }
     }
 
-    fn run(&mut self, word: u32, range: IdRange, most: usize) -> Outcome<Arc<[ContentId]>> {
+    fn run<T>(
+        &mut self,
+        word: u32,
+        range: IdRange,
+        most: usize,
+        take: impl Fn(&Part<'_>) -> Arc<[T]>,
+    ) -> Outcome<Arc<[T]>>
+    where
+        Arc<[T]>: Default,
+    {
         let most = most.min(self.options.run_ids);
         let ids = self.extent(word)?.ids;
         if ids == 0 || most == 0 || range.last < range.first {
@@ -155,32 +165,33 @@ impl Shelf {
         let whole = ids <= self.options.run_ids as u64;
         let Self { tables, recent, runs, .. } = self;
         let view = tables.view()?;
-        let known = runs.get(word, range, most, |numbers, ids| {
+        let known = runs.get(word, range, most, |postings, pending| {
             let mut older = Documents::new(view);
-            for &number in numbers {
-                ids.push(recent.id(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?);
+            for &posting in postings {
+                pending.push(weighted(recent, &mut older, posting)?);
             }
             Ok(())
         })?;
-        if let Some(ids) = known {
-            return Ok(ids);
+        if let Some(part) = known {
+            return Ok(take(&part));
         }
         let mut gather = Gather::new(if whole { 0 } else { range.first }, self.options.run_ids);
         let mut older = Documents::new(view);
-        let mut show = |numbers: &[u32]| {
-            for &number in numbers {
-                gather.push(recent.id(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?);
+        let mut show = |postings: &[Posting]| {
+            for &posting in postings {
+                gather.push(weighted(recent, &mut older, posting)?);
             }
             Ok(())
         };
         lists::read(view, word, &mut show)?;
         if let Some(fresh) = recent.lists.get(&word) {
-            show(&fresh.numbers)?;
+            show(&fresh.postings)?;
         }
         let run = gather.finish();
-        let ids = run.get(range, most).expect("a run from its beginning on, of as many ids as may be asked for");
+        let part = run.get(range, most).expect("a run from its beginning on, of as many ids as may be asked for");
+        let taken = take(&part);
         runs.insert(word, run);
-        Ok(ids)
+        Ok(taken)
     }
 
     fn record(&mut self, id: ContentId) -> Outcome<Option<Vec<u8>>> {
@@ -217,7 +228,14 @@ impl Index for Shelf {
     /// As said there; no more than [`run_ids`](super::ShelfOptions::run_ids) at once.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
-            Some(number) => shelf.run(number, range, most),
+            Some(number) => shelf.run(number, range, most, |part| part.ids()),
+            None => Ok(Arc::default()),
+        })
+    }
+
+    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+            Some(number) => shelf.run(number, range, most, |part| part.weights()),
             None => Ok(Arc::default()),
         })
     }
@@ -225,6 +243,16 @@ impl Index for Shelf {
     fn document(&mut self, id: ContentId) -> Result<Option<Vec<u8>>> {
         self.asking(|shelf| shelf.record(id))
     }
+}
+
+/// The document of a posting, and the posting's weight.
+fn weighted(
+    recent: &Recent,
+    older: &mut Documents<'_>,
+    Posting { number, step }: Posting,
+) -> Outcome<(ContentId, Weight)> {
+    let document = recent.document(older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
+    Ok((document.id, Weight::of_steps(step, document.length)))
 }
 
 /// What the files take.

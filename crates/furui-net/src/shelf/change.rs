@@ -1,6 +1,7 @@
 use flate2::Compression;
 use furui::search::ContentId;
 
+use super::posting::{self, Posting};
 use super::records::Records;
 use super::{MAX_CHANGE, deflate, varint};
 
@@ -17,11 +18,13 @@ pub(super) struct Change {
     /// The number of the first new document.
     pub(super) first: u32,
     /// The new documents, numbered from there on.
-    pub(super) documents: Vec<ContentId>,
+    pub(super) documents: Vec<(ContentId, u8)>,
     /// Known documents that live longer now, ascending.
     pub(super) refreshed: Vec<u32>,
+    /// Documents known before of which it was not known how long they are: as a step.
+    pub(super) measured: Vec<Posting>,
     /// By word, ascending, the documents that are new in its list, ascending.
-    pub(super) postings: Vec<(u32, Vec<u32>)>,
+    pub(super) postings: Vec<(u32, Vec<Posting>)>,
     /// Records that are new.
     pub(super) records: Records,
 }
@@ -30,9 +33,10 @@ impl Change {
     /// How many bytes it has in memory, more or less.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(|(word, _)| word.len() + 8).sum::<usize>();
-        let postings = self.postings.iter().map(|(_, numbers)| 8 + numbers.len() * 4).sum::<usize>();
+        let postings = self.postings.iter().map(|(_, postings)| 8 + postings.len() * 8).sum::<usize>();
         let records = self.records.iter().map(|(_, record)| record.len() + 8).sum::<usize>();
-        words + self.documents.len() * ContentId::BYTES + self.refreshed.len() * 4 + postings + records
+        let documents = self.documents.len() * (ContentId::BYTES + 1);
+        words + documents + self.measured.len() * 8 + self.refreshed.len() * 4 + postings + records
     }
 
     /// Whether it changes nothing.
@@ -49,11 +53,13 @@ impl Change {
             varint::put(&mut out, u64::from(*number));
             put_bytes(&mut out, word.as_bytes());
         }
-        self.documents.iter().for_each(|id| out.extend(id.as_bytes()));
+        self.documents.iter().for_each(|(id, _)| out.extend(id.as_bytes()));
+        out.extend(self.documents.iter().map(|(_, length)| length));
         put_numbers(&mut out, &self.refreshed);
-        for (word, numbers) in &self.postings {
+        put_postings(&mut out, &self.measured);
+        for (word, postings) in &self.postings {
             varint::put(&mut out, u64::from(*word));
-            put_numbers(&mut out, numbers);
+            put_postings(&mut out, postings);
         }
         for (number, record) in &self.records {
             varint::put(&mut out, u64::from(*number));
@@ -76,10 +82,12 @@ impl Change {
             change.words.push((String::from_utf8(varint::take_bytes(&mut bytes)?.to_vec()).ok()?, number));
         }
         let (ids, _) = bytes.split_off(..lengths[1].checked_mul(ContentId::BYTES)?)?.as_chunks();
-        change.documents = ids.iter().copied().map(ContentId::new).collect();
+        let ids = ids.iter().copied().map(ContentId::new);
+        change.documents = ids.zip(bytes.split_off(..lengths[1])?.iter().copied()).collect();
         change.refreshed = take_numbers(&mut bytes)?;
+        change.measured = take_postings(&mut bytes)?;
         for _ in 0..lengths[2] {
-            change.postings.push((varint::take_u32(&mut bytes)?, take_numbers(&mut bytes)?));
+            change.postings.push((varint::take_u32(&mut bytes)?, take_postings(&mut bytes)?));
         }
         for _ in 0..lengths[3] {
             change.records.push((varint::take_u32(&mut bytes)?, varint::take_bytes(&mut bytes)?.to_vec()));
@@ -99,6 +107,18 @@ fn put_numbers(out: &mut Vec<u8>, numbers: &[u32]) {
     put_bytes(out, &coded);
 }
 
+fn put_postings(out: &mut Vec<u8>, postings: &[Posting]) {
+    let mut coded = Vec::with_capacity(postings.len() * 2);
+    posting::put_all(&mut coded, postings);
+    put_bytes(out, &coded);
+}
+
+fn take_postings(bytes: &mut &[u8]) -> Option<Vec<Posting>> {
+    let mut postings = vec![];
+    posting::take_all(varint::take_bytes(bytes)?, &mut postings)?;
+    Some(postings)
+}
+
 fn take_numbers(bytes: &mut &[u8]) -> Option<Vec<u32>> {
     let mut numbers = vec![];
     varint::take_ascending(varint::take_bytes(bytes)?, &mut numbers)?;
@@ -115,9 +135,10 @@ mod tests {
             expires: 99,
             words: vec![("sieve".into(), 7), ("篩".into(), 8)],
             first: 1000,
-            documents: vec![ContentId::new([3; 20]), ContentId::new([4; 20])],
+            documents: vec![(ContentId::new([3; 20]), 7), (ContentId::new([4; 20]), 0)],
             refreshed: vec![1, 2, 900],
-            postings: vec![(7, vec![1000, 1001]), (8, vec![])],
+            measured: vec![Posting { number: 3, step: 200 }],
+            postings: vec![(7, [1000, 1001].map(|number| Posting { number, step: 2 }).to_vec()), (8, vec![])],
             records: vec![(1001, b"text".repeat(100)), (5, vec![])],
         };
         let row = change.encode();

@@ -10,8 +10,8 @@ use super::fault::{Fault, Outcome};
 use super::tables::{Row, Tablets, View};
 
 /// Documents in a row: what just fills a page of the database.
-pub(super) const CHUNK: u32 = 145;
-const ENTRY: usize = ContentId::BYTES + 8;
+pub(super) const CHUNK: u32 = 140;
+const ENTRY: usize = ContentId::BYTES + 9;
 
 /// What is known of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,23 +21,32 @@ pub(super) struct Document {
     pub(super) expires: u32,
     /// The block of its record, if that is kept.
     pub(super) block: Option<u32>,
+    /// How long it is, as the step of a [`Weight`](furui::search::Weight); 0 if no posting has told yet.
+    pub(super) length: u8,
 }
 
 impl Document {
     /// The place of a document that is no more.
-    pub(super) const NONE: Self = Self { id: ContentId::new([0; ContentId::BYTES]), expires: 0, block: None };
+    pub(super) const NONE: Self =
+        Self { id: ContentId::new([0; ContentId::BYTES]), expires: 0, block: None, length: 0 };
 
     fn read(entry: &[u8; ENTRY]) -> Self {
         let (id, rest) = entry.split_first_chunk().expect("longer than an id");
         let (words, _) = rest.as_chunks();
         let block = u32::from_le_bytes(words[1]);
-        Self { id: ContentId::new(*id), expires: u32::from_le_bytes(words[0]), block: block.checked_sub(1) }
+        Self {
+            id: ContentId::new(*id),
+            expires: u32::from_le_bytes(words[0]),
+            block: block.checked_sub(1),
+            length: entry[ENTRY - 1],
+        }
     }
 
     fn write(self, entry: &mut [u8; ENTRY]) {
         entry[..20].copy_from_slice(self.id.as_bytes());
         entry[20..24].copy_from_slice(&self.expires.to_le_bytes());
-        entry[24..].copy_from_slice(&self.block.map_or(0, |block| block + 1).to_le_bytes());
+        entry[24..28].copy_from_slice(&self.block.map_or(0, |block| block + 1).to_le_bytes());
+        entry[ENTRY - 1] = self.length;
     }
 }
 

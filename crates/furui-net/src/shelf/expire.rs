@@ -6,6 +6,7 @@ use redb::ReadableTable;
 
 use super::documents::{self, Document, Documents};
 use super::fault::{Fault, Outcome};
+use super::posting::Posting;
 use super::tables::{META, Row, Tablets, View};
 use super::{RECORDS, Shelf, lists, records};
 
@@ -30,17 +31,18 @@ impl Dead {
     }
 
     /// Those among `numbers`, which ascend: how many, and the sum of their hashes.
-    fn among(&self, numbers: &[u32]) -> (u64, u64) {
+    fn among(&self, numbers: &[Posting]) -> (u64, u64) {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return (0, 0) };
-        let start = self.0.partition_point(|(number, _)| number < first);
-        let end = self.0.partition_point(|(number, _)| number <= last);
+        let start = self.0.partition_point(|(number, _)| *number < first.number);
+        let end = self.0.partition_point(|(number, _)| *number <= last.number);
         let (mut count, mut sum, mut rest) = (0, 0u64, numbers);
         for (number, hash) in &self.0[start..end] {
             // The dead are few in most blocks, and the numbers many, or the other way round: gallop, then halve.
-            let reach = (0..).map(|step| 1usize << step).find(|&reach| rest.get(reach).is_none_or(|at| at >= number));
+            let reach =
+                (0..).map(|step| 1usize << step).find(|&reach| rest.get(reach).is_none_or(|at| at.number >= *number));
             let reach = reach.map_or(rest.len(), |reach| rest.len().min(reach + 1));
-            rest = &rest[rest[..reach].partition_point(|at| at < number)..];
-            if rest.first() == Some(number) {
+            rest = &rest[rest[..reach].partition_point(|at| at.number < *number)..];
+            if rest.first().is_some_and(|at| at.number == *number) {
                 count += 1;
                 sum = sum.wrapping_add(*hash);
             }

@@ -24,13 +24,13 @@ impl Shelf {
             let mut lists: Vec<_> = recent.lists.iter().collect();
             lists.sort_unstable_by_key(|(word, _)| **word);
             for (&word, fresh) in lists {
-                lists::add(&mut tablets, word, &fresh.numbers, fresh.sum)?;
+                lists::add(&mut tablets, word, &fresh.postings, fresh.sum)?;
             }
             let mut changed = recent.changed(view)?;
             let hash = totals.id_hash();
             let mut ids: Vec<(u64, u32)> = (recent.first..)
                 .zip(&recent.documents)
-                .map(|(number, (id, _))| (hash.hash(id.as_bytes()).get(), number))
+                .map(|(number, document)| (hash.hash(document.id.as_bytes()).get(), number))
                 .collect();
             ids.sort_unstable();
             for key in ids {

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use furui::dict::{Dict, DictOptions};
-use furui::search::{ContentId, MAX_WORD};
+use furui::search::{ContentId, MAX_WORD, WordPostings};
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
 
@@ -144,7 +144,7 @@ impl Shelf {
     /// is full, or fails.
     pub fn store(
         &mut self,
-        postings: &[(String, Vec<ContentId>)],
+        postings: &[WordPostings],
         records: &[(ContentId, Vec<u8>)],
         expires: u64,
     ) -> Result<Stored> {
@@ -154,7 +154,7 @@ impl Shelf {
 
     fn try_store(
         &mut self,
-        postings: &[(String, Vec<ContentId>)],
+        postings: &[WordPostings],
         records: &[(ContentId, Vec<u8>)],
         expires: u32,
     ) -> Outcome<Stored> {
@@ -249,7 +249,7 @@ fn to_time(seconds: u64) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
-fn check(postings: &[(String, Vec<ContentId>)], records: &[(ContentId, Vec<u8>)]) -> Result<()> {
+fn check(postings: &[WordPostings], records: &[(ContentId, Vec<u8>)]) -> Result<()> {
     if let Some((word, _)) = postings.iter().find(|(word, _)| word.is_empty() || word.len() > MAX_WORD) {
         return Err(Error::Config(format!("a word of {} bytes: a shelf takes 1 to {MAX_WORD}", word.len())));
     }

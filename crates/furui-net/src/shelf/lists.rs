@@ -1,13 +1,14 @@
-//! The lists of words: a word's row has their length and fingerprint, and the document numbers themselves if they are few;
+//! The lists of words: a word's row has their length and fingerprint, and the postings themselves if they are few;
 //! longer lists are in blocks of their own.
 
 use redb::ReadableTable;
 
 use super::fault::{Fault, Outcome};
+use super::posting::{self, Posting};
 use super::tables::{Row, Tablets, View};
 use super::varint;
 
-/// The most bytes of document numbers in a word's own row.
+/// The most bytes of postings in a word's own row.
 const INLINE_BYTES: usize = 256;
 /// The most bytes of a block: one fills a page of the database.
 const BLOCK_BYTES: usize = 4064;
@@ -44,38 +45,39 @@ pub(super) fn extent(words: &impl ReadableTable<u32, Row>, word: u32) -> Outcome
     }
 }
 
-/// Shows the document numbers of a list in ascending order, some at a time.
-pub(super) fn read(view: &View, word: u32, mut show: impl FnMut(&[u32]) -> Outcome<()>) -> Outcome<()> {
-    let mut numbers = vec![];
+/// Shows the postings of a list in ascending order, some at a time.
+pub(super) fn read(view: &View, word: u32, mut show: impl FnMut(&[Posting]) -> Outcome<()>) -> Outcome<()> {
+    let mut postings = vec![];
     let Some(row) = view.words.get(word)? else { return Ok(()) };
     let (_, inline) = Extent::read(word, row.value())?;
     if !inline.is_empty() {
-        decode(word, inline, &mut numbers)?;
-        return show(&numbers);
+        decode(word, inline, &mut postings)?;
+        return show(&postings);
     }
     for block in view.lists.range((word, 0)..=(word, u32::MAX))? {
         let (key, block) = block?;
-        numbers.clear();
-        decode_block(key.value(), block.value(), &mut numbers)?;
-        show(&numbers)?;
+        postings.clear();
+        decode_block(key.value(), block.value(), &mut postings)?;
+        show(&postings)?;
     }
     Ok(())
 }
 
-/// Takes out of `numbers`, which ascend, those that are in the list.
-pub(super) fn retain_new(view: &View, word: u32, numbers: &mut Vec<u32>) -> Outcome<()> {
+/// Takes those out of `fresh`, which ascend, whose documents are in the list.
+pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Outcome<()> {
     let Some(row) = view.words.get(word)? else { return Ok(()) };
     let (_, inline) = Extent::read(word, row.value())?;
     let mut block = vec![];
     if !inline.is_empty() {
         decode(word, inline, &mut block)?;
-        numbers.retain(|number| block.binary_search(number).is_err());
+        fresh.retain(|posting| !posting::has(&block, posting.number));
         return Ok(());
     }
     let mut new = vec![];
     // The numbers that would be in the block at hand are those below this one.
     let mut until = Some(0);
-    for &number in &*numbers {
+    for &posting in &*fresh {
+        let number = posting.number;
         if until.is_some_and(|until| until <= number) {
             block.clear();
             if let Some(row) = view.lists.range((word, 0)..=(word, number))?.next_back() {
@@ -87,46 +89,46 @@ pub(super) fn retain_new(view: &View, word: u32, numbers: &mut Vec<u32>) -> Outc
                 None => None,
             };
         }
-        if block.binary_search(&number).is_err() {
-            new.push(number);
+        if !posting::has(&block, number) {
+            new.push(posting);
         }
     }
-    *numbers = new;
+    *fresh = new;
     Ok(())
 }
 
-/// Adds numbers that ascend and are not in the list; `sum` is that of their ids' hashes. True if the list is new.
-pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[u32], sum: u64) -> Outcome<bool> {
+/// Adds postings that ascend and are not in the list; `sum` is that of their ids' hashes. True if the list is new.
+pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<bool> {
     let mut extent = Extent::default();
-    let mut numbers = vec![];
+    let mut postings = vec![];
     if let Some(row) = tables.words.get(word)? {
         let (found, inline) = Extent::read(word, row.value())?;
         extent = found;
-        decode(word, inline, &mut numbers)?;
+        decode(word, inline, &mut postings)?;
     }
     let new = extent.ids == 0;
-    let in_blocks = !new && numbers.is_empty();
+    let in_blocks = !new && postings.is_empty();
     extent.ids += fresh.len() as u64;
     extent.sum = extent.sum.wrapping_add(sum);
     let mut row = extent.row();
     if in_blocks {
         add_to_blocks(tables, word, fresh)?;
     } else {
-        merge(&mut numbers, fresh);
+        posting::merge(&mut postings, fresh);
         let head = row.len();
-        varint::put_ascending(&mut row, &numbers);
+        posting::put_all(&mut row, &postings);
         if row.len() - head > INLINE_BYTES {
             row.truncate(head);
-            write_blocks(tables, word, &numbers, BLOCK_BYTES)?;
+            write_blocks(tables, word, &postings, BLOCK_BYTES)?;
         }
     }
     tables.words.insert(word, row.as_slice())?;
     Ok(new)
 }
 
-fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[u32]) -> Outcome<()> {
-    let mut numbers = vec![];
-    while let Some(&first) = fresh.first() {
+fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> Outcome<()> {
+    let mut postings = vec![];
+    while let Some(&Posting { number: first, .. }) = fresh.first() {
         // The block that begins before, or else the first.
         let mut key = None;
         if let Some(row) = tables.lists.range((word, 0)..=(word, first))?.next_back() {
@@ -135,30 +137,30 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[u32]) -> Outc
             key = Some(row?.0.value());
         }
         let key = key.ok_or_else(|| Fault::damaged("words", word))?;
-        numbers.clear();
+        postings.clear();
         if let Some(row) = tables.lists.remove(key)? {
-            decode_block(key, row.value(), &mut numbers)?;
+            decode_block(key, row.value(), &mut postings)?;
         }
         let next = match tables.lists.range((word, key.1)..=(word, u32::MAX))?.next() {
             Some(row) => Some(row?.0.value().1),
             None => None,
         };
-        let part = next.map_or(fresh.len(), |next| fresh.partition_point(|&number| number < next));
+        let part = next.map_or(fresh.len(), |next| fresh.partition_point(|posting| posting.number < next));
         let (here, rest) = fresh.split_at(part);
         if here.is_empty() {
             return Err(Fault::damaged("lists", key));
         }
-        merge(&mut numbers, here);
+        posting::merge(&mut postings, here);
         fresh = rest;
         // The last block takes more at its end, and is left behind full; in the middle, halves have room for more.
-        let bytes = encoded_length(&numbers);
-        let limit = if next.is_none() { BLOCK_BYTES } else { bytes.div_ceil(bytes.div_ceil(BLOCK_BYTES)) + 5 };
-        write_blocks(tables, word, &numbers, limit.min(BLOCK_BYTES))?;
+        let bytes = encoded_length(&postings);
+        let limit = if next.is_none() { BLOCK_BYTES } else { bytes.div_ceil(bytes.div_ceil(BLOCK_BYTES)) + 6 };
+        write_blocks(tables, word, &postings, limit.min(BLOCK_BYTES))?;
     }
     Ok(())
 }
 
-/// Makes the list anew from those of its numbers that are to be kept, of this extent. Nothing kept: no list.
+/// Makes the list anew from those of its documents that are to be kept, of this extent. Nothing kept: no list.
 pub(super) fn rewrite(
     tables: &mut Tablets<'_>,
     view: &View,
@@ -178,45 +180,42 @@ pub(super) fn rewrite(
         return Ok(());
     }
     let mut row = extent.row();
-    let mut numbers: Vec<u32> = vec![];
+    let mut postings: Vec<Posting> = vec![];
     let mut in_blocks = false;
     read(view, word, |some| {
-        numbers.extend(some.iter().copied().filter(|&number| keep(number)));
+        postings.extend(some.iter().copied().filter(|posting| keep(posting.number)));
         // Blocks that come next go behind: what is written now is full ones.
-        if numbers.len() > 2 * BLOCK_BYTES {
+        if postings.len() > 2 * BLOCK_BYTES {
             in_blocks = true;
-            let rest = numbers.split_off(numbers.len() - BLOCK_BYTES);
-            write_blocks(tables, word, &numbers, BLOCK_BYTES)?;
-            numbers = rest;
+            let rest = postings.split_off(postings.len() - BLOCK_BYTES);
+            write_blocks(tables, word, &postings, BLOCK_BYTES)?;
+            postings = rest;
         }
         Ok(())
     })?;
     let head = row.len();
-    varint::put_ascending(&mut row, &numbers);
+    posting::put_all(&mut row, &postings);
     if in_blocks || row.len() - head > INLINE_BYTES {
         row.truncate(head);
-        write_blocks(tables, word, &numbers, BLOCK_BYTES)?;
+        write_blocks(tables, word, &postings, BLOCK_BYTES)?;
     }
     tables.words.insert(word, row.as_slice())?;
     Ok(())
 }
 
-fn write_blocks(tables: &mut Tablets<'_>, word: u32, numbers: &[u32], limit: usize) -> Outcome<()> {
+fn write_blocks(tables: &mut Tablets<'_>, word: u32, postings: &[Posting], limit: usize) -> Outcome<()> {
     let mut block = Vec::with_capacity(BLOCK_BYTES);
     let (mut first, mut least) = (0, 0);
-    for &number in numbers {
-        let gap = u64::from(number) - least;
-        if !block.is_empty() && block.len() + varint::length(gap) > limit {
+    for posting in postings {
+        if !block.is_empty() && block.len() + posting.length(least) > limit {
             tables.lists.insert((word, first), block.as_slice())?;
             block.clear();
         }
         if block.is_empty() {
-            first = number;
-            varint::put(&mut block, u64::from(number));
-        } else {
-            varint::put(&mut block, gap);
+            (first, least) = (posting.number, 0);
         }
-        least = u64::from(number) + 1;
+        posting.put(least, &mut block);
+        least = posting.next();
     }
     if !block.is_empty() {
         tables.lists.insert((word, first), block.as_slice())?;
@@ -224,33 +223,18 @@ fn write_blocks(tables: &mut Tablets<'_>, word: u32, numbers: &[u32], limit: usi
     Ok(())
 }
 
-fn encoded_length(numbers: &[u32]) -> usize {
+fn encoded_length(postings: &[Posting]) -> usize {
     let mut least = 0;
-    let gap = |&number: &u32| {
-        let gap = u64::from(number) - least;
-        least = u64::from(number) + 1;
-        varint::length(gap)
-    };
-    numbers.iter().map(gap).sum()
+    let length = |posting: &Posting| posting.length(std::mem::replace(&mut least, posting.next()));
+    postings.iter().map(length).sum()
 }
 
-fn decode(word: u32, inline: &[u8], numbers: &mut Vec<u32>) -> Outcome<()> {
-    varint::take_ascending(inline, numbers).ok_or_else(|| Fault::damaged("words", word))
+fn decode(word: u32, inline: &[u8], postings: &mut Vec<Posting>) -> Outcome<()> {
+    posting::take_all(inline, postings).ok_or_else(|| Fault::damaged("words", word))
 }
 
-fn decode_block(key: (u32, u32), block: &[u8], numbers: &mut Vec<u32>) -> Outcome<()> {
-    varint::take_ascending(block, numbers)
-        .filter(|()| numbers.first() == Some(&key.1))
+fn decode_block(key: (u32, u32), block: &[u8], postings: &mut Vec<Posting>) -> Outcome<()> {
+    posting::take_all(block, postings)
+        .filter(|()| postings.first().is_some_and(|first| first.number == key.1))
         .ok_or_else(|| Fault::damaged("lists", key))
-}
-
-/// Puts ascending numbers into others.
-pub(super) fn merge(numbers: &mut Vec<u32>, more: &[u32]) {
-    let in_order = numbers.last().zip(more.first()).is_none_or(|(last, first)| last < first);
-    numbers.extend_from_slice(more);
-    if !in_order {
-        // Two runs, which the stable sort merges.
-        numbers.sort();
-        numbers.dedup();
-    }
 }

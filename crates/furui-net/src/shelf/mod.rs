@@ -11,6 +11,7 @@ mod holdings;
 mod lists;
 mod options;
 mod place;
+mod posting;
 mod recent;
 mod records;
 mod resolver;

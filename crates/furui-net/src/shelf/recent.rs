@@ -6,6 +6,7 @@ use super::change::Change;
 use super::documents::{Document, Documents};
 use super::fault::{Fault, Outcome};
 use super::lists::{self, Extent};
+use super::posting::{self, Posting};
 use super::tables::{Totals, View};
 use super::{RECORDS, Runs};
 
@@ -14,12 +15,14 @@ use super::{RECORDS, Runs};
 pub(super) struct Recent {
     /// The number of the first document here: those below are in the tables.
     pub(super) first: u32,
-    /// The documents from there on, with the time at which they expire.
-    pub(super) documents: Vec<(ContentId, u32)>,
+    /// The documents from there on.
+    pub(super) documents: Vec<Document>,
     /// Numbers by id: of these documents, and of older ones that came up again.
     pub(super) ids: HashMap<ContentId, u32>,
     /// Older documents that live longer.
     pub(super) refreshed: BTreeMap<u32, u32>,
+    /// Older documents of which it is known now how long they are.
+    pub(super) measured: BTreeMap<u32, u8>,
     /// New parts of lists.
     pub(super) lists: HashMap<u32, Fresh>,
     /// Records by document.
@@ -34,7 +37,7 @@ pub(super) struct Fresh {
     /// What of the list is in the tables.
     pub(super) table: Extent,
     /// What is not, ascending.
-    pub(super) numbers: Vec<u32>,
+    pub(super) postings: Vec<Posting>,
     /// The sum of the hashes of their ids.
     pub(super) sum: u64,
 }
@@ -42,7 +45,7 @@ pub(super) struct Fresh {
 impl Fresh {
     /// The extent of the whole list.
     pub(super) fn extent(&self) -> Extent {
-        Extent { ids: self.table.ids + self.numbers.len() as u64, sum: self.table.sum.wrapping_add(self.sum) }
+        Extent { ids: self.table.ids + self.postings.len() as u64, sum: self.table.sum.wrapping_add(self.sum) }
     }
 }
 
@@ -65,73 +68,76 @@ impl Recent {
         let mut new = 0;
         self.bytes += change.size();
         totals.documents += change.documents.len() as u64;
-        for id in change.documents {
+        for (id, length) in change.documents {
             self.ids.insert(id, self.next());
-            self.documents.push((id, change.expires));
+            self.documents.push(Document { id, expires: change.expires, block: None, length });
+        }
+        for Posting { number, step: length } in change.measured {
+            match number.checked_sub(self.first) {
+                Some(index) => {
+                    let document = self.documents.get_mut(index as usize);
+                    document.ok_or_else(|| Fault::damaged("journal", number))?.length = length;
+                }
+                None => {
+                    self.measured.insert(number, length);
+                }
+            }
         }
         for number in change.refreshed {
             let expires = match number.checked_sub(self.first) {
-                Some(index) => self.documents.get_mut(index as usize).map(|(_, expires)| expires),
+                Some(index) => self.documents.get_mut(index as usize).map(|document| &mut document.expires),
                 None => Some(self.refreshed.entry(number).or_default()),
             };
             let expires = expires.ok_or_else(|| Fault::damaged("journal", number))?;
             *expires = change.expires.max(*expires);
         }
         let mut older = Documents::new(view);
-        for (word, numbers) in change.postings {
+        for (word, postings) in change.postings {
             let mut sum = 0u64;
-            for &number in &numbers {
-                let id = self.id(&mut older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
-                sum = sum.wrapping_add(id.hash().get());
+            for &Posting { number, .. } in &postings {
+                let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("journal", number))?;
+                sum = sum.wrapping_add(document.id.hash().get());
             }
             if word != RECORDS {
-                new += numbers.len() as u64;
-                totals.postings += numbers.len() as u64;
+                new += postings.len() as u64;
+                totals.postings += postings.len() as u64;
             }
-            runs.add(word, &numbers);
+            runs.add(word, &postings);
             let fresh = match self.lists.entry(word) {
                 std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
                 std::collections::hash_map::Entry::Vacant(entry) => {
-                    entry.insert(Fresh { table: lists::extent(&view.words, word)?, numbers: vec![], sum: 0 })
+                    entry.insert(Fresh { table: lists::extent(&view.words, word)?, postings: vec![], sum: 0 })
                 }
             };
             fresh.sum = fresh.sum.wrapping_add(sum);
-            lists::merge(&mut fresh.numbers, &numbers);
+            posting::merge(&mut fresh.postings, &postings);
         }
         new += change.records.len() as u64;
         self.records.extend(change.records);
         Ok(new)
     }
 
-    /// The id of a document, here or in the tables.
-    pub(super) fn id(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<ContentId>> {
-        match number.checked_sub(self.first) {
-            Some(index) => Ok(self.documents.get(index as usize).map(|(id, _)| *id)),
-            None => Ok(older.get(number)?.map(|document| document.id)),
-        }
-    }
-
-    /// When a document expires, here or in the tables.
-    pub(super) fn expires(&self, older: &mut Documents<'_>, number: u32) -> Outcome<u32> {
+    /// A document, here or in the tables.
+    pub(super) fn document(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<Document>> {
         if let Some(index) = number.checked_sub(self.first) {
-            return Ok(self.documents.get(index as usize).map_or(0, |(_, expires)| *expires));
+            return Ok(self.documents.get(index as usize).copied());
         }
-        let written = older.get(number)?.map_or(0, |document| document.expires);
-        Ok(self.refreshed.get(&number).copied().unwrap_or_default().max(written))
+        let Some(document) = older.get(number)? else { return Ok(None) };
+        let expires = self.refreshed.get(&number).copied().unwrap_or_default().max(document.expires);
+        let length = self.measured.get(&number).copied().unwrap_or(document.length);
+        Ok(Some(Document { expires, length, ..document }))
     }
 
     /// The documents that are to be written to the tables, but for the blocks of their records.
     pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, Document>> {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();
-        let numbers = self.refreshed.keys().chain(self.records.keys()).filter(|&&number| number < self.first);
-        for &number in numbers {
-            let mut document = older.get(number)?.ok_or_else(|| Fault::damaged("documents", number))?;
-            document.expires = document.expires.max(self.refreshed.get(&number).copied().unwrap_or_default());
+        let numbers = self.refreshed.keys().chain(self.measured.keys()).chain(self.records.keys());
+        for &number in numbers.filter(|&&number| number < self.first) {
+            let document = self.document(&mut older, number)?.ok_or_else(|| Fault::damaged("documents", number))?;
             changed.insert(number, document);
         }
-        let new = self.documents.iter().map(|&(id, expires)| Document { id, expires, block: None });
-        changed.extend((self.first..).zip(new));
+        changed.extend((self.first..).zip(self.documents.iter().copied()));
         Ok(changed)
     }
 }

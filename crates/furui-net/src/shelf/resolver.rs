@@ -1,14 +1,22 @@
 use std::collections::HashMap;
 
 use furui::HashSpec;
-use furui::search::ContentId;
+use furui::search::{ContentId, Weight};
 
 use super::change::Change;
 use super::documents::Documents;
 use super::fault::{Fault, Outcome};
+use super::posting::{self, Posting};
 use super::recent::Recent;
 use super::tables::View;
 use super::{RECORDS, lists};
+
+/// What a document is known by, and how long it is, if that is known.
+#[derive(Clone, Copy)]
+struct Numbered {
+    number: u32,
+    length: u8,
+}
 
 /// Finds out what of a call is new, and what it changes.
 pub(super) struct Resolver<'s> {
@@ -17,7 +25,7 @@ pub(super) struct Resolver<'s> {
     older: Documents<'s>,
     hash: HashSpec,
     /// All ids of the call.
-    numbers: HashMap<ContentId, u32>,
+    numbers: HashMap<ContentId, Numbered>,
     change: Change,
 }
 
@@ -28,50 +36,58 @@ impl<'s> Resolver<'s> {
     }
 
     /// The number of a document, which from now on is known.
-    fn number(&mut self, id: ContentId) -> Outcome<u32> {
-        if let Some(&number) = self.numbers.get(&id) {
-            return Ok(number);
+    fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
+        let Numbered { number, length: known } = match self.numbers.get(&id) {
+            Some(numbered) => *numbered,
+            None => self.look_up(id, length)?,
+        };
+        if known == 0 && length > 0 {
+            match number.checked_sub(self.change.first) {
+                Some(index) => self.change.documents[index as usize].1 = length,
+                None => self.change.measured.push(Posting { number, step: length }),
+            }
         }
+        self.numbers.insert(id, Numbered { number, length: if known > 0 { known } else { length } });
+        Ok(number)
+    }
+
+    fn look_up(&mut self, id: ContentId, length: u8) -> Outcome<Numbered> {
         let known = match self.recent.ids.get(&id) {
             Some(&number) => Some(number),
             None => self.older.find(self.hash, id)?,
         };
-        let number = match known {
-            Some(number) => {
-                let expires = match number.checked_sub(self.recent.first) {
-                    Some(index) => self.recent.documents.get(index as usize).map(|(_, expires)| *expires),
-                    None => self.recent.refreshed.get(&number).copied(),
-                };
-                if expires.is_none_or(|expires| expires < self.change.expires) {
-                    self.change.refreshed.push(number);
-                }
-                number
+        if let Some(number) = known {
+            let document = self.recent.document(&mut self.older, number)?;
+            let document = document.ok_or_else(|| Fault::damaged("documents", number))?;
+            if document.expires < self.change.expires {
+                self.change.refreshed.push(number);
             }
-            None => {
-                let number = self.change.first.checked_add(self.change.documents.len() as u32);
-                self.change.documents.push(id);
-                number.filter(|&number| number < u32::MAX).ok_or_else(|| {
-                    let full = "all numbers below 2^32 - 1 have been given to documents: begin a new directory";
-                    Fault::Other(furui::Error::Config(full.into()))
-                })?
-            }
-        };
-        self.numbers.insert(id, number);
-        Ok(number)
+            return Ok(Numbered { number, length: document.length });
+        }
+        let number = self.change.first.checked_add(self.change.documents.len() as u32);
+        self.change.documents.push((id, length));
+        let number = number.filter(|&number| number < u32::MAX).ok_or_else(|| {
+            let full = "all numbers below 2^32 - 1 have been given to documents: begin a new directory";
+            Fault::Other(furui::Error::Config(full.into()))
+        })?;
+        Ok(Numbered { number, length })
     }
 
     /// A part of the list of a word.
-    pub(super) fn postings(&mut self, word: u32, ids: &[ContentId]) -> Outcome<()> {
-        let numbers = ids.iter().map(|&id| self.number(id)).collect::<Outcome<Vec<_>>>()?;
-        self.change.postings.push((word, numbers));
+    pub(super) fn postings(&mut self, word: u32, postings: &[(ContentId, Weight)]) -> Outcome<()> {
+        let postings = postings
+            .iter()
+            .map(|&(id, weight)| Ok(Posting { number: self.number(id, weight.length_step())?, step: weight.step() }));
+        let postings = postings.collect::<Outcome<Vec<_>>>()?;
+        self.change.postings.push((word, postings));
         Ok(())
     }
 
     /// A record.
     pub(super) fn record(&mut self, id: ContentId, record: &[u8]) -> Outcome<()> {
-        let number = self.number(id)?;
+        let number = self.number(id, 0)?;
         self.change.records.push((number, record.to_vec()));
-        self.change.postings.push((RECORDS, vec![number]));
+        self.change.postings.push((RECORDS, vec![Posting { number, step: 0 }]));
         Ok(())
     }
 
@@ -79,36 +95,38 @@ impl<'s> Resolver<'s> {
     pub(super) fn finish(mut self) -> Outcome<Change> {
         let change = &mut self.change;
         change.refreshed.sort_unstable();
+        change.measured.sort_unstable();
         change.postings.sort_by_key(|(word, _)| *word);
-        change.postings.dedup_by(|(word, numbers), (before, all)| {
+        change.postings.dedup_by(|(word, postings), (before, all)| {
             let same = word == before;
             if same {
-                all.append(numbers);
+                all.append(postings);
             }
             same
         });
-        for (word, numbers) in &mut change.postings {
-            if !numbers.is_sorted_by(|a, b| a < b) {
-                numbers.sort_unstable();
-                numbers.dedup();
+        for (word, postings) in &mut change.postings {
+            if !postings.is_sorted_by(|a, b| a.number < b.number) {
+                postings.sort_by_key(|posting| posting.number);
+                postings.dedup_by_key(|posting| posting.number);
             }
-            if numbers[0] < change.first {
-                let recent = self.recent.lists.get(word).map_or(&[][..], |fresh| &fresh.numbers);
-                numbers.retain(|number| recent.binary_search(number).is_err());
-                let newer = numbers.split_off(numbers.partition_point(|&number| number < self.recent.first));
-                lists::retain_new(self.view, *word, numbers)?;
-                numbers.extend(newer);
+            if postings[0].number < change.first {
+                let recent = self.recent.lists.get(word).map_or(&[][..], |fresh| &fresh.postings);
+                postings.retain(|known| !posting::has(recent, known.number));
+                let older = postings.partition_point(|posting| posting.number < self.recent.first);
+                let newer = postings.split_off(older);
+                lists::retain_new(self.view, *word, postings)?;
+                postings.extend(newer);
             }
         }
-        change.postings.retain(|(_, numbers)| !numbers.is_empty());
+        change.postings.retain(|(_, postings)| !postings.is_empty());
         // The list of all records says which are new.
         let new = match change.postings.last() {
-            Some((RECORDS, numbers)) => numbers.as_slice(),
+            Some((RECORDS, postings)) => postings.as_slice(),
             _ => &[],
         };
         change.records.sort_by_key(|(number, _)| *number);
         change.records.dedup_by_key(|(number, _)| *number);
-        change.records.retain(|(number, _)| new.binary_search(number).is_ok());
+        change.records.retain(|(number, _)| posting::has(new, *number));
         Ok(self.change)
     }
 }

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use furui::search::{ContentId, IdRange};
+use furui::search::{ContentId, IdRange, Weight};
 
 use super::fault::Outcome;
+use super::posting::Posting;
 
 /// Ids of lists in their order, as they were asked for: a cache bounded in bytes.
 #[derive(Debug)]
@@ -20,18 +21,26 @@ pub(super) struct Runs {
 pub(super) struct Run {
     first: u64,
     ids: Arc<[ContentId]>,
+    weights: Arc<[Weight]>,
     /// Whether none come after.
     complete: bool,
     /// Documents that have been added to the list since.
-    pending: Vec<u32>,
+    pending: Vec<Posting>,
     used: u64,
+}
+
+/// A part of a run.
+pub(super) struct Part<'r> {
+    run: &'r Run,
+    from: usize,
+    to: usize,
 }
 
 /// Collects the first ids of a list that comes in any order, in little more than twice their room.
 pub(super) struct Gather {
     first: u64,
     most: usize,
-    ids: Vec<ContentId>,
+    postings: Vec<(ContentId, Weight)>,
     /// The greatest that still matters, once there were more than enough.
     bound: Option<ContentId>,
 }
@@ -45,10 +54,10 @@ impl Runs {
     }
 
     /// The documents have been added to the list of `word`.
-    pub(super) fn add(&mut self, word: u32, numbers: &[u32]) {
+    pub(super) fn add(&mut self, word: u32, postings: &[Posting]) {
         if let Some(run) = self.by_word.get_mut(&word) {
-            run.pending.extend(numbers);
-            self.bytes += size_of_val(numbers);
+            run.pending.extend(postings);
+            self.bytes += size_of_val(postings);
         }
     }
 
@@ -58,24 +67,25 @@ impl Runs {
         word: u32,
         range: IdRange,
         most: usize,
-        ids: impl FnOnce(&[u32], &mut Vec<ContentId>) -> Outcome<()>,
-    ) -> Outcome<Option<Arc<[ContentId]>>> {
+        weighted: impl FnOnce(&[Posting], &mut Vec<(ContentId, Weight)>) -> Outcome<()>,
+    ) -> Outcome<Option<Part<'_>>> {
         self.time += 1;
         let Some(run) = self.by_word.get_mut(&word) else { return Ok(None) };
         run.used = self.time;
         if !run.pending.is_empty() {
             let mut all = Vec::with_capacity(run.ids.len() + run.pending.len());
-            all.extend_from_slice(&run.ids);
-            ids(&run.pending, &mut all)?;
+            all.extend(run.ids.iter().copied().zip(run.weights.iter().copied()));
+            weighted(&run.pending, &mut all)?;
             // Beyond the end of a run that is not complete, others are missing.
             let end = if run.complete { None } else { run.ids.last().copied() };
-            all.retain(|&id| run.first <= id.head() && end.is_none_or(|end| id <= end));
+            all.retain(|(id, _)| run.first <= id.head() && end.is_none_or(|end| *id <= end));
             // Two runs, the second unsorted and short: the stable sort finds the first.
-            all.sort();
-            self.bytes += size_of_val(all.as_slice());
-            self.bytes -= run.bytes() - Self::ENTRY;
+            all.sort_by_key(|(id, _)| *id);
+            self.bytes -= run.bytes();
             run.pending = vec![];
-            run.ids = all.into();
+            run.ids = all.iter().map(|(id, _)| *id).collect();
+            run.weights = all.iter().map(|(_, weight)| *weight).collect();
+            self.bytes += run.bytes();
         }
         Ok(run.get(range, most))
     }
@@ -120,11 +130,11 @@ impl Runs {
 
 impl Run {
     fn bytes(&self) -> usize {
-        Runs::ENTRY + size_of_val(&*self.ids) + size_of_val(self.pending.as_slice())
+        Runs::ENTRY + size_of_val(&*self.ids) + size_of_val(&*self.weights) + size_of_val(self.pending.as_slice())
     }
 
     /// The first `most` of its ids in `range`, if it has them.
-    pub(super) fn get(&self, range: IdRange, most: usize) -> Option<Arc<[ContentId]>> {
+    pub(super) fn get(&self, range: IdRange, most: usize) -> Option<Part<'_>> {
         if range.first < self.first {
             return None;
         }
@@ -134,39 +144,59 @@ impl Run {
         if found.len() < most && end == self.ids.len() && !self.complete {
             return None;
         }
-        let found = &found[..found.len().min(most)];
-        Some(if found.len() == self.ids.len() { Arc::clone(&self.ids) } else { found.into() })
+        Some(Part { run: self, from: start, to: start + found.len().min(most) })
     }
+}
+
+impl Part<'_> {
+    pub(super) fn ids(&self) -> Arc<[ContentId]> {
+        part(&self.run.ids, self.from, self.to)
+    }
+
+    pub(super) fn weights(&self) -> Arc<[Weight]> {
+        part(&self.run.weights, self.from, self.to)
+    }
+}
+
+fn part<T: Copy>(all: &Arc<[T]>, from: usize, to: usize) -> Arc<[T]> {
+    if to - from == all.len() { Arc::clone(all) } else { all[from..to].into() }
 }
 
 impl Gather {
     /// For the first `most` ids whose head is `first` or more.
     pub(super) fn new(first: u64, most: usize) -> Self {
-        Self { first, most: most.max(1), ids: vec![], bound: None }
+        Self { first, most: most.max(1), postings: vec![], bound: None }
     }
 
     #[inline]
-    pub(super) fn push(&mut self, id: ContentId) {
+    pub(super) fn push(&mut self, (id, weight): (ContentId, Weight)) {
         if id.head() < self.first || self.bound.is_some_and(|bound| id > bound) {
             return;
         }
-        self.ids.push(id);
-        if self.ids.len() >= 2 * self.most {
+        self.postings.push((id, weight));
+        if self.postings.len() >= 2 * self.most {
             self.cut();
         }
     }
 
     fn cut(&mut self) {
-        let (_, &mut last, _) = self.ids.select_nth_unstable(self.most - 1);
-        self.ids.truncate(self.most);
+        let (_, &mut (last, _), _) = self.postings.select_nth_unstable_by_key(self.most - 1, |(id, _)| *id);
+        self.postings.truncate(self.most);
         self.bound = Some(last);
     }
 
     pub(super) fn finish(mut self) -> Run {
-        if self.ids.len() > self.most {
+        if self.postings.len() > self.most {
             self.cut();
         }
-        self.ids.sort_unstable_by(|a, b| a.head().cmp(&b.head()).then_with(|| a.cmp(b)));
-        Run { first: self.first, ids: self.ids.into(), complete: self.bound.is_none(), pending: vec![], used: 0 }
+        self.postings.sort_unstable_by(|(a, _), (b, _)| a.head().cmp(&b.head()).then_with(|| a.cmp(b)));
+        Run {
+            first: self.first,
+            ids: self.postings.iter().map(|(id, _)| *id).collect(),
+            weights: self.postings.iter().map(|(_, weight)| *weight).collect(),
+            complete: self.bound.is_none(),
+            pending: vec![],
+            used: 0,
+        }
     }
 }

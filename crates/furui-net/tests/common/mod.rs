@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use furui::search::{ContentId, Query, Record};
+use furui::search::{Query, Record};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
 use tokio::sync::mpsc;
 
-/// How long a node here waits for another: silence is to be noticed soon.
-pub const CALL_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long a node here waits for another: silence is to be noticed soon, and slowness is not silence.
+pub const CALL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The configuration of a node that joins by `first`.
 pub fn config(first: Option<&Node>) -> Config {
@@ -37,9 +37,7 @@ pub async fn network(count: usize) -> Vec<Node> {
 
 pub fn document(number: usize) -> Document {
     let text = format!("document {number} of class c{} and kind k{}", number % 7, number % 3);
-    let record = Record { url: url(number), title: String::new(), text };
-    let bytes = record.encode().unwrap();
-    Document { id: ContentId::of(&bytes), words: record.words().into_iter().collect(), record: bytes }
+    Document::new(&Record { url: url(number), title: String::new(), text }).unwrap()
 }
 
 pub fn url(number: usize) -> String {
@@ -51,7 +49,7 @@ pub async fn find(node: &Node, query: &str) -> Result<BTreeSet<String>, SearchEr
     let (events, mut came) = mpsc::channel(16);
     let node = node.clone();
     let query = Query::parse(query).unwrap();
-    let options = SearchOptions { limit: None, ..SearchOptions::default() };
+    let options = SearchOptions { limit: None, ranked: false, ..SearchOptions::default() };
     let task = tokio::spawn(async move { node.search(&query, options, events).await });
     let mut urls = BTreeSet::new();
     while let Some(event) = came.recv().await {

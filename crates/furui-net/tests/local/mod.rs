@@ -76,9 +76,7 @@ impl Random {
 }
 
 pub fn document(url: String, text: String) -> Document {
-    let record = Record { url, title: String::new(), text };
-    let bytes = record.encode().unwrap();
-    Document { id: ContentId::of(&bytes), words: record.words().into_iter().collect(), record: bytes }
+    Document::new(&Record { url, title: String::new(), text }).unwrap()
 }
 
 /// Documents of words whose frequency is in inverse proportion to their rank: the first are in most documents.
@@ -98,7 +96,7 @@ impl Lists {
     pub fn of(documents: &[Document]) -> Self {
         let mut lists: BTreeMap<String, Vec<ContentId>> = BTreeMap::new();
         for document in documents {
-            document.words.iter().for_each(|word| lists.entry(word.clone()).or_default().push(document.id));
+            document.words.iter().for_each(|(word, _)| lists.entry(word.clone()).or_default().push(document.id));
         }
         lists.values_mut().for_each(|ids| ids.sort_unstable());
         Self(lists)
@@ -128,7 +126,7 @@ pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<
         let (mut ids, mut end) = (BTreeSet::new(), None);
         while let Some(event) = came.recv().await {
             match event {
-                SearchEvent::Hits(hits) => hits.into_iter().for_each(|hit| assert!(ids.insert(hit.id), "twice")),
+                SearchEvent::Hits(hits) => hits.into_iter().for_each(|hit| assert!(ids.insert(hit.place.id), "twice")),
                 SearchEvent::Done { found, cursor, whole, report } => {
                     assert_eq!((found, cursor), (ids.len() as u64, None));
                     end = Some((whole, *report));

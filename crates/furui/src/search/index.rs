@@ -1,7 +1,10 @@
 use std::sync::Arc;
 
-use super::{ContentId, IdRange};
+use super::{ContentId, IdRange, Weight};
 use crate::error::Result;
+
+/// A word, and postings of its list: documents, and how much the word counts in each.
+pub type WordPostings = (String, Vec<(ContentId, Weight)>);
 
 /// What the answering side needs of a node's own lists: for each word the ids of the documents that hold it, in order.
 ///
@@ -19,6 +22,12 @@ pub trait Index {
     /// # Errors
     /// If the storage fails.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>>;
+
+    /// The weights of the postings that [`slice`](Self::slice) tells for the same.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>>;
 
     /// The record of a document, as it was published, if this node keeps it.
     ///

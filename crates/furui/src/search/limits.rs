@@ -8,6 +8,8 @@ pub const WORD_BYTES: usize = super::MAX_WORD;
 pub const WORDS: usize = super::MAX_WORDS;
 /// Conjunctions of a query.
 pub const CLAUSES: usize = super::MAX_CLAUSES;
+/// Different phrases of a query: each has two of its words at least.
+pub const PHRASES: usize = WORDS / 2;
 /// Peers named as keepers of one word.
 pub const HOLDERS: usize = 8;
 /// Ids in a message, and in the slice of a list that one search looks at.
@@ -25,6 +27,8 @@ pub const LISTED: usize = 1 << 12;
 /// Exchanges that the answer to a search tells the cost of.
 pub const COSTS: usize = WORDS;
 
+/// The greatest idf of a word.
+pub const IDF: u32 = 1 << 15;
 /// Ids of a page.
 pub const PAGE: usize = 1 << 12;
 /// Rounds that the report of a query tells of.

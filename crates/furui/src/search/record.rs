@@ -1,9 +1,10 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::{ContentId, words};
+use super::site::sites;
+use super::{ContentId, Weight, words};
 
 /// The most bytes of a URL.
 pub const MAX_URL: usize = 4 << 10;
@@ -66,16 +67,31 @@ impl Record {
         Ok(Self { url: part(0, url)?, title: part(url, url + title)?, text: part(url + title, parts.len())? })
     }
 
-    /// The words under which it is found, in order, each once: those of its title and of its text. Those of the URL are
-    /// not among them, or a search for the name of a site would find all of its pages.
+    /// The words under which it is found, in order, each once: those of its title and of its text, and `site:HOST` for
+    /// the host of its URL and the domains it belongs to, at most [`MAX_SITES`](super::MAX_SITES). Other words of the URL
+    /// are not among them, or a search for the name of a site would find all of its pages.
     pub fn words(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        for word in words(&self.title).chain(words(&self.text)) {
-            if !found.contains(&*word) {
-                found.insert(word.into_owned());
+        self.postings().into_keys().collect()
+    }
+
+    /// The same words, each with how much it counts: how often it occurs, in the title [`Weight::TITLE`] times as much, and
+    /// how many words there are in all, counted likewise.
+    pub fn postings(&self) -> BTreeMap<String, Weight> {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        let mut length = 0u32;
+        for (text, times) in [(&self.title, Weight::TITLE), (&self.text, 1)] {
+            for word in words(text) {
+                length = length.saturating_add(times);
+                match counts.get_mut(&*word) {
+                    Some(count) => *count = count.saturating_add(times),
+                    None => {
+                        counts.insert(word.into_owned(), times);
+                    }
+                }
             }
         }
-        found
+        counts.extend(sites(&self.url).map(|site| (site, 1)));
+        counts.into_iter().map(|(word, count)| (word, Weight::new(count, length))).collect()
     }
 }
 
@@ -158,6 +174,15 @@ mod tests {
         assert_eq!(ContentId::of(&bytes).to_string(), "9041613a223a72d28908c34a75dd63e1338feb49");
     }
 
+    #[test]
+    fn a_word_counts_for_more_in_the_title_and_the_more_often_it_occurs() {
+        let postings = record("u", "Sieve sieve", "a sieve, and a filter").postings();
+        assert_eq!(postings["sieve"], Weight::new(9, 13));
+        assert_eq!(postings["a"], Weight::new(2, 13));
+        assert_eq!(postings["filter"], Weight::new(1, 13));
+        assert_eq!(postings.len(), 4);
+    }
+
     /// The bytes of the hex dump in a section of the format's description.
     fn dumped(section: &str) -> Vec<u8> {
         let lines = include_str!("../../../../docs/format.md").lines().skip_while(|line| *line != section);
@@ -184,9 +209,9 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_found_by_title_and_text() {
+    fn a_document_is_found_by_title_text_and_host() {
         let words = record("http://site.example/", "A Sieve", "a sieve, 篩").words();
-        assert_eq!(words.into_iter().collect::<Vec<_>>(), ["a", "sieve", "篩"]);
+        assert_eq!(words.into_iter().collect::<Vec<_>>(), ["a", "sieve", "site:site.example", "篩"]);
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -36,24 +37,31 @@ const MAX_CLUSTER: usize = MAX_WORD / 2;
 ///
 /// **Source.** Unicode Standard Annex #29 and #15. What differs is said above.
 pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    Tokens::new(text).map(|token| token.word)
+    Tokens::new(text, false).map(|token| token.word)
 }
 
 /// The words to search for: those of [`words`] that imply the others. A text that holds 東京 holds 東 and 京.
-pub(super) fn telling_words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    Tokens::new(text).filter(|token| !token.implied).map(|token| token.word)
+pub(super) fn telling_tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
+    Tokens::new(text, false).filter(|token| !token.implied)
 }
 
-struct Token<'a> {
-    word: Cow<'a, str>,
+/// The words of [`words`], each with its unit, and with its place in the text, which takes more time.
+pub(super) fn tokens(text: &str, located: bool) -> impl Iterator<Item = Token<'_>> {
+    Tokens::new(text, located)
+}
+
+/// A word in its place.
+pub(super) struct Token<'a> {
+    pub(super) word: Cow<'a, str>,
     /// It is part of a longer one.
-    implied: bool,
-}
-
-impl<'a> Token<'a> {
-    fn telling(word: Cow<'a, str>) -> Self {
-        Self { word, implied: false }
-    }
+    pub(super) implied: bool,
+    /// It was longer than [`MAX_WORD`].
+    pub(super) is_cut: bool,
+    /// Which of the text's units it begins with: words, or characters of scripts without spaces. A unit that only ends
+    /// a word has a number, and no word that begins with it.
+    pub(super) unit: usize,
+    /// Its bytes in the text, if it was to be located: at least these, where normalising it leaves no more precise place.
+    pub(super) span: Range<usize>,
 }
 
 /// Goes through the text piece by piece (between boundaries of UAX #29), and through a piece unit by unit: a word, or a
@@ -63,8 +71,14 @@ struct Tokens<'a> {
     /// The piece, normalised; what is before `at` is done.
     piece: Cow<'a, str>,
     at: usize,
-    /// Where the piece ends in the text.
+    /// Where the piece begins and ends in the text.
+    start: usize,
     end: usize,
+    /// Units before this one.
+    units: usize,
+    located: bool,
+    /// The ends of the piece's characters, normalised and in the piece, where these may differ and are to be known.
+    ends: Vec<(usize, usize)>,
     /// The character before, if it is one of a script without spaces.
     last: Option<Cluster>,
     ready: VecDeque<Token<'a>>,
@@ -74,6 +88,8 @@ struct Tokens<'a> {
 struct Cluster {
     text: String,
     kind: Kind,
+    unit: usize,
+    span: Range<usize>,
     /// There is another one before it.
     follows: bool,
 }
@@ -92,9 +108,31 @@ enum Kind {
 }
 
 impl<'a> Tokens<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, located: bool) -> Self {
         let pieces = text.unicode_word_indices();
-        Self { pieces, piece: "".into(), at: 0, end: 0, last: None, ready: VecDeque::new() }
+        Self {
+            pieces,
+            piece: "".into(),
+            at: 0,
+            start: 0,
+            end: 0,
+            units: 0,
+            located,
+            ends: Vec::new(),
+            last: None,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Where these bytes of the piece are in the text.
+    fn span(&self, part: Range<usize>) -> Range<usize> {
+        if self.ends.is_empty() {
+            return self.start + part.start..self.start + part.end;
+        }
+        let first = self.ends.partition_point(|&(end, _)| end <= part.start);
+        let start = if first == 0 { 0 } else { self.ends[first - 1].1 };
+        let last = self.ends.partition_point(|&(end, _)| end < part.end).min(self.ends.len() - 1);
+        self.start + start..self.start + self.ends[last].1
     }
 
     /// Takes the next unit out of the piece.
@@ -103,11 +141,13 @@ impl<'a> Tokens<'a> {
         let Some(c) = rest.chars().next() else { return };
         let kind = kind(c);
         if kind == Kind::None {
+            let span = self.span(self.at..self.at + c.len_utf8());
             self.at += c.len_utf8();
             match &mut self.last {
                 // Thai am comes apart into a mark of the character before, and another character.
                 Some(last) if is_combining_mark(c) && last.text.len() + c.len_utf8() <= MAX_CLUSTER => {
-                    last.text.push(c)
+                    last.text.push(c);
+                    last.span.end = span.end;
                 }
                 _ => self.end_run(),
             }
@@ -116,30 +156,32 @@ impl<'a> Tokens<'a> {
         let length = if kind == Kind::Spaced { word_length(rest) } else { cluster_length(rest) };
         let start = self.at;
         self.at += length;
+        let (unit, span) = (self.units, self.span(start..self.at));
+        self.units += 1;
         if kind == Kind::Spaced {
             self.end_run();
             let word = match &self.piece {
                 Cow::Borrowed(piece) => Cow::Borrowed(cut(&piece[start..self.at], MAX_WORD)),
                 Cow::Owned(piece) => Cow::Owned(cut(&piece[start..self.at], MAX_WORD).to_owned()),
             };
-            self.ready.push_back(Token::telling(word));
+            self.ready.push_back(Token { word, implied: false, is_cut: length > MAX_WORD, unit, span });
         } else {
             let text = cut(&self.piece[start..self.at], MAX_CLUSTER).to_owned();
-            self.push_cluster(text, kind);
+            self.push_cluster(Cluster { text, kind, unit, span, follows: self.last.is_some() });
         }
     }
 
-    fn push_cluster(&mut self, text: String, kind: Kind) {
-        let last = self.last.take();
-        let follows = last.is_some();
-        if let Some(last) = last {
-            let pair = format!("{}{text}", last.text);
+    fn push_cluster(&mut self, cluster: Cluster) {
+        if let Some(last) = self.last.take() {
+            let pair = format!("{}{}", last.text, cluster.text);
+            let span = last.span.start..cluster.span.end;
+            let unit = last.unit;
             if last.kind == Kind::Syllable {
-                self.ready.push_back(Token { word: last.text.into(), implied: true });
+                self.ready.push_back(last.into_token(true));
             }
-            self.ready.push_back(Token::telling(pair.into()));
+            self.ready.push_back(Token { word: pair.into(), implied: false, is_cut: false, unit, span });
         }
-        self.last = Some(Cluster { text, kind, follows });
+        self.last = Some(cluster);
     }
 
     /// The character before has no neighbour after it.
@@ -147,8 +189,15 @@ impl<'a> Tokens<'a> {
         if let Some(last) = self.last.take()
             && (last.kind == Kind::Syllable || !last.follows)
         {
-            self.ready.push_back(Token { word: last.text.into(), implied: last.follows });
+            let implied = last.follows;
+            self.ready.push_back(last.into_token(implied));
         }
+    }
+}
+
+impl Cluster {
+    fn into_token<'a>(self, implied: bool) -> Token<'a> {
+        Token { word: self.text.into(), implied, is_cut: false, unit: self.unit, span: self.span }
     }
 }
 
@@ -171,11 +220,29 @@ impl<'a> Iterator for Tokens<'a> {
             if start != self.end {
                 self.end_run();
             }
+            self.start = start;
             self.end = start + piece.len();
             self.piece = normalised(piece);
             self.at = 0;
+            self.ends = if self.located && !piece.is_ascii() { ends(piece, &self.piece) } else { Vec::new() };
         }
     }
+}
+
+/// For each character, as readers see them, where it ends in the normal form and in the piece; for the piece as a whole,
+/// if normalising joins its characters.
+fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
+    let mut ends = Vec::new();
+    let mut end = 0;
+    for (at, character) in piece.grapheme_indices(true) {
+        let part = normalised(character);
+        if !normal[end..].starts_with(&*part) {
+            return vec![(normal.len(), piece.len())];
+        }
+        end += part.len();
+        ends.push((end, at + character.len()));
+    }
+    if end == normal.len() { ends } else { vec![(normal.len(), piece.len())] }
 }
 
 /// How long the word at the beginning is, of a script with spaces.
@@ -275,7 +342,7 @@ mod tests {
     }
 
     fn telling(text: &str) -> Vec<String> {
-        telling_words(text).map(Cow::into_owned).collect()
+        telling_tokens(text).map(|token| token.word.into_owned()).collect()
     }
 
     #[test]
@@ -389,7 +456,18 @@ mod tests {
         #[test]
         fn a_query_asks_for_nothing_that_its_own_text_lacks(text in alphabet()) {
             let all: HashSet<String> = words(&text).map(Cow::into_owned).collect();
-            prop_assert!(telling_words(&text).all(|word| all.contains(&*word)));
+            prop_assert!(telling_tokens(&text).all(|token| all.contains(&*token.word)));
+        }
+
+        #[test]
+        fn words_lie_where_they_are_said_to(text in alphabet()) {
+            let mut unit = 0;
+            for token in tokens(&text, true) {
+                let place = text.get(token.span.clone()).expect("between characters");
+                prop_assert!(all(place).contains(&token.word.into_owned()), "{:?}", place);
+                prop_assert!(token.unit >= unit);
+                unit = token.unit;
+            }
         }
 
         #[test]

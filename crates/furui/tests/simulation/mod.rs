@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use furui::Result;
 use furui::search::{
-    AnswerEvent, Answerer, Clause, ContentId, Found, IdRange, Index, Listing, Met, Peer, Querier, QueryEvent, Refusal,
-    Report, Request, Response, Term, WordSize, limits,
+    AnswerEvent, Answerer, Clause, ContentId, Found, IdRange, Index, Listing, Met, Peer, Place, Querier, QueryEvent,
+    Ranked, Refusal, Report, Request, Response, Scale, Survey, Term, Weight, WordSize, limits,
 };
 
 /// SplitMix64.
@@ -99,9 +99,19 @@ impl Index for Lists {
         Ok(list.iter().copied().take_while(|&id| range.contains(id)).take(most).collect())
     }
 
+    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        Ok(self.slice(word, range, most)?.iter().map(|&id| weight(word, id)).collect())
+    }
+
     fn document(&mut self, _: ContentId) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
+}
+
+/// How often a word is in a document of the world: mostly once.
+pub fn weight(word: &str, id: ContentId) -> Weight {
+    let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
+    Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 20 + id.as_bytes()[19] % 40)
 }
 
 pub struct Node {
@@ -130,7 +140,7 @@ enum Content {
 /// What became of a query.
 pub struct Outcome {
     pub ids: Vec<ContentId>,
-    pub pages: Vec<Vec<ContentId>>,
+    pub pages: Vec<Vec<Place>>,
     pub end: QueryEvent,
     pub first_page: Option<Duration>,
     pub took: Duration,
@@ -165,7 +175,7 @@ pub fn peer(node: usize) -> Peer {
     Peer::new(&(node as u32).to_le_bytes(), b"address")
 }
 
-fn number(peer: &Peer) -> Option<usize> {
+pub fn number(peer: &Peer) -> Option<usize> {
     Some(u32::from_le_bytes(peer.identity().try_into().ok()?) as usize)
 }
 
@@ -236,13 +246,33 @@ impl World {
     pub fn truth(&self, clauses: &[Clause]) -> Vec<ContentId> {
         let empty = BTreeSet::new();
         let list = |word: &String| self.lists.get(word).unwrap_or(&empty);
-        let found = clauses.iter().flat_map(|Clause { must, without }| {
+        let found = clauses.iter().flat_map(|Clause { must, without, .. }| {
             let fits = |id: &&ContentId| {
                 must.iter().all(|word| list(word).contains(id)) && !without.iter().any(|word| list(word).contains(id))
             };
             list(&must[0]).iter().filter(fits)
         });
         found.copied().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The right answer in the order of scores; nodes with these words are honest, so that the sizes of lists are true.
+    pub fn ranked_truth(&self, clauses: &[Clause], survey: Survey) -> Vec<Place> {
+        let scale = Scale::new(survey.mean_length);
+        let mut scores: BTreeMap<ContentId, u32> = BTreeMap::new();
+        for clause in clauses {
+            for id in self.truth(std::slice::from_ref(clause)) {
+                let words: BTreeSet<&String> = clause.must.iter().collect();
+                let parts = words.iter().map(|word| {
+                    let size = self.lists.get(*word).map_or(0, |list| list.len() as u64);
+                    scale.score(survey.idf(size), weight(word, id))
+                });
+                let best = scores.entry(id).or_default();
+                *best = parts.sum::<u32>().max(*best);
+            }
+        }
+        let mut places: Vec<Place> = scores.into_iter().map(|(id, score)| Place { score, id }).collect();
+        places.sort_unstable();
+        places
     }
 
     /// Plays a query to its end.
@@ -267,11 +297,10 @@ impl World {
                         self.post(parcel, self.links.one_way * 4);
                     }
                     QueryEvent::Send { to, call, request } => self.request(me, &to, call, &request),
-                    QueryEvent::Page { ids, cursor } => {
-                        assert_eq!(ids.last(), Some(&cursor));
+                    QueryEvent::Page { places } => {
                         outcome.first_page.get_or_insert(self.now - begun);
-                        outcome.ids.extend(&ids);
-                        outcome.pages.push(ids);
+                        outcome.ids.extend(places.iter().map(|place| place.id));
+                        outcome.pages.push(places);
                     }
                     end => {
                         assert!(querier.poll(self.now).is_none() && querier.deadline().is_none());
@@ -369,7 +398,12 @@ impl World {
                         let sizes = words.iter().map(|word| {
                             let Listing { ids, whole } = self.nodes[to].lists.size(word).unwrap();
                             let ids = if manner == Manner::Liar { u64::MAX } else { ids };
-                            WordSize { ids, whole, holders: self.replicas(word).into_iter().map(peer).collect() }
+                            WordSize {
+                                ids,
+                                mean_length: 0,
+                                whole,
+                                holders: self.replicas(word).into_iter().map(peer).collect(),
+                            }
                         });
                         let sizes = Response::Sizes(sizes.collect());
                         self.respond(to, token, sizes.encode().unwrap());
@@ -423,7 +457,22 @@ fn mischief(manner: Manner, request: &Request) -> Option<Vec<u8>> {
         (Manner::Garbage, _) => return Some(vec![0xa5; 40]),
         (Manner::Oversized, _) => return Some(vec![1; limits::MESSAGE_BYTES + 1]),
         (Manner::Forgetful, Request::Settle(_)) => Response::Refused(Refusal::Forgotten),
-        (Manner::Liar, Request::Meet(_)) => Response::Met(Met { matches: vec![0xff; 50], whole: true, session: None }),
+        (Manner::Liar, Request::Meet(_)) => {
+            Response::Met(Met { matches: vec![0xff; 50], whole: true, session: None, steps: vec![9] })
+        }
+        (Manner::Liar, Request::Search(search)) if search.ranking.is_some() => {
+            let place = |score, id| Place { score, id: ContentId::new([id; 20]) };
+            let places = [
+                vec![place(1, 1), place(2, 2)],
+                vec![place(u32::MAX, 9); 2],
+                vec![],
+                (0..100).map(|id| place(1000, id)).collect(),
+            ];
+            let places = places[search.salt as usize % 4].clone();
+            let (seen, found) = (places.len() as u64, places.len() as u64);
+            let next = search.ranking.as_ref().and_then(|ranking| ranking.from).or(Some(place(3, 3)));
+            Response::Ranked(Ranked { places, next, seen, found, whole: true, costs: vec![] })
+        }
         (Manner::Liar, Request::Search(search)) => {
             let head = search.range.first;
             let id = |last: u8| {

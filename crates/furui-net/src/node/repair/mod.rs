@@ -11,10 +11,10 @@ use furui::search::{Peer, limits};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
+use super::fetch;
 use super::keeper::{LIFE, unix_seconds};
 use super::places::Places;
 use super::publish::{self, Document};
-use super::search;
 use super::{Inner, Node};
 use crate::net::Net;
 use taking::{Taking, Why};
@@ -162,6 +162,7 @@ impl Rounds {
         self.failed = if failures == 0 { 0 } else { self.failed + 1 };
         if new > 0 {
             inner.known.forget();
+            inner.survey.forget();
         }
         if failures == 0 || self.failed >= FAILED_ROUNDS {
             inner.keeper.settle(places).await;
@@ -180,11 +181,10 @@ async fn renew(inner: &Inner) {
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
-        let records = search::records(inner, &stale).await;
-        let documents = records.into_iter().filter_map(|(id, record)| {
-            let words = record.words().into_iter().collect();
-            record.encode().ok().map(|record| Document { id, record, words })
-        });
+        let records = fetch::records(inner, &stale, &[]).await;
+        let documents = records
+            .into_iter()
+            .filter_map(|(id, record)| Document::new(&record?).ok().filter(|document| document.id == id));
         // Those whose record nobody has any more are left out until then, too.
         if publish::store(inner, documents.collect()).await.is_err() || inner.published.set(&stale, now).is_err() {
             return;

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use furui::search::{ContentId, Fetched, IdRange, Listed, Peer, Request, Response, limits};
+use furui::search::{ContentId, Fetched, IdRange, Listed, Peer, Request, Response, WordPostings, limits};
 
 use super::super::keeper::{LIFE, unix_seconds};
 use super::super::places::Places;
@@ -133,19 +133,22 @@ impl<'a> Taking<'a> {
                 && list.ids.iter().all(|id| range.contains(*id))
                 && (!list.more || !list.ids.is_empty())
         };
-        let fits = (1..=words.len()).contains(&lists.len()) && lists.iter().all(is_honest);
+        let is_honest = |(word, list): (&String, &Listed)| {
+            is_honest(list) && (word.is_empty() || list.weights.len() == list.ids.len())
+        };
+        let fits = (1..=words.len()).contains(&lists.len()) && words.iter().zip(&lists).all(is_honest);
         if fits { Ok(lists) } else { Err(Why::Lied) }
     }
 
     async fn store_postings(&mut self, lists: Vec<(String, Listed)>) -> Result<(), Why> {
-        let mut by_days: BTreeMap<u8, Vec<(String, Vec<ContentId>)>> = BTreeMap::new();
+        let mut by_days: BTreeMap<u8, Vec<WordPostings>> = BTreeMap::new();
         for (word, list) in lists {
             self.postings = self.postings.checked_sub(list.ids.len() as u64).ok_or(Why::Enough)?;
-            for (id, days) in list.ids.into_iter().zip(list.days) {
-                let postings = by_days.entry(days).or_default();
-                match postings.last_mut() {
-                    Some((last, ids)) if *last == word => ids.push(id),
-                    _ => postings.push((word.clone(), vec![id])),
+            for ((id, weight), days) in list.ids.into_iter().zip(list.weights).zip(list.days) {
+                let lists = by_days.entry(days).or_default();
+                match lists.last_mut() {
+                    Some((last, postings)) if *last == word => postings.push((id, weight)),
+                    _ => lists.push((word.clone(), vec![(id, weight)])),
                 }
             }
         }
@@ -184,7 +187,7 @@ impl<'a> Taking<'a> {
     async fn fetch(&mut self, mut missing: Vec<(ContentId, u8)>) -> Result<(), Why> {
         while !missing.is_empty() {
             let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
-            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect() };
+            let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect(), clauses: Vec::new() };
             let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
             let mut by_days: BTreeMap<u8, Vec<(ContentId, Vec<u8>)>> = BTreeMap::new();
             let mut later = Vec::new();
@@ -195,7 +198,7 @@ impl<'a> Taking<'a> {
                         self.record_bytes = left.ok_or(Why::Enough)?;
                         by_days.entry(days).or_default().push((id, record));
                     }
-                    Fetched::Record(_) => return Err(Why::Lied),
+                    Fetched::Record(_) | Fetched::Unfit => return Err(Why::Lied),
                     Fetched::Later => later.push((id, days)),
                     Fetched::Unknown => {}
                 }
@@ -215,7 +218,7 @@ impl<'a> Taking<'a> {
     async fn store(
         &mut self,
         days: u8,
-        postings: Vec<(String, Vec<ContentId>)>,
+        postings: Vec<WordPostings>,
         records: Vec<(ContentId, Vec<u8>)>,
     ) -> Result<(), Why> {
         let life = (u64::from(days) * DAY).min(LIFE.as_secs());

@@ -1,5 +1,5 @@
 use super::super::message::{CodingKind, Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
-use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
+use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, decode_steps, encode_steps, plan, settle};
 
 /// What is sent, and how it is to be coded.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub(super) struct Question<'a> {
     pub(super) salt: u64,
     /// Whether the ids are what a meeting before has left.
     pub(super) narrowed: bool,
+    /// Whether the word's occurrences are asked for.
+    pub(super) weighted: bool,
 }
 
 /// One exchange with one keeper of a word: two messages, or four with a third and its confirmation.
@@ -38,10 +40,11 @@ enum Stage {
     Settling { claim: Settle, claim_bits: u64, answer: Answer },
 }
 
-/// Which of the ids sent are in the other list, by their places.
+/// Which of the ids sent are in the other list, by their places; and the step of the word's occurrences in each, or 0 if that
+/// was not asked for.
 #[derive(Debug)]
 pub(super) struct Answer {
-    pub(super) both: Vec<u32>,
+    pub(super) both: Vec<(u32, u8)>,
     pub(super) whole: bool,
 }
 
@@ -77,7 +80,7 @@ impl Exchange {
         if let Stage::Settling { claim, claim_bits, .. } = &self.stage {
             return Ok((Request::Settle(claim.clone()), *claim_bits));
         }
-        let Question { ids, range, wants, salt, narrowed } = question;
+        let Question { ids, range, wants, salt, narrowed, weighted } = question;
         // A half of it is enough for one exchange.
         let salt = salt as u32;
         let (own, other) = (ids.len() as u64, (term.size as f64 * range.part()).ceil() as u64);
@@ -88,7 +91,7 @@ impl Exchange {
             How::Plain => Coding::Ids,
         };
         let set = CodedSet::encode(ids, range, self.coding)?;
-        Ok((Request::Meet(Meet { word: term.word.clone(), range, set: set.bytes }), set.bits))
+        Ok((Request::Meet(Meet { word: term.word.clone(), range, set: set.bytes, weighted }), set.bits))
     }
 
     /// Takes the answer to the last message; its bits are added to the cost.
@@ -112,7 +115,16 @@ impl Exchange {
     fn on_met(&mut self, met: Met, question: Question<'_>, cost: &mut Cost) -> Then {
         let Ok(settlement) = settle(question.ids, question.range, self.coding, &met.matches) else { return Then::Lied };
         cost.back_bits += settlement.bits;
-        let answer = Answer { both: settlement.both, whole: met.whole };
+        let mut steps = vec![0; settlement.matches];
+        if question.weighted {
+            match decode_steps(&met.steps, settlement.matches) {
+                Ok(told) => steps = told,
+                Err(_) => return Then::Lied,
+            }
+            cost.back_bits += encode_steps(&steps).bits;
+        }
+        let both = settlement.both.iter().zip(&settlement.of).map(|(&place, &of)| (place, steps[of as usize]));
+        let answer = Answer { both: both.collect(), whole: met.whole };
         match (settlement.claim, met.session) {
             (None, None) => Then::Answered(answer),
             (Some(claim), Some(session)) => {

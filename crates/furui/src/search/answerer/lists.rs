@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::super::{ContentId, IdRange, Index};
+use super::super::{ContentId, IdRange, Index, Weight};
 use crate::error::Result;
 
 /// Ids looked at in one piece when a list streams by.
@@ -47,17 +47,19 @@ fn round(last: u64, next: u64) -> u64 {
     next & !(below << 1 | 1) | below
 }
 
-/// Has all of a list's ids in `range` pass by, until `see` fails.
+/// Has all of a list's ids in `range` pass by, until `see` fails; with their weights, if these are asked for.
 pub(super) fn stream<E>(
     index: &mut impl Index,
     word: &str,
     range: IdRange,
-    mut see: impl FnMut(&[ContentId]) -> std::result::Result<(), E>,
+    weighted: bool,
+    mut see: impl FnMut(&[ContentId], &[Weight]) -> std::result::Result<(), E>,
 ) -> Result<std::result::Result<(), E>> {
     let mut rest = range;
     loop {
         let piece = slice(index, word, rest, CHUNK)?;
-        if let Err(error) = see(&piece) {
+        let weights = if weighted { index.weights(word, rest, CHUNK + 1)? } else { Arc::default() };
+        if let Err(error) = see(&piece, &weights) {
             return Ok(Err(error));
         }
         if piece.range.last >= range.last {

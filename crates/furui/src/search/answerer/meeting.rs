@@ -1,10 +1,11 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use super::super::message::{Cost, Found, Refusal, Request, Response, Search, Term, Wants};
+use super::super::message::{Cost, Found, Ranked, Refusal, Request, Response, Search, Term, Wants};
 use super::super::{ContentId, IdRange, Index, Peer};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
+use super::scoring::Scoring;
 use super::shunned::Shunned;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use crate::error::Result;
@@ -24,6 +25,8 @@ pub(super) struct Meeting {
     must: usize,
     range: IdRange,
     ids: Vec<ContentId>,
+    /// If the best are wanted.
+    scoring: Option<Scoring>,
     seen: u64,
     whole: bool,
     /// Which of the others is met.
@@ -36,7 +39,7 @@ pub(super) struct Meeting {
     /// Its keepers that were asked.
     asked: Vec<Peer>,
     /// What keepers said whose lists are not whole: the places that were in one of them.
-    partial: Option<Vec<u32>>,
+    partial: Option<Vec<(u32, u8)>>,
     costs: Vec<Cost>,
 }
 
@@ -54,7 +57,7 @@ pub(super) enum Next {
     /// To send this, and tell [`Meeting::sent`] so.
     Send {
         exchange: Exchange,
-        request: Request,
+        request: Box<Request>,
         bytes: u64,
     },
     Wait,
@@ -64,13 +67,22 @@ pub(super) enum Next {
 impl Meeting {
     /// Begins with the slice that is asked for.
     pub(super) fn new(from: Peer, call: u64, search: Search, end: Duration, index: &mut impl Index) -> Result<Self> {
-        let Search { must, without, range, most, wants, salt } = search;
+        let Search { must, without, range, most, wants, salt, ranking } = search;
         let mut others = must;
         let first = others.remove(0);
         let must = others.len();
         others.extend(without);
         let listing = index.size(&first.word)?;
-        let slice = lists::slice(index, &first.word, range, most as usize)?;
+        let (scoring, range, ids) = match ranking {
+            Some(ranking) => {
+                let (scoring, ids) = Scoring::begin(ranking, index, &first.word, most as usize)?;
+                (Some(scoring), IdRange::ALL, ids)
+            }
+            None => {
+                let slice = lists::slice(index, &first.word, range, most as usize)?;
+                (None, slice.range, slice.to_vec())
+            }
+        };
         Ok(Self {
             from,
             call,
@@ -79,9 +91,10 @@ impl Meeting {
             salt,
             others,
             must,
-            range: slice.range,
-            ids: slice.to_vec(),
-            seen: slice.len() as u64,
+            range,
+            seen: ids.len() as u64,
+            ids,
+            scoring,
             // A list that others know of and this node does not is not all of it.
             whole: listing.whole && (listing.ids > 0 || first.size == 0),
             at: 0,
@@ -133,7 +146,13 @@ impl Meeting {
         }
         let Self { range, seen, whole, .. } = *self;
         let (ids, costs) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.costs));
-        Next::Respond(Response::Found(Found { ids, through: range.last, seen, whole, costs }))
+        Next::Respond(match &self.scoring {
+            None => Response::Found(Found { ids, through: range.last, seen, whole, costs }),
+            Some(scoring) => {
+                let (places, found) = (scoring.best(&ids), ids.len() as u64);
+                Response::Ranked(Ranked { places, next: scoring.next, seen, found, whole, costs })
+            }
+        })
     }
 
     /// A message of the exchange is on its way.
@@ -178,7 +197,7 @@ impl Meeting {
                 let partial = self.partial.get_or_insert_default();
                 partial.extend(both);
                 partial.sort_unstable();
-                partial.dedup();
+                partial.dedup_by_key(|(place, _)| *place);
             }
             Then::Refused => {}
             Then::Lied => return vec![exchange.with],
@@ -203,14 +222,15 @@ impl Meeting {
             return Ok(false);
         }
         let (mut both, mut next) = (Vec::new(), 0);
-        let streamed = lists::stream(index, &term.word, self.range, |list| {
-            let mut list = list;
-            while let (Some(own), Some(other)) = (self.ids.get(next), list.first()) {
+        let weighted = self.is_weighted();
+        let streamed = lists::stream(index, &term.word, self.range, weighted, |list, weights| {
+            let mut place = 0;
+            while let (Some(own), Some(other)) = (self.ids.get(next), list.get(place)) {
                 match own.cmp(other) {
                     std::cmp::Ordering::Less => next += 1,
-                    std::cmp::Ordering::Greater => list = &list[1..],
+                    std::cmp::Ordering::Greater => place += 1,
                     std::cmp::Ordering::Equal => {
-                        both.push(next as u32);
+                        both.push((next as u32, weights.get(place).map_or(0, |weight| weight.step())));
                         next += 1;
                     }
                 }
@@ -234,20 +254,28 @@ impl Meeting {
         cost.coding = exchange.coding();
         cost.sent_bits += bits;
         cost.sent_bytes += bytes;
-        Some(Next::Send { exchange, request, bytes })
+        Some(Next::Send { exchange, request: Box::new(request), bytes })
     }
 
     fn question(&self) -> Question<'_> {
         let Self { ref ids, range, wants, salt, at, .. } = *self;
-        Question { ids, range, wants, salt, narrowed: at > 0 }
+        Question { ids, range, wants, salt, narrowed: at > 0, weighted: self.is_weighted() }
+    }
+
+    /// Whether the occurrences of the word that is met count.
+    fn is_weighted(&self) -> bool {
+        self.scoring.is_some() && self.at < self.must
     }
 
     /// Keeps the ids at these places, ascending; of a word that must not occur, the others. Then the next word comes.
-    fn narrow(&mut self, both: &[u32]) {
+    fn narrow(&mut self, both: &[(u32, u8)]) {
         let keeps = self.at < self.must;
+        if let Some(scoring) = &mut self.scoring {
+            if keeps { scoring.add(self.at + 1, both) } else { scoring.remove(both) }
+        }
         let (mut both, mut place) = (both.iter().peekable(), 0);
         self.ids.retain(|_| {
-            let is_in_both = both.next_if_eq(&&place).is_some();
+            let is_in_both = both.next_if(|(both, _)| *both == place).is_some();
             place += 1;
             is_in_both == keeps
         });

@@ -4,6 +4,7 @@ mod exchange;
 mod keys;
 mod lists;
 mod meeting;
+mod scoring;
 mod sessions;
 mod shunned;
 
@@ -11,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
-use super::{CodedSet, Coding, Index, Matcher, Peer, limits};
+use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Weight, encode_steps, limits};
 use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
@@ -187,6 +188,9 @@ impl Answerer {
         if search.must.is_empty() || words > limits::WORDS || search.most == 0 || search.most as usize > limits::IDS {
             return Err(Refusal::Invalid);
         }
+        if search.ranking.as_ref().is_some_and(|ranking| !scoring::is_valid(ranking, search.must.len())) {
+            return Err(Refusal::Invalid);
+        }
         let (all, all_ids) = held(self.meetings.values());
         let (of_peer, ids_of_peer) = held(self.meetings.values().filter(|meeting| meeting.from == *from));
         let most = search.most as usize;
@@ -208,7 +212,7 @@ impl Answerer {
                     let (call, to) = (self.number(), exchange.with.clone());
                     meeting.sent(call, exchange, bytes, now);
                     self.calls.insert(call, number);
-                    self.events.push_back(AnswerEvent::Send { to, call, request });
+                    self.events.push_back(AnswerEvent::Send { to, call, request: *request });
                 }
                 Next::Wait => {
                     self.meetings.insert(number, meeting);
@@ -242,25 +246,34 @@ impl Answerer {
         let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
         let ringed = if let Coding::Ringed(params) = matcher.coding() { Some(params) } else { None };
         let keys = &mut self.keys;
-        let feed = |ids: &[_]| match ringed.and_then(|params| keys.of(&meet.word, ids, params)) {
-            Some(keys) => matcher.feed_keys(ids, keys),
-            None => matcher.feed(ids),
+        let mut steps = Vec::new();
+        let feed = |ids: &[_], weights: &[Weight]| {
+            match ringed.and_then(|params| keys.of(&meet.word, ids, params)) {
+                Some(keys) => matcher.feed_keys(ids, keys)?,
+                None => matcher.feed(ids)?,
+            }
+            if meet.weighted {
+                let matched = matcher.matched().iter();
+                steps.extend(matched.map(|&place| weights.get(place as usize).map_or(0, |weight| weight.step())));
+            }
+            Ok::<(), CodecError>(())
         };
-        lists::stream(index, &meet.word, meet.range, feed)
+        lists::stream(index, &meet.word, meet.range, meet.weighted, feed)
             .map_err(|_| Refusal::Failed)?
             .map_err(|_| Refusal::Crowded)?;
         if !self.sessions.has_room(from, matcher.matches()) {
             matcher = matcher.without_session();
         }
         let matches = matcher.finish();
-        if matches.coded.bytes.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
+        let steps = encode_steps(&steps).bytes;
+        if matches.coded.bytes.len() + steps.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
             return Err(Refusal::Crowded);
         }
         let session = match matches.session {
             Some(session) => Some(self.sessions.keep(from, session, now).ok_or(Refusal::Busy)?),
             None => None,
         };
-        Ok(Met { matches: matches.coded.bytes, session, whole })
+        Ok(Met { matches: matches.coded.bytes, session, whole, steps })
     }
 
     fn settle(&mut self, from: &Peer, settle: &Settle) -> Response {

@@ -39,6 +39,8 @@ pub struct Matcher {
     /// The ids that match, and for ids and Golomb the ranks of what they match.
     ids: Vec<ContentId>,
     ranks: Vec<u32>,
+    /// Which ids of the last slice that was fed match.
+    matched: Vec<u32>,
     /// How many ids were in the range.
     fed: u64,
     may_keep: bool,
@@ -63,7 +65,7 @@ impl Matcher {
                 Join::Golomb { cell: ahead.next(bits), ahead, in_cell: 0 }
             }
         };
-        Self { set, join, ids: Vec::new(), ranks: Vec::new(), fed: 0, may_keep: true }
+        Self { set, join, ids: Vec::new(), ranks: Vec::new(), matched: Vec::new(), fed: 0, may_keep: true }
     }
 
     /// How the set is coded: whether [`feed_keys`](Self::feed_keys) can be of use.
@@ -83,20 +85,24 @@ impl Matcher {
         let to = list.partition_point(|id| id.head() <= range.last);
         let list = &list[from..to.max(from)];
         self.fed += list.len() as u64;
+        self.matched.clear();
         match (&self.set.body, &mut self.join) {
             (Body::Ids(set), Join::Ids { next }) => {
-                for id in list {
+                for (place, id) in (from as u32..).zip(list) {
                     *next += set[*next..].iter().take_while(|own| *own < id).count();
                     match set.get(*next) {
                         None => break,
-                        Some(own) if own == id => self.ranks.push(*next as u32),
+                        Some(own) if own == id => {
+                            self.ranks.push(*next as u32);
+                            self.matched.push(place);
+                        }
                         Some(_) => {}
                     }
                 }
             }
             (Body::Golomb { golomb, cells, bits, .. }, Join::Golomb { ahead, cell: at, in_cell }) => {
                 let cut = Cells::of(range, golomb.cell_bits);
-                for &id in list {
+                for (place, &id) in (from as u32..).zip(list) {
                     let cell = cut.cell(id);
                     while at.is_some_and(|at| at < cell) {
                         *at = ahead.next(bits);
@@ -111,16 +117,25 @@ impl Matcher {
                             }
                             self.ranks.push((cells - ahead.left() - 1) as u32);
                             push_match(&mut self.ids, id)?;
+                            self.matched.push(place);
                         }
                         Some(_) => {}
                     }
                 }
             }
-            (Body::Fixed(filter), _) => probe(filter, list, &mut self.ids)?,
-            (Body::Ringed(Some(filter)), _) => probe(filter, list, &mut self.ids)?,
+            (Body::Fixed(filter), _) => self.matched = probe(filter, list, &mut self.ids)?,
+            (Body::Ringed(Some(filter)), _) => self.matched = probe(filter, list, &mut self.ids)?,
             _ => {}
         }
+        if matches!(self.join, Join::Filter) {
+            self.matched.iter_mut().for_each(|place| *place += from as u32);
+        }
         Ok(())
+    }
+
+    /// Which ids of the slice that was fed last match: their places in it, ascending.
+    pub fn matched(&self) -> &[u32] {
+        &self.matched
     }
 
     /// [`feed`](Self::feed) with `keys` computed before, one for each id of `list`: a node keeps those of its lists, and
@@ -132,6 +147,7 @@ impl Matcher {
         if !matches!(self.set.coding(), Coding::Ringed(_)) {
             return self.feed(list);
         }
+        self.matched.clear();
         let Body::Ringed(Some(filter)) = &self.set.body else { return Ok(()) };
         if keys.len() != list.len() {
             return Err(CodecError::Parameters(format!(
@@ -142,7 +158,9 @@ impl Matcher {
         }
         let mut answers = Vec::new();
         filter.contains_all_keys(keys, &mut answers).map_err(|mismatch| CodecError::Parameters(mismatch.0))?;
-        push_matches(&mut self.ids, list.iter().zip(answers).filter(|(id, _)| self.set.range.contains(**id)))
+        let answers = list.iter().zip(answers).map(|(id, answer)| (id, answer && self.set.range.contains(*id)));
+        self.matched = push_matches(&mut self.ids, 0, answers)?;
+        Ok(())
     }
 
     /// How many ids match: so many would be kept in a [`Session`](super::Session).
@@ -174,22 +192,26 @@ impl Matcher {
     }
 }
 
-fn probe(filter: &impl Filter, list: &[ContentId], found: &mut Vec<ContentId>) -> Result<(), CodecError> {
+/// The places in `list` of those that may be in the filter; `found` gets them.
+fn probe(filter: &impl Filter, list: &[ContentId], found: &mut Vec<ContentId>) -> Result<Vec<u32>, CodecError> {
     let (mut hashes, mut answers): (Vec<KeyHash>, _) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
-    for ids in list.chunks(CHUNK) {
+    let mut matched = Vec::new();
+    for (first, ids) in (0..).step_by(CHUNK).zip(list.chunks(CHUNK)) {
         hashes.clear();
         hashes.extend(ids.iter().map(|id| id.hash()));
         filter.contains_all(&hashes, &mut answers);
-        push_matches(found, ids.iter().zip(answers.iter().copied()))?;
+        matched.extend(push_matches(found, first, ids.iter().zip(answers.iter().copied()))?);
     }
-    Ok(())
+    Ok(matched)
 }
 
 fn push_matches<'a>(
     found: &mut Vec<ContentId>,
-    mut answers: impl Iterator<Item = (&'a ContentId, bool)>,
-) -> Result<(), CodecError> {
-    answers.try_for_each(|(&id, matches)| if matches { push_match(found, id) } else { Ok(()) })
+    first: u32,
+    answers: impl Iterator<Item = (&'a ContentId, bool)>,
+) -> Result<Vec<u32>, CodecError> {
+    let matches = (first..).zip(answers).filter(|(_, (_, matches))| *matches);
+    matches.map(|(place, (&id, _))| push_match(found, id).map(|()| place)).collect()
 }
 
 #[inline]

@@ -23,6 +23,7 @@ pub(super) mod rice;
 mod session;
 mod settle;
 mod short_checks;
+mod steps;
 
 pub use answer::Matches;
 pub use coded_set::CodedSet;
@@ -33,6 +34,7 @@ pub use predict::{Prediction, Size, predict};
 pub use session::{Claim, Session};
 pub use settle::{Settlement, settle};
 pub use short_checks::THIRD_MESSAGE_BITS;
+pub use steps::{decode_steps, encode_steps};
 
 pub(super) use short_checks::ShortChecks;
 

@@ -1,14 +1,17 @@
 //! What nodes say to each other. Bytes: docs/format.md, "Messages".
 
+mod clause;
 mod error;
+mod ranked;
 mod reader;
 mod request;
 mod response;
 mod writer;
 
-use super::{Coding, ContentId, IdRange, Peer};
+use super::{Clause, Coding, ContentId, IdRange, Peer, Weight, WordPostings};
 
 pub use error::MessageError;
+pub use ranked::{Ranked, Ranking};
 
 /// The first byte of every message.
 const VERSION: u8 = 1;
@@ -31,11 +34,13 @@ pub enum Request {
     Fetch {
         /// Their ids.
         ids: Vec<ContentId>,
+        /// If there are any, only records that fit one of them are wanted: see [`Fit`](super::Fit).
+        clauses: Vec<Clause>,
     },
     /// Keep these: postings by word, and records of documents.
     Store {
-        /// For each word the ids to add to its list.
-        postings: Vec<(String, Vec<ContentId>)>,
+        /// For each word the postings to add to its list.
+        postings: Vec<WordPostings>,
         /// Documents to keep.
         records: Vec<Vec<u8>>,
     },
@@ -63,11 +68,13 @@ pub enum Response {
     Sizes(Vec<WordSize>),
     /// To [`Request::Search`].
     Found(Found),
+    /// To a [`Request::Search`] with a [`Ranking`].
+    Ranked(Ranked),
     /// To [`Request::Meet`].
     Met(Met),
     /// To [`Request::Settle`]: whether both sides hold the same set.
     Settled(bool),
-    /// To [`Request::Fetch`]: for each id its record, if it is here and there is room in the message.
+    /// To [`Request::Fetch`]: for each id its record, if it is here, fits, and there is room in the message.
     Fetched(Vec<Fetched>),
     /// To [`Request::Store`]: how many of the postings and records were new.
     Stored {
@@ -133,6 +140,8 @@ pub struct Search {
     pub wants: Wants,
     /// A number chosen for this query, unknown before: salts the checks.
     pub salt: u64,
+    /// To have the best documents instead of the first; then the range is not looked at.
+    pub ranking: Option<Ranking>,
 }
 
 /// How sets are sent between holders.
@@ -229,6 +238,8 @@ pub struct Meet {
     pub range: IdRange,
     /// The set, coded: see the codec.
     pub set: Vec<u8>,
+    /// Whether the answer is to tell how often the word occurs.
+    pub weighted: bool,
 }
 
 /// The answer to a [`Meet`].
@@ -240,6 +251,8 @@ pub struct Met {
     pub whole: bool,
     /// The name of what the receiver remembers for a [`Settle`], in an exchange of three messages.
     pub session: Option<u64>,
+    /// For each match the step of its [`Weight`], coded: see the codec. Empty unless it was asked for.
+    pub steps: Vec<u8>,
 }
 
 /// Tells which matches were false, and a checksum of the rest.
@@ -260,6 +273,8 @@ pub struct WordSize {
     pub ids: u64,
     /// Whether this node has been given everything that it should hold.
     pub whole: bool,
+    /// Of the [`SAMPLE`](super::SAMPLE): how many words its documents have on average. 0 of other words.
+    pub mean_length: u32,
     /// The nodes closest to the word that this one knows, itself among them, closest first.
     pub holders: Vec<Peer>,
 }
@@ -269,6 +284,8 @@ pub struct WordSize {
 pub struct Listed {
     /// The ids, ascending.
     pub ids: Vec<ContentId>,
+    /// The weights of these postings; none if they are documents.
+    pub weights: Vec<Weight>,
     /// For how many days more each is kept, rounded down: a copy does not outlive the original.
     pub days: Vec<u8>,
     /// Whether the range has others after the last of them.
@@ -282,6 +299,8 @@ pub enum Fetched {
     Record(Vec<u8>),
     /// It is not kept here.
     Unknown,
-    /// It is, but the message is full: ask again.
+    /// It is, but the message is full, or enough was looked at for one: ask again.
     Later,
+    /// It is, and fits none of the clauses.
+    Unfit,
 }

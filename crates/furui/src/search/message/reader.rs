@@ -1,4 +1,4 @@
-use super::super::{ContentId, IdRange, Peer, limits};
+use super::super::{ContentId, IdRange, Peer, Weight, limits};
 use super::{MessageError, VERSION};
 
 /// Takes a message apart. Nothing is allocated for a count before the bytes that it promises are known to be there.
@@ -135,6 +135,18 @@ impl<'a> Reader<'a> {
             return Self::invalid(what, at);
         }
         Ok(u64::from_le_bytes(bytes).swap_bytes())
+    }
+
+    pub(super) fn id(&mut self) -> Result<ContentId, MessageError> {
+        let (ids, _) = self.take("an id", ContentId::BYTES)?.as_chunks();
+        Ok(ContentId::new(ids[0]))
+    }
+
+    pub(super) fn weights(&mut self, count: usize) -> Result<Vec<Weight>, MessageError> {
+        let at = self.at;
+        let (weights, _) = self.take("weights", count * Weight::BYTES)?.as_chunks();
+        let weights = weights.iter().map(|&weight| Weight::from_bytes(weight)).collect::<Option<_>>();
+        weights.map_or_else(|| Self::invalid("a weight", at), Ok)
     }
 
     pub(super) fn ids(&mut self, most: usize) -> Result<Vec<ContentId>, MessageError> {

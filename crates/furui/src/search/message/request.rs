@@ -1,7 +1,7 @@
 use super::super::{Wants, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{Meet, MessageError, Request, Search, Settle, Term};
+use super::{Meet, MessageError, Ranking, Request, Search, Settle, Term};
 
 const SIZE: u8 = 1;
 const SEARCH: u8 = 2;
@@ -25,9 +25,10 @@ impl Request {
                 words.iter().for_each(|word| to.word(word));
             }
             Self::Search(search) => search.encode(&mut to),
-            Self::Meet(Meet { word, range, set }) => {
+            Self::Meet(Meet { word, range, set, weighted }) => {
                 to.word(word);
                 to.range(*range);
+                to.flag(*weighted);
                 to.bytes("bytes of a set", set, limits::MESSAGE_BYTES);
             }
             Self::Settle(Settle { session, rejected, checksum }) => {
@@ -35,12 +36,17 @@ impl Request {
                 to.bytes("bytes of rejected matches", rejected, limits::MESSAGE_BYTES);
                 to.fixed(*checksum);
             }
-            Self::Fetch { ids } => to.ids(ids, limits::FETCHED),
+            Self::Fetch { ids, clauses } => {
+                to.ids(ids, limits::FETCHED);
+                to.clauses(clauses);
+            }
             Self::Store { postings, records } => {
                 to.count("words with postings", postings.len(), limits::POSTINGS);
-                for (word, ids) in postings {
+                for (word, postings) in postings {
                     to.word(word);
-                    to.ids(ids, limits::IDS);
+                    to.count("ids", postings.len(), limits::IDS);
+                    postings.iter().for_each(|(id, _)| to.id(*id));
+                    to.weights(postings.iter().map(|(_, weight)| *weight));
                 }
                 to.count("records", records.len(), limits::RECORDS);
                 records.iter().for_each(|record| to.bytes("bytes of a record", record, limits::MESSAGE_BYTES));
@@ -70,6 +76,7 @@ impl Request {
             MEET => Self::Meet(Meet {
                 word: from.word()?,
                 range: from.range()?,
+                weighted: from.flag("whether to tell how often the word occurs")?,
                 set: from.bytes("bytes of a set", limits::MESSAGE_BYTES)?.to_vec(),
             }),
             SETTLE => Self::Settle(Settle {
@@ -77,10 +84,12 @@ impl Request {
                 rejected: from.bytes("bytes of rejected matches", limits::MESSAGE_BYTES)?.to_vec(),
                 checksum: from.fixed("the checksum")?,
             }),
-            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)? },
+            FETCH => Self::Fetch { ids: from.ids(limits::FETCHED)?, clauses: from.clauses()? },
             STORE => Self::Store {
                 postings: from.all("words with postings", limits::POSTINGS, 3, |from| {
-                    Ok((from.word()?, from.ids(limits::IDS)?))
+                    let (word, ids) = (from.word()?, from.ids(limits::IDS)?);
+                    let weights = from.weights(ids.len())?;
+                    Ok((word, ids.into_iter().zip(weights).collect()))
                 })?,
                 records: from.all("records", limits::RECORDS, 1, |from| {
                     Ok(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec())
@@ -124,6 +133,10 @@ impl Search {
         to.varint(u64::from(self.most));
         self.wants.encode(to);
         to.fixed(self.salt);
+        to.flag(self.ranking.is_some());
+        if let Some(ranking) = &self.ranking {
+            ranking.encode(to);
+        }
     }
 
     fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
@@ -139,6 +152,7 @@ impl Search {
             most: from.varint32("ids to look at")?,
             wants: Wants::decode(from)?,
             salt: from.fixed("the salt")?,
+            ranking: if from.flag("whether the best are wanted")? { Some(Ranking::decode(from)?) } else { None },
         })
     }
 }

@@ -1,7 +1,7 @@
-use super::super::limits;
+use super::super::{Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
-use super::{CodingKind, Cost, Fetched, Found, Listed, MessageError, Met, Refusal, Response, WordSize};
+use super::{CodingKind, Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, WordSize};
 
 const SIZES: u8 = 0x81;
 const FOUND: u8 = 0x82;
@@ -12,6 +12,7 @@ const STORED: u8 = 0x86;
 const COMPARED: u8 = 0x87;
 const LISTED: u8 = 0x88;
 const REFUSED: u8 = 0x89;
+const RANKED: u8 = 0x8a;
 
 /// Each at its number, which is that of its sets' tag.
 const CODINGS: [CodingKind; 5] =
@@ -31,20 +32,23 @@ impl Response {
         match self {
             Self::Sizes(sizes) => {
                 to.count("words", sizes.len(), limits::WORDS);
-                for WordSize { ids, whole, holders } in sizes {
+                for WordSize { ids, whole, mean_length, holders } in sizes {
                     to.varint(*ids);
                     to.flag(*whole);
+                    to.varint(u64::from(*mean_length));
                     to.peers(holders);
                 }
             }
             Self::Found(found) => found.encode(&mut to),
-            Self::Met(Met { matches, whole, session }) => {
+            Self::Ranked(ranked) => ranked.encode(&mut to),
+            Self::Met(Met { matches, whole, session, steps }) => {
                 to.flag(*whole);
                 to.flag(session.is_some());
                 if let Some(session) = session {
                     to.varint(*session);
                 }
                 to.bytes("bytes of matches", matches, limits::MESSAGE_BYTES);
+                to.bytes("bytes of steps", steps, limits::MESSAGE_BYTES);
             }
             Self::Settled(same) => to.flag(*same),
             Self::Fetched(records) => {
@@ -57,6 +61,7 @@ impl Response {
                         }
                         Fetched::Unknown => to.byte(1),
                         Fetched::Later => to.byte(2),
+                        Fetched::Unfit => to.byte(3),
                     }
                 }
             }
@@ -73,9 +78,14 @@ impl Response {
             }
             Self::Listed(lists) => {
                 to.count("lists", lists.len(), limits::LISTED);
-                for Listed { ids, days, more } in lists {
+                for Listed { ids, weights, days, more } in lists {
                     to.flag(*more);
                     to.ids(ids, limits::IDS);
+                    to.flag(!weights.is_empty());
+                    if !weights.is_empty() {
+                        let weights: Vec<u8> = weights.iter().flat_map(|weight| weight.to_bytes()).collect();
+                        to.all_bytes("the weights of ids", &weights, Weight::BYTES * ids.len());
+                    }
                     to.all_bytes("the days of ids", days, ids.len());
                 }
             }
@@ -95,10 +105,12 @@ impl Response {
                 Ok(WordSize {
                     ids: from.varint("the size of a list")?,
                     whole: from.flag("whether a list is whole")?,
+                    mean_length: from.varint32("the mean length")?,
                     holders: from.peers()?,
                 })
             })?),
             FOUND => Self::Found(Found::decode(&mut from)?),
+            RANKED => Self::Ranked(Ranked::decode(&mut from)?),
             MET => Self::Met(Met {
                 whole: from.flag("whether a list is whole")?,
                 session: if from.flag("whether there is a session")? {
@@ -107,13 +119,15 @@ impl Response {
                     None
                 },
                 matches: from.bytes("bytes of matches", limits::MESSAGE_BYTES)?.to_vec(),
+                steps: from.bytes("bytes of steps", limits::MESSAGE_BYTES)?.to_vec(),
             }),
             SETTLED => Self::Settled(from.flag("whether the sets are the same")?),
             FETCHED => Self::Fetched(from.all("records", limits::FETCHED, 1, |from| {
-                Ok(match from.tag("the kind of a record", 3)? {
+                Ok(match from.tag("the kind of a record", 4)? {
                     0 => Fetched::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
                     1 => Fetched::Unknown,
-                    _ => Fetched::Later,
+                    2 => Fetched::Later,
+                    _ => Fetched::Unfit,
                 })
             })?),
             STORED => Self::Stored { new: from.varint("how many were new")? },
@@ -127,7 +141,9 @@ impl Response {
             }
             LISTED => Self::Listed(from.all("lists", limits::LISTED, 2, |from| {
                 let (more, ids) = (from.flag("whether there are more")?, from.ids(limits::IDS)?);
-                Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, more })
+                let weights =
+                    if from.flag("whether there are weights")? { from.weights(ids.len())? } else { Vec::new() };
+                Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })
             })?),
             REFUSED => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
             _ => return Err(MessageError::Invalid { what: "the kind of an answer", at: 1 }),
@@ -140,6 +156,7 @@ impl Response {
         match self {
             Self::Sizes(_) => SIZES,
             Self::Found(_) => FOUND,
+            Self::Ranked(_) => RANKED,
             Self::Met(_) => MET,
             Self::Settled(_) => SETTLED,
             Self::Fetched(_) => FETCHED,
@@ -157,14 +174,7 @@ impl Found {
         to.fixed(self.through);
         to.varint(self.seen);
         to.flag(self.whole);
-        to.count("costs", self.costs.len(), limits::COSTS);
-        for cost in &self.costs {
-            to.varint(u64::from(cost.term));
-            to.byte(cost.coding as u8);
-            for number in [cost.sent_bits, cost.back_bits, cost.sent_bytes, cost.back_bytes] {
-                to.varint(number);
-            }
-        }
+        Cost::encode_all(&self.costs, to);
     }
 
     fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
@@ -173,16 +183,33 @@ impl Found {
             through: from.fixed("the last head looked at")?,
             seen: from.varint("how many ids were looked at")?,
             whole: from.flag("whether the lists are whole")?,
-            costs: from.all("costs", limits::COSTS, 6, |from| {
-                Ok(Cost {
-                    term: from.varint32("the word of a cost")?,
-                    coding: CODINGS[usize::from(from.tag("the coding of a cost", CODINGS.len() as u8)?)],
-                    sent_bits: from.varint("a cost")?,
-                    back_bits: from.varint("a cost")?,
-                    sent_bytes: from.varint("a cost")?,
-                    back_bytes: from.varint("a cost")?,
-                })
-            })?,
+            costs: Cost::decode_all(from)?,
+        })
+    }
+}
+
+impl Cost {
+    pub(super) fn encode_all(costs: &[Self], to: &mut Writer) {
+        to.count("costs", costs.len(), limits::COSTS);
+        for cost in costs {
+            to.varint(u64::from(cost.term));
+            to.byte(cost.coding as u8);
+            for number in [cost.sent_bits, cost.back_bits, cost.sent_bytes, cost.back_bytes] {
+                to.varint(number);
+            }
+        }
+    }
+
+    pub(super) fn decode_all(from: &mut Reader<'_>) -> Result<Vec<Self>, MessageError> {
+        from.all("costs", limits::COSTS, 6, |from| {
+            Ok(Self {
+                term: from.varint32("the word of a cost")?,
+                coding: CODINGS[usize::from(from.tag("the coding of a cost", CODINGS.len() as u8)?)],
+                sent_bits: from.varint("a cost")?,
+                back_bits: from.varint("a cost")?,
+                sent_bytes: from.varint("a cost")?,
+                back_bytes: from.varint("a cost")?,
+            })
         })
     }
 }

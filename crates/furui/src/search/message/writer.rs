@@ -1,4 +1,4 @@
-use super::super::{ContentId, IdRange, Peer, limits};
+use super::super::{ContentId, IdRange, Peer, Weight, limits};
 use super::{MessageError, VERSION};
 
 /// Puts a message together; what breaks a limit is remembered and told at the end.
@@ -84,6 +84,18 @@ impl Writer {
         let count = 8 - number.trailing_zeros() as usize / 8;
         self.byte(count as u8);
         self.bytes.extend_from_slice(&bytes[..count]);
+    }
+
+    pub(super) fn id(&mut self, id: ContentId) {
+        if self.broken.is_none() {
+            self.bytes.extend(id.as_bytes());
+        }
+    }
+
+    pub(super) fn weights(&mut self, weights: impl IntoIterator<Item = Weight>) {
+        if self.broken.is_none() {
+            self.bytes.extend(weights.into_iter().flat_map(Weight::to_bytes));
+        }
     }
 
     pub(super) fn ids(&mut self, ids: &[ContentId], most: usize) {

@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use super::super::{Clause, ContentId, Found};
+use super::super::{Clause, ContentId, Found, Place};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
@@ -10,6 +11,9 @@ const SHORT_LIST: u64 = 1 << 12;
 const FIRST_SLICE: usize = 1 << 10;
 /// How many times longer a slice may be than the one before.
 const GROWTH: usize = 4;
+/// How long until another host is asked for a slice beside one that is silent: longer than a host waits for a keeper that
+/// is, for then it is not the host's fault.
+const HEDGE_AFTER: Duration = Duration::from_millis(2500);
 /// Slices of one conjunction: with honest nodes, enough for 10⁸ ids.
 const SLICES: u32 = 1 << 12;
 
@@ -30,14 +34,17 @@ pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u
 pub(super) struct Branch {
     must: Vec<usize>,
     without: Vec<usize>,
-    /// The head to go on at; `None` at the end.
-    next: Option<u64>,
+    /// Where to go on; `None` at the end.
+    next: Option<Next>,
     /// Whether anything was looked at yet.
     begun: bool,
     /// Found, but not yet known to be next in the union.
     found: VecDeque<ContentId>,
-    call: Option<u64>,
-    /// Of the last slice.
+    /// How many hosts have been asked for the next slice and may answer yet.
+    waits: u32,
+    /// When another is asked for it beside the first.
+    hedge_at: Option<Duration>,
+    /// Of the last slice that was answered.
     most: usize,
     seen: u64,
     hits: u64,
@@ -48,8 +55,17 @@ pub(super) struct Branch {
     insists: bool,
 }
 
+/// Where the first list goes on.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// In the order of ids, at this head.
+    Head(u64),
+    /// In the order of bounds, at this place; `None` for its beginning.
+    Place(Option<Place>),
+}
+
 impl Branch {
-    pub(super) fn new(clause: &Clause, words: &mut Words, after: Option<ContentId>) -> Self {
+    pub(super) fn new(clause: &Clause, words: &mut Words, ranked: bool, after: Option<ContentId>) -> Self {
         let mut numbers = |names: &[String]| {
             let mut numbers: Vec<usize> = names.iter().map(|name| words.number(name)).collect();
             numbers.sort_unstable();
@@ -58,13 +74,15 @@ impl Branch {
         };
         let (must, without) = (numbers(&clause.must), numbers(&clause.without));
         let contradicts = must.iter().any(|word| without.contains(word));
+        let beginning = if ranked { Next::Place(None) } else { Next::Head(after.map_or(0, ContentId::head)) };
         Self {
             must,
             without,
-            next: if contradicts { None } else { Some(after.map_or(0, ContentId::head)) },
+            next: if contradicts { None } else { Some(beginning) },
             begun: false,
             found: VecDeque::new(),
-            call: None,
+            waits: 0,
+            hedge_at: None,
             most: 0,
             seen: 0,
             hits: 0,
@@ -90,15 +108,29 @@ impl Branch {
         self.next.is_none()
     }
 
-    pub(super) fn next(&self) -> u64 {
-        self.next.unwrap_or(u64::MAX)
+    /// The head to go on at, in the order of ids.
+    pub(super) fn next_head(&self) -> u64 {
+        if let Some(Next::Head(head)) = self.next { head } else { u64::MAX }
+    }
+
+    /// The place to go on at, in the order of bounds.
+    pub(super) fn next_place(&self) -> Option<Place> {
+        if let Some(Next::Place(place)) = self.next { place } else { None }
+    }
+
+    /// The most that what it may still find scores; `None` if that is nothing.
+    pub(super) fn bound(&self) -> Option<u32> {
+        match self.next? {
+            Next::Place(place) => Some(place.map_or(u32::MAX, |place| place.score)),
+            Next::Head(_) => Some(0),
+        }
     }
 
     /// Up to which head everything has been found; `None`, which is less than any, before the first slice.
     pub(super) fn through(&self) -> Option<u64> {
         match self.next {
             None => Some(u64::MAX),
-            Some(next) if self.begun => Some(next - 1),
+            Some(Next::Head(next)) if self.begun => Some(next - 1),
             Some(_) => None,
         }
     }
@@ -130,7 +162,17 @@ impl Branch {
 
     /// Whether its next slice may be asked for: when what it found has been handed on, so that memory is bounded.
     pub(super) fn may_ask(&self) -> bool {
-        self.call.is_none() && !self.is_done() && self.found.is_empty()
+        self.waits == 0 && !self.is_done() && self.found.is_empty()
+    }
+
+    /// Until when it waits for the host that it asked before it asks another, too.
+    pub(super) fn hedge_at(&self) -> Option<Duration> {
+        self.hedge_at
+    }
+
+    /// Whether that time has come; it comes once a slice.
+    pub(super) fn hedges(&mut self, now: Duration) -> bool {
+        self.hedge_at.take_if(|at| *at <= now).is_some()
     }
 
     /// How many ids to look at now; if only some more are wanted, no more than will probably hold them.
@@ -143,23 +185,37 @@ impl Branch {
         most.clamp(1, most_allowed) as u32
     }
 
-    pub(super) fn asked(&mut self, call: u64, most: u32) {
-        self.call = Some(call);
-        self.most = most as usize;
+    pub(super) fn asked(&mut self, now: Duration) {
+        self.hedge_at = if self.waits == 0 { Some(now + HEDGE_AFTER) } else { None };
+        self.waits += 1;
         self.slices += 1;
     }
 
-    pub(super) fn on_found(&mut self, found: Found, after: Option<ContentId>) {
-        self.call = None;
+    pub(super) fn on_found(&mut self, found: Found, most: u32, after: Option<ContentId>) {
         if self.is_done() {
             return;
         }
-        self.failures = 0;
-        self.begun = true;
+        self.on_slice(most);
         self.seen += found.seen;
         self.hits += found.ids.len() as u64;
         self.found.extend(found.ids.into_iter().filter(|&id| after.is_none_or(|after| id > after)));
-        self.next = found.through.checked_add(1);
+        self.next = found.through.checked_add(1).map(Next::Head);
+    }
+
+    /// The best of a slice are known, and where the next begins.
+    pub(super) fn on_ranked(&mut self, next: Option<Place>, most: u32) {
+        self.on_slice(most);
+        if !self.is_done() {
+            self.next = next.map(|place| Next::Place(Some(place)));
+        }
+    }
+
+    fn on_slice(&mut self, most: u32) {
+        self.waits = 0;
+        self.hedge_at = None;
+        self.failures = 0;
+        self.begun = true;
+        self.most = most as usize;
     }
 
     /// Whether an answer from lists that are not whole is to be asked for again: the first time.
@@ -168,7 +224,10 @@ impl Branch {
     }
 
     pub(super) fn on_failure(&mut self) {
-        self.call = None;
+        self.waits = self.waits.saturating_sub(1);
+        if self.waits == 0 {
+            self.hedge_at = None;
+        }
         self.failures += 1;
     }
 

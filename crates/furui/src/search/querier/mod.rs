@@ -3,14 +3,17 @@
 mod branch;
 mod options;
 mod report;
+mod top;
 mod words;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
-use super::message::{Cost, Found, Refusal, Request, Response, Search, Term};
-use super::{Clause, ContentId, IdRange, Peer, limits};
+use super::message::{Cost, Found, Ranked, Ranking, Refusal, Request, Response, Search, Term};
+use super::site::is_site;
+use super::{Clause, ContentId, IdRange, Peer, Place, Survey, limits};
 use branch::{Branch, slice_at_first};
+use top::Top;
 use words::{Word, Words};
 
 pub use options::{QueryOptions, QueryRefused};
@@ -44,12 +47,11 @@ pub enum QueryEvent {
         /// What.
         request: Request,
     },
-    /// The next ids of the answer.
+    /// The next documents of the answer.
     Page {
-        /// Ascending; none has been in a page before.
-        ids: Vec<ContentId>,
-        /// Where a later query goes on ([`QueryOptions::after`]).
-        cursor: ContentId,
+        /// In the order of the answer; none has been in a page before. With the last one a later query goes on
+        /// ([`QueryOptions::after`]).
+        places: Vec<Place>,
     },
     /// The end: nothing comes after it.
     Done {
@@ -60,7 +62,7 @@ pub enum QueryEvent {
         /// Whether every list came from a node that says it has been given all that it should hold.
         whole: bool,
     },
-    /// The end, before the answer was: what the pages had is true, and complete up to the last one's cursor.
+    /// The end, before the answer was: what the pages had is true, and complete up to their last document.
     Failed {
         /// The word whose keepers do not answer.
         word: String,
@@ -96,8 +98,10 @@ pub struct Querier {
     calls: HashMap<u64, Call>,
     next_call: u64,
     events: VecDeque<QueryEvent>,
+    /// Found, but there may be better ones.
+    top: Top,
     /// Found, merged, and not yet in a page.
-    ready: VecDeque<ContentId>,
+    ready: VecDeque<Place>,
     found: u64,
     /// Whether all that was found comes from whole lists.
     whole: bool,
@@ -119,7 +123,7 @@ enum Of {
     /// The size of the word of this number.
     Size(usize),
     /// A slice of the conjunction of this number.
-    Search { branch: usize, order: Vec<usize>, range: IdRange, most: u32, exchanges: usize },
+    Search { branch: usize, order: Vec<usize>, search: Box<Search> },
 }
 
 impl Querier {
@@ -133,7 +137,10 @@ impl Querier {
     pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
         options::check(clauses, &options)?;
         let mut words = Words::default();
-        let branches = clauses.iter().map(|clause| Branch::new(clause, &mut words, options.after)).collect();
+        let branches = clauses.iter().map(|clause| {
+            Branch::new(clause, &mut words, options.ranked.is_some(), options.after.map(|after| after.id))
+        });
+        let branches = branches.collect();
         known.into_iter().for_each(|term| words.know(term));
         let report = Report { salt: options.salt, ..Report::default() };
         Ok(Self {
@@ -143,6 +150,7 @@ impl Querier {
             calls: HashMap::new(),
             next_call: 0,
             events: VecDeque::new(),
+            top: Top::default(),
             ready: VecDeque::new(),
             found: 0,
             whole: true,
@@ -165,7 +173,8 @@ impl Querier {
             return None;
         }
         let needed = |word| self.branches.iter().any(|branch| !branch.is_done() && branch.needs(word));
-        self.calls.values().map(|call| call.until).chain(self.words.deadline(needed)).min()
+        let hedges = self.branches.iter().filter_map(Branch::hedge_at);
+        self.calls.values().map(|call| call.until).chain(hedges).chain(self.words.deadline(needed)).min()
     }
 
     /// The network's answer to a [`QueryEvent::Lookup`]: the nodes closest to the word, closest first; none if it failed.
@@ -184,35 +193,19 @@ impl Querier {
                 Err(_) => self.words.on_failure(word, to),
             },
             (Of::Size(word), _) => self.words.on_failure(word, to),
-            (Of::Search { branch, order, range, most, exchanges }, Response::Found(found))
-                if is_honest(&found, range, most, exchanges) =>
-            {
-                if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
-                    let words = order.iter().map(|&word| self.words[word].name.clone()).collect();
-                    let costs = found.costs.clone();
-                    let (seen, found) = (found.seen, found.ids.len());
-                    let round = Round {
-                        clause: branch,
-                        words,
-                        host: to.clone(),
-                        most,
-                        seen,
-                        found,
-                        sent_bytes,
-                        back_bytes,
-                        costs,
-                        at: now,
-                    };
-                    self.report.rounds.push(round);
+            (Of::Search { branch, order, search }, Response::Found(found)) if is_honest(&found, &search) => {
+                let told = Told { found: found.ids.len() as u64, seen: found.seen, whole: found.whole };
+                if self.accepts(branch, &order, to, &told, &found.costs, (sent_bytes, back_bytes), &search, now) {
+                    self.branches[branch].on_found(found, search.most, self.options.after.map(|after| after.id));
                 }
-                found.costs.iter().for_each(|cost| self.report.add(cost));
-                // A keeper that was whole when it was last heard of, and no longer is: look for another, once.
-                let was_whole = order.iter().all(|&word| self.words[word].is_whole());
-                if !found.whole && was_whole && self.branches[branch].insists() {
-                    return self.search_failed(branch, &order, to, true, now);
+            }
+            (Of::Search { branch, order, search }, Response::Ranked(ranked)) if is_ranked(&ranked, &search) => {
+                let told = Told { found: ranked.found, seen: ranked.seen, whole: ranked.whole };
+                if self.accepts(branch, &order, to, &told, &ranked.costs, (sent_bytes, back_bytes), &search, now) {
+                    let most = self.depth();
+                    self.top.add(ranked.places, most);
+                    self.branches[branch].on_ranked(ranked.next, search.most);
                 }
-                self.whole &= found.whole;
-                self.branches[branch].on_found(found, self.options.after);
             }
             (Of::Search { branch, order, .. }, response) => {
                 // Keepers of other words may have moved: whoever says so may be right.
@@ -244,9 +237,54 @@ impl Querier {
         Report { words, failures: self.words.failures(), ..self.report.clone() }
     }
 
+    /// Whether every list so far came from a node that says it has been given all that it should hold.
+    pub fn is_whole(&self) -> bool {
+        self.whole && self.words.iter().all(Word::is_whole)
+    }
+
     /// How many ids it holds.
     pub fn ids_held(&self) -> usize {
-        self.ready.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
+        self.ready.len() + self.top.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
+    }
+
+    /// Whether a slice's answer is good enough; if it is, it is noted what it took, and nobody else is waited for.
+    #[expect(clippy::too_many_arguments, reason = "all that is told of a round")]
+    fn accepts(
+        &mut self,
+        branch: usize,
+        order: &[usize],
+        host: Peer,
+        told: &Told,
+        costs: &[Cost],
+        (sent_bytes, back_bytes): (u64, u64),
+        search: &Search,
+        now: Duration,
+    ) -> bool {
+        if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
+            self.report.rounds.push(Round {
+                clause: branch,
+                words: order.iter().map(|&word| self.words[word].name.clone()).collect(),
+                host: host.clone(),
+                most: search.most,
+                seen: told.seen,
+                found: told.found,
+                sent_bytes,
+                back_bytes,
+                costs: costs.to_vec(),
+                at: now,
+            });
+        }
+        costs.iter().for_each(|cost| self.report.add(cost));
+        // A keeper that was whole when it was last heard of, and no longer is: look for another, once.
+        let was_whole = order.iter().all(|&word| self.words[word].is_whole());
+        if !told.whole && was_whole && self.branches[branch].insists() {
+            self.search_failed(branch, order, host, true, now);
+            return false;
+        }
+        self.whole &= told.whole;
+        // Others that were asked for the same were too slow.
+        self.calls.retain(|_, call| !matches!(call.of, Of::Search { branch: other, .. } if other == branch));
+        true
     }
 
     fn search_failed(&mut self, branch: usize, order: &[usize], host: Peer, moved: bool, now: Duration) {
@@ -273,9 +311,8 @@ impl Querier {
             return self.end(QueryEvent::Failed { word });
         }
         if self.wanted() == 0 || !more {
-            let more = more || !self.ready.is_empty();
-            let whole = self.whole && self.words.iter().all(Word::is_whole);
-            return self.end(QueryEvent::Done { found: self.found, more, whole });
+            let more = more || !self.ready.is_empty() || self.top.len() > 0;
+            return self.end(QueryEvent::Done { found: self.found, more, whole: self.is_whole() });
         }
         for branch in 0..self.branches.len() {
             self.ask(branch, now);
@@ -316,11 +353,20 @@ impl Querier {
 
     /// Moves what no branch can add anything before to `ready`.
     fn merge(&mut self) {
+        if self.options.ranked.is_some() {
+            let bound = self.branches.iter().filter_map(Branch::bound).max();
+            while let Some(place) = self.top.take_above(bound) {
+                if self.options.after.is_none_or(|after| place > after) {
+                    self.ready.push_back(place);
+                }
+            }
+            return;
+        }
         let Some(floor) = self.branches.iter().map(Branch::through).min().flatten() else { return };
         let mut ids: Vec<ContentId> = self.branches.iter_mut().flat_map(|branch| branch.take_through(floor)).collect();
         ids.sort_unstable();
         ids.dedup();
-        self.ready.extend(ids);
+        self.ready.extend(ids.into_iter().map(Place::by_id));
     }
 
     /// Hands out a full page; the last ones may have less.
@@ -330,27 +376,35 @@ impl Querier {
         if count == 0 || count < page && !last {
             return false;
         }
-        let ids: Vec<ContentId> = self.ready.drain(..count).collect();
-        let cursor = ids[count - 1];
+        let places: Vec<Place> = self.ready.drain(..count).collect();
         self.found += count as u64;
-        self.events.push_back(QueryEvent::Page { ids, cursor });
+        self.events.push_back(QueryEvent::Page { places });
         true
     }
 
     /// Asks for the branch's next slice, if it is its turn.
     fn ask(&mut self, number: usize, now: Duration) {
+        let silent = if self.branches[number].hedges(now) { self.silent_host(number) } else { None };
+        if let Some(silent) = &silent {
+            self.words.blame(silent.clone());
+        }
         let branch = &self.branches[number];
-        if !branch.may_ask() {
+        if silent.is_none() && !branch.may_ask() {
             return;
         }
         let Some(plan) = self.words.plan(branch) else { return };
         let host = plan.must[0].holders[0].clone();
+        // There is no other.
+        if silent.is_some_and(|silent| silent == host) {
+            return;
+        }
         let exchanges = plan.must.len() + plan.without.len() - 1;
         let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
         let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
-        let limited = self.options.limit.is_some();
+        let ranking = self.options.ranked.map(|survey| self.ranking(survey, &plan.must, branch.next_place()));
+        let limited = self.options.limit.is_some() && ranking.is_none();
         let most = branch.slice(first, limited.then_some(page), limits::IDS / self.branches.len());
-        let range = IdRange { first: branch.next(), last: u64::MAX };
+        let range = IdRange { first: if ranking.is_some() { 0 } else { branch.next_head() }, last: u64::MAX };
         let search = Search {
             must: plan.must,
             without: plan.without,
@@ -358,13 +412,42 @@ impl Querier {
             most,
             wants: self.options.wants,
             salt: self.options.salt,
+            ranking,
         };
-        let of = Of::Search { branch: number, order: plan.order, range, most, exchanges };
-        let call = self.send(host, Request::Search(search), now + SEARCH_TIMEOUT, of);
-        self.branches[number].asked(call, most);
+        let of = Of::Search { branch: number, order: plan.order, search: Box::new(search.clone()) };
+        self.send(host, Request::Search(search), now + SEARCH_TIMEOUT, of);
+        self.branches[number].asked(now);
     }
 
-    fn send(&mut self, to: Peer, request: Request, until: Duration, of: Of) -> u64 {
+    fn ranking(&self, survey: Survey, must: &[Term], from: Option<Place>) -> Ranking {
+        let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
+        Ranking {
+            mean_length: survey.mean_length,
+            // Where a document is says nothing about how well it fits.
+            idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
+            best: wanted as u32,
+            floor: self.top.floor(wanted),
+            after: self.options.after.filter(|_| self.branches.len() == 1),
+            from,
+        }
+    }
+
+    /// How many of the best are asked for: one more than are wanted, to know whether there are more. What comes after a place
+    /// in a union is known only with all that comes before it, as a document may have come there for another conjunction.
+    fn depth(&self) -> usize {
+        match self.options.after {
+            Some(_) if self.branches.len() > 1 => limits::PAGE + 1,
+            _ => self.wanted() as usize + 1,
+        }
+    }
+
+    /// Who was asked for the branch's next slice.
+    fn silent_host(&self, number: usize) -> Option<Peer> {
+        let asked = |call: &&Call| matches!(call.of, Of::Search { branch, .. } if branch == number);
+        self.calls.values().find(asked).map(|call| call.to.clone())
+    }
+
+    fn send(&mut self, to: Peer, request: Request, until: Duration, of: Of) {
         let call = self.next_call;
         self.next_call += 1;
         let sent_bytes = request.encode().map_or(0, |bytes| bytes.len() as u64);
@@ -372,19 +455,51 @@ impl Querier {
         self.report.sent_bytes += sent_bytes;
         self.calls.insert(call, Call { to: to.clone(), until, of, sent_bytes });
         self.events.push_back(QueryEvent::Send { to, call, request });
-        call
     }
 }
 
+/// What an answer says of a slice.
+struct Told {
+    found: u64,
+    seen: u64,
+    whole: bool,
+}
+
 /// Whether an answer keeps to what was asked. What it cannot show is whether ids are missing or made up.
-fn is_honest(found: &Found, range: IdRange, most: u32, exchanges: usize) -> bool {
+fn is_honest(found: &Found, search: &Search) -> bool {
     let Found { ids, through, seen, whole: _, costs } = found;
+    let Search { range, most, .. } = search;
     let (from, to) = (range.first, *through);
-    (from..=range.last).contains(&to)
-        && *seen <= u64::from(most)
+    search.ranking.is_none()
+        && (from..=range.last).contains(&to)
+        && *seen <= u64::from(*most)
         && (*seen > 0 || to == range.last)
         && ids.len() as u64 <= *seen
         && ids.is_sorted_by(|a, b| a < b)
         && ids.iter().all(|id| (from..=to).contains(&id.head()))
-        && costs.iter().all(|&Cost { term, .. }| (term as usize) < exchanges)
+        && are_costs(costs, search)
+}
+
+/// The same of an answer in the order of scores. Nor can it show whether the scores are true.
+fn is_ranked(ranked: &Ranked, search: &Search) -> bool {
+    let Ranked { places, next, seen, found, whole: _, costs } = ranked;
+    let Some(Ranking { best, floor, after, from, .. }) = &search.ranking else { return false };
+    let ids: HashSet<ContentId> = places.iter().map(|place| place.id).collect();
+    *seen <= u64::from(search.most)
+        && found <= seen
+        && places.len() as u64 <= *found
+        && places.len() <= *best as usize
+        && ids.len() == places.len()
+        && places.is_sorted_by(|a, b| a < b)
+        && places.iter().all(|place| {
+            place.score >= *floor
+                && from.is_none_or(|from| place.score <= from.score)
+                && after.is_none_or(|after| *place > after)
+        })
+        && next.is_none_or(|next| *seen > 0 && from.is_none_or(|from| next > from))
+        && are_costs(costs, search)
+}
+
+fn are_costs(costs: &[Cost], search: &Search) -> bool {
+    costs.iter().all(|cost| (cost.term as usize) < search.must.len() + search.without.len() - 1)
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::super::{Clause, ContentId, Wants, limits};
+use super::super::{Clause, Place, Survey, Wants, limits};
 
 /// What is wanted of a query, besides the words.
 #[derive(Clone, Copy, Debug)]
@@ -9,8 +9,12 @@ pub struct QueryOptions {
     pub page: usize,
     /// Ids after which to stop; `None` for the whole answer.
     pub limit: Option<u64>,
-    /// Where an earlier query stopped: only ids greater than this one.
-    pub after: Option<ContentId>,
+    /// Where an earlier query stopped: only what comes after this in the answer. Of several conjunctions the best
+    /// [`limits::PAGE`] documents can be reached.
+    pub after: Option<Place>,
+    /// What is known of all documents, to have the best ones first, at most [`limits::PAGE`]; `None` to have them in the
+    /// order of their ids.
+    pub ranked: Option<Survey>,
     /// How sets are to be coded between nodes.
     pub wants: Wants,
     /// A number that nobody could know before, new for each query.
@@ -22,7 +26,7 @@ pub struct QueryOptions {
 impl QueryOptions {
     /// A page of 20, then no more, with the coding that takes the fewest bits.
     pub fn new(salt: u64) -> Self {
-        Self { page: 20, limit: Some(20), after: None, wants: Wants::Best, salt, explain: false }
+        Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, explain: false }
     }
 }
 
@@ -39,6 +43,8 @@ pub enum QueryRefused {
     WordBytes(usize),
     /// Pages of no id, or of more than [`limits::PAGE`].
     Page(usize),
+    /// Not a limited number of the best, or more than [`limits::PAGE`].
+    Best(Option<u64>),
 }
 
 impl fmt::Display for QueryRefused {
@@ -50,6 +56,13 @@ impl fmt::Display for QueryRefused {
             Self::Words(count) => write!(f, "{count} words in a clause; at most {} are allowed", limits::WORDS),
             Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; it takes from 1 to {}", limits::WORD_BYTES),
             Self::Page(ids) => write!(f, "pages of {ids} ids; they take from 1 to {}", limits::PAGE),
+            Self::Best(limit) => {
+                match limit {
+                    Some(limit) => write!(f, "the best {limit} documents")?,
+                    None => f.write_str("all documents, the best first")?,
+                }
+                write!(f, "; ask for the best {} at most, or for all in the order of their ids", limits::PAGE)
+            }
         }
     }
 }
@@ -60,7 +73,7 @@ pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), Qu
     if !(1..=limits::CLAUSES).contains(&clauses.len()) {
         return Err(QueryRefused::Clauses(clauses.len()));
     }
-    for Clause { must, without } in clauses {
+    for Clause { must, without, .. } in clauses {
         if must.is_empty() {
             return Err(QueryRefused::OnlyWithout);
         }
@@ -74,6 +87,9 @@ pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), Qu
     }
     if !(1..=limits::PAGE).contains(&options.page) {
         return Err(QueryRefused::Page(options.page));
+    }
+    if options.ranked.is_some() && options.limit.is_none_or(|limit| limit > limits::PAGE as u64) {
+        return Err(QueryRefused::Best(options.limit));
     }
     Ok(())
 }

@@ -13,6 +13,8 @@ pub struct Report {
     pub lookups: u64,
     /// Requests that the querier sent.
     pub messages: u64,
+    /// Documents whose text was looked at, because a query has phrases and lists know only words; the network does that.
+    pub checked: u64,
     /// Requests that failed, were refused, answered against the protocol or not in time.
     pub failures: u64,
     /// Bytes of those requests.
@@ -50,7 +52,7 @@ pub struct Round {
     /// How many were.
     pub seen: u64,
     /// How many were found.
-    pub found: usize,
+    pub found: u64,
     /// Bytes of the request.
     pub sent_bytes: u64,
     /// Bytes of the answer.

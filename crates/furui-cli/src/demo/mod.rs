@@ -1,0 +1,159 @@
+//! `furui demo`: a search network in this process, for who wants to see it first.
+
+mod browser;
+mod corpus;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use std::process::ExitCode;
+
+use furui::Error;
+use furui_net::http;
+use furui_net::net::{Config, Identity, Transport};
+use furui_net::node::{Node, NodeError};
+use serde::Deserialize;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use crate::cli::DemoOptions;
+use crate::node::{CALLS, Client, interruption};
+use crate::output::print;
+
+/// Where the page is unless another port is wanted: where `furui search` looks for it.
+const PORT: u16 = 7717;
+
+/// What to ask; each finds something. The page is opened with the first.
+const SUGGESTED: [&str; 7] = [
+    "bloom filter",
+    "filter -coffee -water",
+    "noble gas",
+    "(planet OR moon) ice",
+    "capital Oceania",
+    "prime Fibonacci",
+    "篩",
+];
+
+/// A line of a node's answer to documents.
+#[derive(Deserialize)]
+struct Progress {
+    documents: u64,
+    #[serde(default)]
+    done: bool,
+}
+
+/// Runs the command.
+pub fn run(options: &DemoOptions) -> Result<ExitCode, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
+    let done = runtime.block_on(demo(options));
+    // Everything is in memory: whatever is under way need not come to an end.
+    runtime.shutdown_background();
+    done.map(|()| ExitCode::SUCCESS)
+}
+
+/// Until the user interrupts.
+async fn demo(options: &DemoOptions) -> Result<(), Error> {
+    let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
+    let mut interrupted = pin!(interrupted);
+    let listener = listen(options.port).await?;
+    let address = listener.local_addr().map_err(|source| Error::io("cannot listen on", "127.0.0.1", source))?;
+    let url = format!("http://{address}");
+    let nodes = tokio::select! {
+        nodes = network(options.nodes) => nodes.map_err(|error| Error::Config(error.to_string()))?,
+        () = &mut interrupted => return Ok(()),
+    };
+    let (calls, asked) = mpsc::channel(CALLS);
+    // The first node is the user's.
+    tokio::spawn(nodes[0].clone().answer(asked));
+    let shown = async {
+        let client = Client::new(&url);
+        let published = tokio::task::spawn_blocking(move || publish(&client)).await;
+        published.map_err(|error| Error::Config(error.to_string()))??;
+        announce(&url)?;
+        if !options.no_open {
+            browser::open(&format!("{url}/?q={}", asked_as(SUGGESTED[0])));
+        }
+        std::future::pending::<Result<(), Error>>().await
+    };
+    let served = tokio::select! {
+        shown = shown => shown,
+        served = http::serve(listener, calls, std::future::pending()) => {
+            served.map_err(|source| Error::io("cannot serve", url.as_str(), source))
+        }
+        () = interrupted => Ok(()),
+    };
+    for node in &nodes {
+        node.shutdown().await;
+    }
+    served
+}
+
+/// Listens on this port; if it does not matter which, on any that is free.
+async fn listen(port: Option<u16>) -> Result<TcpListener, Error> {
+    let on = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let listener = match (on(port.unwrap_or(PORT)).await, port) {
+        (Err(_), None) => on(0).await,
+        (listener, _) => listener,
+    };
+    listener.map_err(|source| Error::io("cannot listen on", format!("127.0.0.1:{}", port.unwrap_or(0)), source))
+}
+
+/// Starts so many nodes that know each other and have compared what they hold.
+async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
+    eprintln!("starting {count} nodes on this machine; one of them is yours");
+    let mut nodes: Vec<Node> = Vec::new();
+    for _ in 0..count {
+        let mut config = Config::new(Identity::generate(), Transport::Tcp);
+        config.bootstrap = nodes.first().map(|first| first.net().listen_addresses()).unwrap_or_default();
+        nodes.push(Node::start(None, config).await?);
+    }
+    for node in &nodes {
+        node.net().joined().await;
+    }
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    // All at once, as each looks around only now and then.
+    let repaired = nodes.iter().cloned().map(|node| async move { node.repaired().await });
+    repaired.collect::<JoinSet<()>>().join_all().await;
+    Ok(nodes)
+}
+
+/// Gives the node the sample, as `furui publish` would.
+fn publish(client: &Client) -> Result<(), Error> {
+    let documents = corpus::documents();
+    let count = documents.len();
+    let body: Vec<u8> = documents
+        .iter()
+        .flat_map(|it| {
+            let line = serde_json::json!({ "url": it.url, "title": it.title, "text": it.text });
+            format!("{line}\n").into_bytes()
+        })
+        .collect();
+    let mut lines = client.post("/publish", &body)?;
+    loop {
+        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
+        let progress: Progress = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        eprintln!("published {} of {count} documents", progress.documents);
+        if progress.done {
+            return Ok(());
+        }
+    }
+}
+
+/// Prints where the page is, and what to ask.
+fn announce(url: &str) -> Result<(), Error> {
+    let mut text = format!("\nThe page is at {url}\n\nTry\n");
+    for query in SUGGESTED {
+        // Characters of double width are a few columns off, and nobody minds.
+        text += &format!("  {query:24} {url}/?q={}\n", asked_as(query));
+    }
+    text += "\n^C ends it and leaves nothing behind.\n";
+    print(text.as_bytes())
+}
+
+/// A query as a value in a URL.
+fn asked_as(query: &str) -> String {
+    url::form_urlencoded::byte_serialize(query.as_bytes()).collect()
+}

@@ -1,0 +1,155 @@
+//! The page as people see it: in Chromium, before the nodes of `furui demo`.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![cfg(unix)]
+
+#[path = "support/chromium.rs"]
+mod chromium;
+#[path = "support/demo.rs"]
+mod demo;
+mod support;
+
+use chromium::Chromium;
+use demo::Demo;
+use serde_json::{Value, json};
+use support::{TempDir, stdout};
+
+#[test]
+#[ignore = "needs Chromium: cargo xtask test browser"]
+fn the_page_does_what_it_says() {
+    let dir = TempDir::new();
+    let demo = Demo::start(dir.path().to_str().unwrap());
+    let mut browser = Chromium::start();
+    searching_needs_no_mouse(&mut browser, &demo.url);
+    the_next_page_is_a_link(&mut browser, &demo.url);
+    nothing_found_is_said(&mut browser, &demo.url);
+    a_query_that_cannot_be_asked_is_explained(&mut browser, &demo.url);
+    a_script_in_a_title_is_text(&mut browser, &demo.url);
+    the_status_is_drawn(&mut browser, &demo.url);
+    there_is_room_on_a_phone(&mut browser, &demo.url);
+    it_is_dark_in_the_dark(&mut browser, &demo.url);
+    it_works_without_script(&mut browser, &demo.url);
+}
+
+fn searching_needs_no_mouse(browser: &mut Chromium, url: &str) {
+    browser.open(url);
+    // The cursor is put into the box when the page is first drawn.
+    browser.value(
+        "new Promise((there) => {
+            const box = document.getElementById('q');
+            if (document.activeElement === box) there();
+            else box.addEventListener('focus', () => there(), { once: true });
+        })",
+    );
+    browser.write("bloom filter");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!(browser.value("location.pathname + location.search"), "/?q=bloom+filter");
+    assert_eq!(browser.text("h1"), "Results for bloom filter");
+    assert_eq!(browser.value("document.getElementById('q').value"), "bloom filter");
+    assert!(browser.count("ol.results > li h2 a[href^='https://']") > 0);
+    assert!(browser.text(".snippet mark").eq_ignore_ascii_case("bloom"));
+    // What is heard at the end is what is seen.
+    let summary = browser.text("#summary");
+    assert!(summary.starts_with("Results 1 to "), "{summary}");
+    assert_eq!(browser.text("[role=status]"), summary);
+    assert_eq!(browser.complaints(), [&Value::Null; 0]);
+    // The way by key: to the content, the name, the box, the button, the status, the first result.
+    browser.value("document.activeElement.blur()");
+    for expected in ["To the content", "furui 篩", "", "Search", "Status"] {
+        browser.press("Tab");
+        assert_eq!(browser.value("document.activeElement.textContent"), expected);
+    }
+    browser.press("Tab");
+    assert_eq!(browser.value("document.activeElement === document.querySelector('.results a')"), true);
+    assert_ne!(browser.value("getComputedStyle(document.activeElement).outlineStyle"), "none");
+    browser.press("/");
+    assert_eq!(browser.value("document.activeElement.id"), "q");
+}
+
+fn the_next_page_is_a_link(browser: &mut Chromium, url: &str) {
+    browser.open(&format!("{url}/?q=capital+Europe"));
+    let titles = "[...document.querySelectorAll('.results h2')].map((title) => title.textContent)";
+    let first = browser.value(titles);
+    assert_eq!((browser.count(".results > li"), browser.value("document.querySelector('ol').start")), (10, json!(1)));
+    browser.value("document.querySelector('a[rel=next]').focus()");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert_eq!((browser.count(".results > li"), browser.value("document.querySelector('ol').start")), (10, json!(11)));
+    assert!(browser.text("#summary").starts_with("Results 11 to 20, and there are more"));
+    let second = browser.value(titles);
+    let first = first.as_array().unwrap();
+    assert!(second.as_array().unwrap().iter().all(|title| !first.contains(title)), "{second}");
+}
+
+fn nothing_found_is_said(browser: &mut Chromium, url: &str) {
+    browser.open(&format!("{url}/?q=bloom+unheardof"));
+    assert!(browser.text("#summary").starts_with("Nothing was found"));
+    assert!(browser.text(".advice").contains("fewer words"));
+    assert_eq!(browser.count(".results > li"), 0);
+}
+
+fn a_query_that_cannot_be_asked_is_explained(browser: &mut Chromium, url: &str) {
+    browser.open(&format!("{url}/?q=bloom+%28filter"));
+    assert!(browser.text("[role=alert]").starts_with("At character 7: "), "{}", browser.text("[role=alert]"));
+    assert_eq!(browser.text(".fault mark"), "(");
+    assert_eq!(browser.value("document.getElementById('q').value"), "bloom (filter");
+    assert_eq!(browser.value("performance.getEntriesByType('navigation')[0].responseStatus"), 400);
+}
+
+fn a_script_in_a_title_is_text(browser: &mut Chromium, url: &str) {
+    let title = "<script>window.taken = true</script><img src=x onerror='window.taken = true'>";
+    let lines = [
+        json!({ "url": "http://hostile.example/", "title": title, "text": format!("zyzzyva {title}") }),
+        json!({ "url": "javascript:window.taken=true", "title": "click me", "text": "zyzzyva" }),
+    ];
+    let lines = lines.map(|line| format!("{line}\n")).concat();
+    stdout(&["publish", "--jsonl", "--node", url, "-"], lines.as_bytes());
+    browser.open(&format!("{url}/?q=zyzzyva"));
+    assert_eq!(browser.count(".results > li"), 2);
+    assert_eq!(browser.text(".results a"), title);
+    assert_eq!((browser.count(".results a"), browser.count("main script, main img")), (1, 0));
+    assert_eq!(browser.value("typeof window.taken"), "undefined");
+    assert_eq!(browser.complaints(), [&Value::Null; 0]);
+}
+
+fn the_status_is_drawn(browser: &mut Chromium, url: &str) {
+    browser.open(&format!("{url}/status"));
+    assert_eq!(browser.text("h1"), "Status of this node");
+    assert!(browser.text(".figures").contains("Peers4 other nodes"), "{}", browser.text(".figures"));
+    assert!(browser.text("main").contains(env!("CARGO_PKG_VERSION")));
+    assert_eq!(browser.complaints(), [&Value::Null; 0]);
+}
+
+fn there_is_room_on_a_phone(browser: &mut Chromium, url: &str) {
+    let phone = json!({ "width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true });
+    browser.call("Emulation.setDeviceMetricsOverride", phone);
+    for path in ["/", "/?q=bloom+filter", "/?q=%28", "/status"] {
+        browser.open(&format!("{url}{path}"));
+        browser.value("document.querySelectorAll('details').forEach((details) => details.open = true)");
+        assert_eq!(browser.value("document.documentElement.scrollWidth"), 320, "{path}");
+    }
+    browser.call("Emulation.clearDeviceMetricsOverride", json!({}));
+}
+
+fn it_is_dark_in_the_dark(browser: &mut Chromium, url: &str) {
+    let prefers = |scheme: &str| json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+    for (scheme, is_dark) in [("light", false), ("dark", true)] {
+        browser.call("Emulation.setEmulatedMedia", prefers(scheme));
+        browser.open(&format!("{url}/?q=bloom+filter"));
+        let brightness = browser.brightness();
+        let fits = if is_dark { brightness < 60.0 } else { brightness > 200.0 };
+        assert!(fits, "{scheme}: {brightness}");
+    }
+    browser.call("Emulation.setEmulatedMedia", prefers(""));
+}
+
+fn it_works_without_script(browser: &mut Chromium, url: &str) {
+    browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+    browser.open(url);
+    browser.value("document.getElementById('q').focus()");
+    browser.write("capital Europe");
+    browser.leads_on(|browser| browser.press("Enter"));
+    assert!(browser.text("#summary").starts_with("Results 1 to 10"));
+    // That it is under way is not said for ever.
+    assert_eq!(browser.value("getComputedStyle(document.getElementById('progress')).display"), "none");
+    browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": false }));
+}

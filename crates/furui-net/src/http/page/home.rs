@@ -1,0 +1,31 @@
+use maud::html;
+
+use super::layout::Layout;
+
+/// What can be asked, with an example that is asked by clicking on it.
+const FORMS: [(&str, &str); 4] = [
+    ("bloom filter", "both words, anywhere in title or text"),
+    ("filter -coffee", "the first word, without the other"),
+    ("bloom OR cuckoo", "one of the words, or both"),
+    ("filter (bloom OR cuckoo)", "as in arithmetic: OR comes last, unless in parentheses"),
+];
+
+/// The page of who has not asked yet.
+pub(super) fn home() -> String {
+    Layout::new("Search").focused().page(html! {
+        h1 { "Search without a server" }
+        p { "What you ask is answered by machines that keep the index between them. There is no company in the middle, no
+            account, and nothing on this page comes from elsewhere than your own node." }
+        section #asking aria-labelledby="forms" {
+            h2 #forms { "How to ask" }
+            dl.forms {
+                @for (query, meaning) in FORMS {
+                    dt { a href={ "/?q=" (super::figures::encoded(query)) } { (query) } }
+                    dd { (meaning) }
+                }
+            }
+            p { "Upper and lower case are the same, and so are full and half width. Chinese, Japanese and Korean need no
+                spaces." }
+        }
+    })
+}

@@ -1,0 +1,75 @@
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+pub(super) const HTML: &str = "text/html; charset=utf-8";
+
+/// What all pages have around their content.
+pub(super) struct Layout<'a> {
+    title: &'a str,
+    query: &'a str,
+    takes_focus: bool,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn new(title: &'a str) -> Self {
+        Self { title, query: "", takes_focus: false }
+    }
+
+    /// With this in the search box.
+    pub(super) fn query(self, query: &'a str) -> Self {
+        Self { query, ..self }
+    }
+
+    /// With the cursor in the search box: only where there is nothing to read first.
+    pub(super) fn focused(self) -> Self {
+        Self { takes_focus: true, ..self }
+    }
+
+    /// All of a page.
+    pub(super) fn page(&self, content: Markup) -> String {
+        self.begin() + &content.into_string() + &self.end()
+    }
+
+    /// A page up to its content.
+    pub(super) fn begin(&self) -> String {
+        let start = html! {
+            (DOCTYPE)
+            (PreEscaped("<html lang=\"en\">"))
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (self.title) " – furui" }
+                link rel="stylesheet" href="/style.css";
+                link rel="icon" type="image/svg+xml" href="/icon.svg";
+                script src="/script.js" defer {}
+            }
+            (PreEscaped("<body>"))
+            a.skip href="#content" { "To the content" }
+            header {
+                a.name href="/" { "furui " span lang="ja" { "篩" } }
+                form role="search" action="/" method="get" {
+                    label for="q" { "Search" }
+                    input #q type="search" name="q" value=(self.query) autofocus[self.takes_focus]
+                        maxlength=(furui::search::MAX_QUERY) autocapitalize="none" autocomplete="off";
+                    button { "Search" }
+                }
+                nav aria-label="Node" { a href="/status" { "Status" } }
+            }
+            (PreEscaped("<main id=\"content\">"))
+        };
+        start.into_string()
+    }
+
+    /// The rest of the page.
+    pub(super) fn end(&self) -> String {
+        let end = html! {
+            (PreEscaped("</main>"))
+            footer {
+                p { "furui " (env!("CARGO_PKG_VERSION")) ": a search engine without a server. Your own node answers, from "
+                    "lists that many nodes keep between them. " a href="/#asking" { "How to ask" } }
+            }
+            (PreEscaped("</body></html>\n"))
+        };
+        end.into_string()
+    }
+}

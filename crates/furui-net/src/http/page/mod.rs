@@ -1,0 +1,60 @@
+//! The pages that people see: written here, on the server, and complete without script.
+//!
+//! ```text
+//!  GET /?q=…  ──▶ head and search box ── at once
+//!                 a hit, a hit, …     ── each as it is found
+//!                 summary, next page, what it took ── at the end
+//! ```
+//!
+//! Whatever strangers wrote is escaped by `maud`; links lead to http and https only. There is one style sheet, one short
+//! script that adds comfort and no function, and nothing from elsewhere: the policy in `guard` would not let it in.
+
+mod figures;
+mod home;
+mod layout;
+mod results;
+mod status;
+mod steps;
+
+use axum::Router;
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use maud::html;
+
+use super::{ApiError, Face};
+use layout::{HTML, Layout};
+
+pub(super) use status::status;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+const ICON: &str = include_str!("icon.svg");
+
+pub(super) fn routes() -> Router<Face> {
+    let file = |content_type: &'static str, text: &'static str| {
+        get(move || std::future::ready(([(header::CONTENT_TYPE, content_type)], text)))
+    };
+    Router::new()
+        .route("/", get(results::search))
+        .route("/style.css", file("text/css; charset=utf-8", STYLE))
+        .route("/script.js", file("text/javascript; charset=utf-8", SCRIPT))
+        .route("/icon.svg", file("image/svg+xml", ICON))
+}
+
+/// Whether it is a browser that asks, for something to show: programs take whatever comes.
+pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|range| range.trim_start().starts_with("text/html"))
+}
+
+/// An error as a page.
+pub(super) fn refusal(error: &ApiError) -> Response {
+    let sentence = error.to_string();
+    let page = Layout::new("Not answered").page(html! {
+        h1 { "Not answered" }
+        p.problem role="alert" { (figures::sentence(&sentence)) }
+        p { a href="/" { "To the search" } }
+    });
+    (error.status(), [(header::CONTENT_TYPE, HTML)], page).into_response()
+}

@@ -1,0 +1,237 @@
+use std::time::Instant;
+
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query as Parameters, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use furui::search::{Query, QueryError};
+use maud::{Markup, PreEscaped, html};
+use serde::Deserialize;
+
+use super::figures::{bytes, count, encoded, sentence, time};
+use super::layout::{HTML, Layout};
+use super::{home, steps};
+use crate::http::answer::Answer;
+use crate::http::parts::{Gone, Parts};
+use crate::http::search::cursor;
+use crate::http::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, Hit, Step, Summary};
+
+#[derive(Deserialize)]
+pub(super) struct Wanted {
+    #[serde(default)]
+    q: String,
+    /// Where an earlier page ended, and the number that its next result has.
+    cursor: Option<String>,
+    #[serde(default = "one")]
+    from: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// `GET /`: the results, or the page of who has not asked yet.
+pub(super) async fn search(
+    State(face): State<Face>,
+    wanted: Result<Parameters<Wanted>, QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Parameters(Wanted { q, cursor: place, from }) =
+        wanted.map_err(|error| ApiError::Parameters(error.body_text()))?;
+    if q.trim().is_empty() {
+        return Ok(([(header::CONTENT_TYPE, HTML)], home::home()).into_response());
+    }
+    let query = match Query::parse(&q) {
+        Ok(query) => query,
+        Err(error) => return Ok(not_understood(&q, error)),
+    };
+    let cursor = place.as_deref().map(cursor).transpose()?;
+    let asked = Asked { query, limit: DEFAULT_LIMIT, cursor, explain: true };
+    let started = Instant::now();
+    let answer = Answer::ask(&face, asked).await?;
+    let (parts, response) = Parts::new(HTML);
+    let is_first = place.is_none();
+    let mut page = Page { query: q, from, is_first, started, shown: 0, steps: Vec::new(), parts };
+    tokio::spawn(async move {
+        // An error: who asked has gone.
+        let _ = page.send(answer).await;
+    });
+    Ok(response)
+}
+
+/// A page of results on its way.
+struct Page {
+    query: String,
+    /// The number of its first result.
+    from: u64,
+    is_first: bool,
+    started: Instant,
+    shown: u64,
+    steps: Vec<Step>,
+    parts: Parts,
+}
+
+impl Page {
+    async fn send(&mut self, mut answer: Answer) -> Result<(), Gone> {
+        let heading = format!("Results for {}", self.query);
+        let layout = Layout::new(&heading).query(&self.query);
+        let head = html! {
+            h1 { "Results for " bdi { (self.query) } }
+            p #progress role="status" { "Searching…" }
+            (PreEscaped(format!("<ol class=\"results\" start=\"{}\">", self.from)))
+        };
+        self.parts.send(layout.begin() + &head.into_string()).await?;
+        let end = layout.end();
+        loop {
+            let event = tokio::select! {
+                event = answer.next() => event,
+                () = self.parts.gone() => return Err(Gone),
+            };
+            let rest = match event {
+                Event::Hit(hit) => {
+                    self.shown += 1;
+                    self.parts.send(result(&hit).into_string()).await?;
+                    continue;
+                }
+                Event::Step(step) => {
+                    self.steps.push(step);
+                    continue;
+                }
+                Event::End(summary) => {
+                    let took = self.started.elapsed();
+                    // Their bytes are not counted.
+                    let step = "the documents fetched, and the page sent".into();
+                    self.steps.push(Step { step, sent: 0, received: 0, done: Some(took) });
+                    html! {
+                        (self.summary(&summary, &time(took)))
+                        (steps::details(&self.steps, took))
+                    }
+                }
+                Event::Refused(refused) => html! {
+                    p #summary.problem role="alert" {
+                        @if self.shown > 0 { "These are not all results. " }
+                        (sentence(&refused.error))
+                    }
+                },
+            };
+            return self.parts.send(format!("</ol>{}{end}", rest.into_string())).await;
+        }
+    }
+
+    fn summary(&self, summary: &Summary, took: &str) -> Markup {
+        let last = self.from.saturating_add(self.shown).saturating_sub(1);
+        let messages = bytes(summary.bytes);
+        html! {
+            @if self.shown > 0 {
+                p #summary {
+                    "Results " (count(self.from)) " to " (count(last)) ", "
+                    @if summary.cursor.is_some() { "and there are more" } @else { "the last" }
+                    "; " (took) " and " (messages) " of messages."
+                }
+            } @else if self.is_first {
+                p #summary { "Nothing was found; " (took) " and " (messages) " of messages." }
+                (advice())
+            } @else {
+                p #summary { "There are no more results." }
+            }
+            @if !summary.whole {
+                p.note { "A node that was asked has not been given all that it should keep yet, so there may be more. Ask
+                    again in a minute." }
+            }
+            @if !self.is_first || summary.cursor.is_some() {
+                nav.pages aria-label="Pages" {
+                    @if !self.is_first { a href={ "/?q=" (encoded(&self.query)) } { "First page" } }
+                    @if let Some(cursor) = &summary.cursor {
+                        @let from = last.saturating_add(1);
+                        a rel="next" href={ "/?q=" (encoded(&self.query)) "&cursor=" (cursor) "&from=" (from) } {
+                            "Next page"
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn result(hit: &Hit) -> Markup {
+    let name = match hit.title.trim().is_empty() {
+        true => html! { bdi { (hit.url) } },
+        false => html! { bdi { (marked(&hit.title, &hit.title_marks)) } },
+    };
+    html! {
+        li {
+            @if hit.url.is_empty() {
+                p.note { "None of the nodes that keep document " code { (hit.id) } " answers." }
+            } @else {
+                h2 {
+                    @if leads_to_the_web(&hit.url) {
+                        a href=(hit.url) rel="noreferrer noopener" { (name) }
+                    } @else {
+                        (name)
+                    }
+                }
+                p.url { bdi { (hit.url) } }
+                @if !hit.snippet.is_empty() { p.snippet dir="auto" { (marked(&hit.snippet, &hit.marks)) } }
+            }
+        }
+    }
+}
+
+/// A text with these parts of it marked, given by their first bytes and the ones after their last.
+fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
+    let mut done = 0;
+    html! {
+        @for &[start, end] in marks {
+            (text.get(done..start).unwrap_or_default()) mark { (text.get(start..end).unwrap_or_default()) }
+            @let () = done = end;
+        }
+        (text.get(done..).unwrap_or_default())
+    }
+}
+
+/// Whether a link may lead there. `javascript:` and the like are shown and lead nowhere.
+fn leads_to_the_web(url: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+}
+
+fn advice() -> Markup {
+    html! {
+        ul.advice {
+            li { "Ask for fewer words: a document must hold all of them." }
+            li { "Write OR between words that mean the same." }
+            li { "Words are found as they are written: try singular and plural, and check the spelling." }
+            li { "Only what somebody has published can be found. To publish files of your own: "
+                code { "furui publish FILE…" } }
+        }
+    }
+}
+
+/// What cannot be asked, with the place of the fault.
+fn not_understood(query: &str, error: QueryError) -> Response {
+    let (before, from) = query.split_at_checked(error.at).unwrap_or((query, ""));
+    let fault = from.chars().next().map_or(0, char::len_utf8);
+    let page = Layout::new("Not understood").query(query).focused().page(html! {
+        h1 { "This cannot be asked" }
+        p.problem role="alert" { (sentence(&error.to_string())) }
+        @if fault > 0 { p.fault { (before) mark { (from[..fault]) } (from[fault..]) } }
+        p { a href="/#asking" { "How to ask" } }
+    });
+    (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, HTML)], page).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_the_web_and_nowhere_else() {
+        for url in ["http://a.example/", "HTTPS://a.example", "https://篩.example"] {
+            assert!(leads_to_the_web(url), "{url}");
+        }
+        for url in ["javascript:alert(1)", "data:text/html,x", " http://a", "http:/a", "file:///etc", "", "篩篩篩篩"]
+        {
+            assert!(!leads_to_the_web(url), "{url}");
+        }
+    }
+}

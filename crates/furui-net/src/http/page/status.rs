@@ -1,0 +1,120 @@
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+
+use super::figures::{bytes, count, counted};
+use super::layout::{HTML, Layout};
+use crate::http::Status;
+use crate::node::{SPAN, Span};
+
+/// Of the picture, in its own units.
+const WIDTH: f64 = 600.0;
+const HEIGHT: f64 = 80.0;
+/// The table has a row for so many spans.
+const MINUTE: usize = (60 / SPAN.as_secs()) as usize;
+
+/// What a node is and holds, as a page.
+pub(in crate::http) fn status(status: &Status) -> Response {
+    let page = Layout::new("Status").page(html! {
+        h1 { "Status of this node" }
+        p.note[!status.whole] { (standing(status)) }
+        dl.figures {
+            (figure("Peers", count(status.peers), "other nodes that it is connected to"))
+            (figure("Words", count(status.words), "whose lists it keeps"))
+            (figure("Postings", count(status.postings), "ids in these lists"))
+            (figure("Documents", count(status.documents), "whose records it keeps"))
+            (figure("Disk", bytes(status.disk), "its files"))
+            (figure("Searches", count(status.searches), "done for its users"))
+            (figure("Published", count(status.published), "documents, for its users"))
+            (figure("Answered", count(status.answered), "requests of other nodes"))
+            (figure("Refused", count(status.refused), "requests of other nodes"))
+            (figure("Taken over", count(status.taken), "postings and records, from neighbours"))
+            (figure("Sent", bytes(status.sent), "to other nodes"))
+            (figure("Received", bytes(status.received), "from other nodes"))
+        }
+        (traffic(&status.lately))
+        section aria-labelledby="identity" {
+            h2 #identity { "Who it is" }
+            p { "Version " (env!("CARGO_PKG_VERSION")) ", identity " code.long { (status.peer) } }
+            @if !status.addresses.is_empty() {
+                p { "Other nodes reach it at" }
+                ul { @for address in &status.addresses { li { code.long { (address) } } } }
+            }
+            p { "For programs: " a href="/metrics" { "/metrics" } " for Prometheus, and this page's address, asked without "
+                code { "Accept: text/html" } ", for JSON." }
+        }
+    });
+    ([(header::CONTENT_TYPE, HTML), (header::VARY, "accept")], page).into_response()
+}
+
+/// Whether it is whole, in words.
+fn standing(status: &Status) -> &'static str {
+    match (status.whole, status.settled) {
+        _ if status.peers == 0 => "It is alone: it has no other node to ask.",
+        (false, _) => "It is not whole yet: its neighbours are still handing over what it should keep.",
+        (true, true) => "It is whole: it has been given all that it should keep, and its neighbours say the same.",
+        (true, false) => "It is whole, and is looking whether its neighbours have something new for it.",
+    }
+}
+
+fn figure(name: &str, value: String, meaning: &str) -> Markup {
+    html! { div { dt { (name) } dd { strong { (value) } " " (meaning) } } }
+}
+
+/// What went over the wire lately: a picture, and a table of the same minute by minute.
+fn traffic(spans: &[Span]) -> Markup {
+    let seconds = SPAN.as_secs();
+    let minutes = spans.len().div_ceil(MINUTE) as u64;
+    html! {
+        section aria-labelledby="traffic" {
+            h2 #traffic { "Traffic" }
+            @if spans.is_empty() {
+                p { "It is measured every " (seconds) " seconds; look again then." }
+            } @else {
+                p { "The last " (counted(minutes, "minute")) ", by " (seconds) " seconds; the most is "
+                    (bytes(most(spans))) "." }
+                (picture(spans))
+                p.key aria-hidden="true" { span.sent {} " sent " span.received {} " received" }
+                details {
+                    summary { "As a table" }
+                    table {
+                        caption { "Bytes sent to other nodes and received from them, the latest first" }
+                        thead { tr { th scope="col" { "Minutes ago" } th scope="col" { "Sent" } th scope="col" { "Received" } } }
+                        tbody {
+                            @for (minute, spans) in spans.rchunks(MINUTE).enumerate() {
+                                tr {
+                                    th scope="row" { (minute) }
+                                    td { (bytes(spans.iter().map(|span| span.sent).sum())) }
+                                    td { (bytes(spans.iter().map(|span| span.received).sum())) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn most(spans: &[Span]) -> u64 {
+    spans.iter().map(|span| span.sent.max(span.received)).max().unwrap_or(0)
+}
+
+/// A line for what was sent and one for what was received, the latest at the right.
+fn picture(spans: &[Span]) -> Markup {
+    let most = most(spans).max(1) as f64;
+    let line = |value: fn(&Span) -> u64| {
+        let place = |(at, span): (usize, &Span)| {
+            let x = WIDTH - (spans.len() - 1 - at) as f64 * WIDTH / (crate::node::SPANS - 1) as f64;
+            format!("{x:.1},{:.1}", HEIGHT - 1.0 - value(span) as f64 / most * (HEIGHT - 2.0))
+        };
+        spans.iter().enumerate().map(place).collect::<Vec<_>>().join(" ")
+    };
+    html! {
+        svg.traffic viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-labelledby="lines" {
+            title #lines { "Bytes sent and received over time: the figures of the table below" }
+            polyline.sent points=(line(|span| span.sent)) {}
+            polyline.received points=(line(|span| span.received)) {}
+        }
+    }
+}

@@ -1,0 +1,64 @@
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use furui::search::{Request, Response, SAMPLE, Survey, limits};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio::time::Instant;
+
+use super::{Node, call, word_key};
+
+/// For how long it is taken as it was: as long as the lengths of lists.
+const LIFE: Duration = Duration::from_secs(60);
+/// How long to wait for the keepers of the sample.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is known of all documents, from a search before.
+#[derive(Default)]
+pub(super) struct LastSurvey(Mutex<Option<(Instant, Survey)>>);
+
+impl LastSurvey {
+    fn get(&self) -> Option<Survey> {
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.filter(|(at, _)| at.elapsed() < LIFE).map(|(_, survey)| survey)
+    }
+
+    fn set(&self, survey: Survey) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), survey));
+    }
+
+    /// Forgets it: lists have changed, or keepers.
+    pub(super) fn forget(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Node {
+    /// About how many documents all nodes have together, and how long these are: from the keepers of a sample.
+    pub async fn survey(&self) -> Survey {
+        let inner = &*self.0;
+        if let Some(survey) = inner.survey.get() {
+            return survey;
+        }
+        let keepers = inner.net.closest(&word_key(SAMPLE), limits::REPLICAS).await;
+        let request = Request::Size { words: vec![SAMPLE.to_owned()] };
+        let mut answers: FuturesUnordered<_> =
+            keepers.iter().map(|keeper| call(&inner.net, keeper, &request)).collect();
+        let mut best = None;
+        let until = Instant::now() + PATIENCE;
+        while let Ok(Some(answer)) = tokio::time::timeout_at(until, answers.next()).await {
+            let Some(Response::Sizes(sizes)) = answer else { continue };
+            let Some(size) = sizes.first() else { continue };
+            // Of whole samples, or else of others, the largest.
+            best = best.max(Some((size.whole, size.ids, size.mean_length)));
+            if size.whole && size.ids > 0 {
+                break;
+            }
+        }
+        let survey = best.map_or_else(Survey::default, |(_, ids, mean_length)| Survey::of_sample(ids, mean_length));
+        if best.is_some() {
+            inner.survey.set(survey);
+        }
+        survey
+    }
+}

@@ -1,0 +1,100 @@
+use super::varint;
+
+/// A document in a list, and how often the word occurs in it, as the step of a [`Weight`](furui::search::Weight).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Posting {
+    pub(super) number: u32,
+    pub(super) step: u8,
+}
+
+impl Posting {
+    /// How many bytes it takes after one whose number is below `least`.
+    pub(super) fn length(self, least: u64) -> usize {
+        varint::length((u64::from(self.number) - least) << 1) + usize::from(self.step > 0)
+    }
+
+    /// Appends it: twice the gap to `least`, and 1 more if a step follows that is not 0. Most are 0.
+    pub(super) fn put(self, least: u64, out: &mut Vec<u8>) {
+        let gap = u64::from(self.number) - least;
+        varint::put(out, gap << 1 | u64::from(self.step > 0));
+        if self.step > 0 {
+            out.push(self.step);
+        }
+    }
+
+    /// The least number that may come after it.
+    pub(super) fn next(self) -> u64 {
+        u64::from(self.number) + 1
+    }
+}
+
+/// Appends postings that ascend.
+pub(super) fn put_all(out: &mut Vec<u8>, postings: &[Posting]) {
+    let mut least = 0;
+    for posting in postings {
+        posting.put(least, out);
+        least = posting.next();
+    }
+}
+
+/// Takes all of `bytes` as what [`put_all`] wrote, after what is in `out`.
+pub(super) fn take_all(mut bytes: &[u8], out: &mut Vec<Posting>) -> Option<()> {
+    let mut least = 0u64;
+    while !bytes.is_empty() {
+        let coded = varint::take(&mut bytes)?;
+        let number = u32::try_from(least.checked_add(coded >> 1)?).ok()?;
+        let step = if coded & 1 == 0 { 0 } else { *bytes.split_off_first()? };
+        let posting = Posting { number, step };
+        out.push(posting);
+        least = posting.next();
+    }
+    Some(())
+}
+
+/// Puts ascending postings into others; of two of one document the first stays.
+pub(super) fn merge(postings: &mut Vec<Posting>, more: &[Posting]) {
+    let in_order = postings.last().zip(more.first()).is_none_or(|(last, first)| last.number < first.number);
+    postings.extend_from_slice(more);
+    if !in_order {
+        // Two runs, which the stable sort merges.
+        postings.sort_by_key(|posting| posting.number);
+        postings.dedup_by_key(|posting| posting.number);
+    }
+}
+
+/// Whether one of these, which ascend, is of this document.
+pub(super) fn has(postings: &[Posting], number: u32) -> bool {
+    postings.binary_search_by_key(&number, |posting| posting.number).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_ascending_postings_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let mut postings = vec![];
+            if take_all(&bytes, &mut postings).is_some() {
+                prop_assert!(postings.is_sorted_by(|a, b| a.number < b.number));
+            }
+        }
+
+        #[test]
+        fn postings_come_back_from_as_many_bytes_as_was_said(
+            postings in prop::collection::btree_map(any::<u32>(), 0..16u8, 0..50),
+        ) {
+            let postings: Vec<_> = postings.into_iter().map(|(number, step)| Posting { number, step }).collect();
+            let (mut out, mut found, mut least, mut length) = (vec![], vec![], 0, 0);
+            put_all(&mut out, &postings);
+            for posting in &postings {
+                length += posting.length(least);
+                least = posting.next();
+            }
+            prop_assert_eq!(out.len(), length);
+            prop_assert_eq!(take_all(&out, &mut found), Some(()));
+            prop_assert_eq!(found, postings);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The HTTP face before a node that the test plays, and a client that sees every byte.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+
+use furui_net::http::{Call, serve};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+/// A face, and what it asks of its node.
+pub async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (node, calls) = mpsc::channel(8);
+    tokio::spawn(serve(listener, node, std::future::pending()));
+    (address, calls)
+}
+
+/// A request that has been sent.
+pub struct Asked(BufReader<TcpStream>);
+
+impl Asked {
+    pub fn new(address: SocketAddr, request: &str, headers: &str, body: &[u8]) -> Self {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let length = body.len();
+        let head = format!("{request} HTTP/1.1\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n");
+        stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    /// Status and body, when all of it is there.
+    pub fn answer(self) -> (u16, String) {
+        let (status, _, body) = self.whole();
+        (status, body)
+    }
+
+    /// Status, headers and body.
+    pub fn whole(mut self) -> (u16, String, String) {
+        let mut bytes = Vec::new();
+        self.0.read_to_end(&mut bytes).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains("x-content-type-options: nosniff"), "{head}");
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, head.to_owned(), if head.contains("chunked") { unchunked(body) } else { body.to_owned() })
+    }
+
+    /// What has come when this has.
+    pub fn until(&mut self, end: &str) -> String {
+        let mut bytes = Vec::new();
+        while !bytes.ends_with(end.as_bytes()) {
+            let mut byte = [0];
+            self.0.read_exact(&mut byte).unwrap();
+            bytes.push(byte[0]);
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// The next line of the answer that is JSON.
+    pub fn line(&mut self) -> Value {
+        loop {
+            let mut line = String::new();
+            assert!(self.0.read_line(&mut line).unwrap() > 0, "the answer has ended");
+            if line.starts_with('{') {
+                return serde_json::from_str(&line).unwrap();
+            }
+        }
+    }
+}
+
+fn unchunked(mut body: &str) -> String {
+    let mut text = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        text += &rest[..length];
+        body = &rest[length + 2..];
+    }
+    text
+}
+
+pub const HOST: &str = "Host: 127.0.0.1:80\r\n";
+
+pub fn get(address: SocketAddr, path: &str) -> Asked {
+    Asked::new(address, &format!("GET {path}"), HOST, b"")
+}

@@ -1,0 +1,212 @@
+//! The pages that people see, as bytes, before a node that the test plays.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod face;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use face::{Asked, face, get};
+use furui::search::{ContentId, Place};
+use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary};
+use tokio::sync::mpsc;
+
+/// What browsers send.
+const BROWSER: &str =
+    "Host: 127.0.0.1:80\r\nAccept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\nSec-Fetch-Site: none\r\n";
+
+fn browse(address: SocketAddr, path: &str) -> Asked {
+    Asked::new(address, &format!("GET {path}"), BROWSER, b"")
+}
+
+fn id(last: u8) -> ContentId {
+    let mut bytes = [0; ContentId::BYTES];
+    bytes[ContentId::BYTES - 1] = last;
+    ContentId::new(bytes)
+}
+
+fn hit(url: &str, title: &str) -> Event {
+    let title_marks = title.find("title").map(|at| [at, at + 5]).into_iter().collect();
+    Event::Hit(Hit {
+        id: id(7),
+        url: url.into(),
+        title: title.into(),
+        score: 1.0,
+        snippet: "… the <b>bloom & co, 篩".into(),
+        title_marks,
+        marks: vec![[11, 21], [23, 26]],
+    })
+}
+
+fn end(cursor: Option<Place>, whole: bool) -> Event {
+    Event::End(Summary { total: 1, bytes: 1234, cursor, whole })
+}
+
+/// Answers the search that comes next with these events.
+async fn play(calls: &mut mpsc::Receiver<Call>, events: Vec<Event>) {
+    let Some(Call::Search { events: to, .. }) = calls.recv().await else { panic!() };
+    for event in events {
+        to.send(event).await.unwrap();
+    }
+}
+
+/// The page of an answer of these events.
+async fn page(path: &str, events: Vec<Event>) -> String {
+    let (address, mut calls) = face().await;
+    let asked = browse(address, path);
+    play(&mut calls, events).await;
+    let (status, body) = asked.answer();
+    assert_eq!(status, 200);
+    body
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_page_is_sent_as_it_is_found() {
+    let (address, mut calls) = face().await;
+    let mut asked = browse(address, "/?q=Bloom+%3C&cursor=0000000700000000000000000000000000000000000000ff&from=11");
+    let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
+    assert_eq!(search.query.clauses()[0].must, ["bloom"]);
+    assert_eq!((search.limit, search.cursor, search.explain), (10, Some(Place { score: 7, id: id(255) }), true));
+    // Before anything was found: head, box with the query, the heading, the beginning of the list.
+    let head = asked.until("<ol class=\"results\" start=\"11\">");
+    assert!(head.contains("value=\"Bloom &lt;\"") && head.contains("<h1>Results for "), "{head}");
+    events.send(hit("http://a.example/", "A title")).await.unwrap();
+    // Before the search has ended.
+    let first = asked.until("</li>");
+    assert!(first.contains("<a href=\"http://a.example/\" rel=\"noreferrer noopener\">"), "{first}");
+    assert!(first.contains("<bdi>A <mark>title</mark></bdi></a>"), "{first}");
+    assert!(first.contains(">… the &lt;b&gt;<mark>bloom &amp; co</mark>, <mark>篩</mark></p>"), "{first}");
+    events.send(end(Some(Place { score: 16, id: id(9) }), true)).await.unwrap();
+    let rest = asked.until("</html>");
+    assert!(rest.contains("Results 11 to 11, and there are more; ") && rest.contains("1.23\u{a0}kB"), "{rest}");
+    let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12";
+    assert!(rest.contains(&format!("<a rel=\"next\" href=\"{next}\">")), "{rest}");
+    assert!(!rest.contains("not been given"), "{rest}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_node_hears_when_the_reader_has_gone() {
+    let (address, mut calls) = face().await;
+    let asked = browse(address, "/?q=a");
+    let Some(Call::Search { events, .. }) = calls.recv().await else { panic!() };
+    drop(asked);
+    events.closed().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_strangers_write_is_text() {
+    let script = "<script>alert(1)</script>";
+    let events = vec![hit("javascript:alert(1)", script), hit("http://a.example/\"onclick=\"x", ""), end(None, false)];
+    let body = page("/?q=%3Cscript%3E&from=3", events).await;
+    assert!(!body.contains("<script>"), "{body}");
+    assert!(!body.contains("href=\"javascript:") && body.contains("<bdi>javascript:alert(1)</bdi>"), "{body}");
+    assert!(body.contains("<a href=\"http://a.example/&quot;onclick=&quot;x\" rel="), "{body}");
+    assert!(body.contains("Results 3 to 4, the last; ") && body.contains("there may be more"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_is_missing_is_said_in_words() {
+    let body = page("/?q=a", vec![end(None, true)]).await;
+    assert!(body.contains("Nothing was found; ") && body.contains("Ask for fewer words"), "{body}");
+    let body =
+        page("/?q=a&cursor=000000000000000000000000000000000000000000000009&from=11", vec![end(None, true)]).await;
+    assert!(body.contains("There are no more results.") && body.contains("<a href=\"/?q=a\">First page</a>"), "{body}");
+    let refused = Event::Refused(Refused { error: "none of the nodes that keep the list of `a` answers".into() });
+    let body = page("/?q=a", vec![hit("", ""), refused]).await;
+    let keeper = "None of the nodes that keep document <code>0000000000000000000000000000000000000007</code> answers.";
+    assert!(body.contains(keeper), "{body}");
+    let sentence = "These are not all results. None of the nodes that keep the list of `a` answers.</p>";
+    assert!(body.contains(sentence) && body.ends_with("</html>\n"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn what_a_search_took_is_drawn_and_told() {
+    let step = |step: &str, sent, done: Option<u64>| {
+        Event::Step(Step { step: step.into(), sent, received: 2, done: done.map(Duration::from_millis) })
+    };
+    let body = page("/?q=a", vec![step("plan", 0, None), step("round 1", 2500, Some(3)), end(None, true)]).await;
+    let (_, details) = body.split_once("<details class=\"steps\">").unwrap();
+    assert!(details.contains("<svg class=\"plan\"") && details.contains("role=\"img\""), "{body}");
+    assert_eq!(details.matches("<rect class=\"time\"").count(), 2, "{body}");
+    let row = "<td>round 1</td><td>2.50\u{a0}kB</td><td>2\u{a0}B</td><td>3.0\u{a0}ms</td>";
+    assert!(details.contains(row), "{body}");
+    assert!(details.contains("<td>plan</td><td></td>") && details.contains("the documents fetched"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn without_a_question_there_is_a_box_and_help() {
+    let (address, _calls) = face().await;
+    for path in ["/", "/?q=", "/?q=+"] {
+        let (status, head, body) = get(address, path).whole();
+        assert_eq!(status, 200);
+        assert!(head.contains("content-type: text/html; charset=utf-8"), "{head}");
+        assert!(body.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{body}");
+        assert!(body.contains("<form role=\"search\" action=\"/\" method=\"get\">"), "{body}");
+        assert!(body.contains("<label for=\"q\">") && body.contains(" autofocus"), "{body}");
+        assert!(body.contains("name=\"viewport\"") && body.matches("<h1>").count() == 1, "{body}");
+        assert!(!body.contains("style=") && !body.contains("onclick"), "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_query_that_cannot_be_asked_is_explained() {
+    let (address, _calls) = face().await;
+    let (status, body) = get(address, "/?q=%E6%B0%B4+%28b%3Ci").answer();
+    assert_eq!(status, 400);
+    assert!(body.contains("<p class=\"problem\" role=\"alert\">At character 3: "), "{body}");
+    assert!(body.contains("水 <mark>(</mark>b&lt;i") && body.contains("value=\"水 (b&lt;i\""), "{body}");
+    let (status, body) = get(address, "/?q=%21%3F").answer();
+    assert!(status == 400 && body.contains("The query has no words; "), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_browser_is_told_to_trust_nothing() {
+    let (address, _calls) = face().await;
+    for path in ["/", "/style.css", "/script.js", "/icon.svg", "/nothing", "/?q=%28"] {
+        let (_, head, _) = browse(address, path).whole();
+        for header in [
+            "content-security-policy: default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
+             form-action 'self'; frame-ancestors 'none'; base-uri 'none'\r\n",
+            "referrer-policy: no-referrer",
+            "x-content-type-options: nosniff",
+            "cache-control: no-store",
+        ] {
+            assert!(format!("{head}\r\n").contains(header), "{path}: {head}");
+        }
+    }
+    // What a page of another site sends is refused, and an error is a page for those who want one.
+    let foreign = BROWSER.replace("none", "cross-site");
+    let (status, body) = Asked::new(address, "GET /?q=a", &foreign, b"").answer();
+    assert!(status == 403 && body.contains("<h1>Not answered</h1>") && body.contains("A request from"), "{body}");
+    let rebound = BROWSER.replace("127.0.0.1:80", "evil.example");
+    assert_eq!(Asked::new(address, "GET /", &rebound, b"").answer().0, 403);
+    let (status, body) = browse(address, "/?q=a&cursor=12").answer();
+    assert!(status == 400 && body.contains("A cursor is the one"), "{body}");
+    assert!(browse(address, "/?q=a&from=x").answer().1.contains("<h1>Not answered</h1>"));
+    assert!(get(address, "/?q=a&cursor=12").answer().1.starts_with("{\"error\":"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn the_status_is_a_page_for_people() {
+    let (address, mut calls) = face().await;
+    let node = tokio::spawn(async move {
+        for whole in [true, false] {
+            let Some(Call::Status { answer }) = calls.recv().await else { panic!() };
+            let lately = (0..7).map(|at| Span { sent: 1000 * at, received: 0 }).collect();
+            let peer = "<12D3".into();
+            let status = Status { peers: 4, words: 12_345, disk: 5_000_000, whole, lately, peer, ..Status::default() };
+            answer.send(status).unwrap();
+        }
+    });
+    let (status, head, body) = browse(address, "/status").whole();
+    assert!(status == 200 && head.contains("vary: accept") && head.contains("text/html"), "{head}");
+    assert!(body.contains("12\u{202f}345") && body.contains("5.00\u{a0}MB") && body.contains("&lt;12D3"), "{body}");
+    assert!(body.contains("It is whole") && body.contains(env!("CARGO_PKG_VERSION")), "{body}");
+    assert!(body.contains("<polyline class=\"sent\"") && body.contains("The last 2 minutes"), "{body}");
+    // The last six spans are a minute, and the one before is what there is of another.
+    assert!(body.contains("<th scope=\"row\">0</th><td>21.0\u{a0}kB</td>"), "{body}");
+    assert!(body.contains("<th scope=\"row\">1</th><td>0\u{a0}B</td>"), "{body}");
+    assert!(browse(address, "/status").answer().1.contains("It is not whole yet"));
+    node.await.unwrap();
+}

@@ -1,0 +1,244 @@
+//! Phrases, sites and their contraries, over nodes in one process: what is found is what brute force finds.
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::{config, network};
+use furui::search::{
+    Clause, ContentId, Fetched, Phrase, Place, Query, Record, Refusal, Report, Request, Response, limits,
+};
+use furui_net::net::Net;
+use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
+use tokio::sync::mpsc;
+
+const HOSTS: [&str; 3] = ["a.example", "www.a.example", "b.example"];
+const WORDS: [&str; 7] = ["the", "new", "york", "times", "東京", "タワー", "of"];
+
+/// Texts of a few words by chance, but always the same.
+fn records(count: usize) -> Vec<Record> {
+    let mut state = 7_usize;
+    let mut below = |most: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut text = |words: usize| (0..words).map(|_| WORDS[below(WORDS.len())]).collect::<Vec<_>>().join(" ");
+    let record =
+        |number| Record { url: format!("http://{}/{number}", HOSTS[number % 3]), title: text(2), text: text(6) };
+    (0..count).map(record).collect()
+}
+
+fn document(record: &Record) -> Document {
+    Document::new(record).unwrap()
+}
+
+/// Whether one of its texts has these words, one after the other.
+fn has(record: &Record, phrase: &str) -> bool {
+    [&record.title, &record.text].into_iter().any(|text| format!(" {text} ").contains(&format!(" {phrase} ")))
+}
+
+fn on(record: &Record, site: &str) -> bool {
+    let host = record.url.split('/').nth(2).unwrap();
+    host == site || host.ends_with(&format!(".{site}"))
+}
+
+type Fits = fn(&Record) -> bool;
+
+const QUERIES: [(&str, Fits); 14] = [
+    ("\"new york\"", |it| has(it, "new york")),
+    ("\"the new york\"", |it| has(it, "the new york")),
+    ("york \"new york\" -the", |it| has(it, "new york") && !has(it, "the")),
+    ("new york -\"new york\"", |it| has(it, "new") && has(it, "york") && !has(it, "new york")),
+    ("-\"the new\" -「東京 タワー」 new 東京", |it| {
+        has(it, "new") && has(it, "東京") && !has(it, "the new") && !has(it, "東京 タワー")
+    }),
+    ("「東京 タワー」", |it| has(it, "東京 タワー")),
+    ("“new york” OR 「東京 タワー」", |it| has(it, "new york") || has(it, "東京 タワー")),
+    ("(\"of the\" OR york) site:a.example", |it| (has(it, "of the") || has(it, "york")) && on(it, "a.example")),
+    ("site:www.a.example", |it| on(it, "www.a.example")),
+    ("site:a.example -site:www.a.example -\"of the\"", |it| {
+        on(it, "a.example") && !on(it, "www.a.example") && !has(it, "of the")
+    }),
+    ("times OR site:b.example", |it| has(it, "times") || on(it, "b.example")),
+    ("the of", |it| has(it, "the") && has(it, "of")),
+    ("\"times times\"", |it| has(it, "times times")),
+    ("「東京タワー」", |_| false),
+];
+
+struct Answer {
+    urls: Vec<String>,
+    cursor: Option<Place>,
+    whole: bool,
+    report: Report,
+}
+
+async fn search(node: &Node, query: &str, options: SearchOptions) -> Answer {
+    let query = Query::parse(query).unwrap();
+    let (events, mut came) = mpsc::channel(16);
+    let collect = async {
+        let (mut urls, mut end) = (Vec::new(), None);
+        while let Some(event) = came.recv().await {
+            match event {
+                SearchEvent::Hits(hits) => urls.extend(hits.into_iter().map(|hit| hit.record.unwrap().url)),
+                SearchEvent::Done { found, cursor, whole, report } => {
+                    assert_eq!(found, urls.len() as u64);
+                    end = Some((cursor, whole, *report));
+                }
+            }
+        }
+        (urls, end.unwrap())
+    };
+    let (done, (urls, (cursor, whole, report))) = tokio::join!(node.search(&query, options, events), collect);
+    done.unwrap();
+    Answer { urls, cursor, whole, report }
+}
+
+fn expected(records: &[Record], fits: Fits) -> Vec<String> {
+    // In the order of their ids.
+    let found: BTreeMap<ContentId, &Record> =
+        records.iter().filter(|record| fits(record)).map(|record| (document(record).id, record)).collect();
+    found.values().map(|record| record.url.clone()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn phrases_and_sites_find_what_brute_force_finds() {
+    let nodes = network(5).await;
+    let records = records(300);
+    assert_eq!(nodes[0].publish(records.iter().map(document).collect(), false).await, Ok(300));
+    for (node, (query, fits)) in nodes.iter().cycle().zip(QUERIES) {
+        let expected = expected(&records, fits);
+        assert!(query == "「東京タワー」" || !expected.is_empty(), "{query} is too hard");
+        let answer =
+            search(node, query, SearchOptions { limit: None, ranked: false, ..SearchOptions::default() }).await;
+        assert_eq!((&answer.urls, answer.cursor, answer.whole), (&expected, None, true), "{query}");
+
+        // Page by page: each as full as it can be, and the next goes on where it ended.
+        let (mut urls, mut after) = (Vec::new(), None);
+        loop {
+            let page = search(node, query, SearchOptions { limit: Some(7), after, ..SearchOptions::default() }).await;
+            assert!(page.urls.len() == 7 || page.cursor.is_none(), "{query}: {} on a page", page.urls.len());
+            urls.extend(page.urls);
+            after = page.cursor;
+            if after.is_none() {
+                break;
+            }
+        }
+        // The best first, so in another order.
+        assert_eq!(urls.len(), expected.len(), "{query}, page by page");
+        assert_eq!(BTreeSet::from_iter(urls), BTreeSet::from_iter(expected.clone()), "{query}, page by page");
+
+        let has_phrases = Query::parse(query).unwrap().clauses().iter().any(Clause::has_phrases);
+        let checked = answer.report.checked;
+        assert!(if has_phrases { checked >= expected.len() as u64 } else { checked == 0 }, "{query}: {checked}");
+    }
+    for node in &nodes {
+        node.shutdown().await;
+    }
+}
+
+/// A node of which nothing is wanted but records, and that sends whichever it has, fit or not.
+async fn join_as_liar(first: &Node) -> Net {
+    let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
+    net.joined().await;
+    tokio::spawn(async move {
+        let mut kept: BTreeMap<ContentId, Vec<u8>> = BTreeMap::new();
+        while let Some(asked) = inbound.recv().await {
+            let response = match Request::decode(&asked.request).unwrap() {
+                Request::Store { records, .. } => {
+                    let new = records.len() as u64;
+                    kept.extend(records.into_iter().map(|record| (ContentId::of(&record), record)));
+                    Response::Stored { new }
+                }
+                Request::Fetch { ids, .. } => {
+                    let record = |id| kept.get(&id).cloned().map_or(Fetched::Unknown, Fetched::Record);
+                    Response::Fetched(ids.into_iter().map(record).collect())
+                }
+                _ => Response::Refused(Refusal::Busy),
+            };
+            let _ = asked.reply.send(response.encode().unwrap());
+        }
+    });
+    net
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_says_that_everything_fits_is_not_believed() {
+    let nodes = network(4).await;
+    let liar = join_as_liar(&nodes[0]).await;
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    let records = records(90);
+    assert_eq!(nodes[1].publish(records.iter().map(document).collect(), false).await, Ok(90));
+    for (query, fits) in QUERIES {
+        let all = SearchOptions { limit: None, ranked: false, ..SearchOptions::default() };
+        let answer = search(&nodes[2], query, all).await;
+        assert_eq!(answer.urls, expected(&records, fits), "{query}");
+    }
+    liar.shutdown().await;
+    for node in &nodes {
+        node.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keepers_send_only_what_fits() {
+    let nodes = network(1).await;
+    let records = records(60);
+    let documents: Vec<Document> = records.iter().map(document).collect();
+    assert_eq!(nodes[0].publish(documents.clone(), false).await, Ok(60));
+    let (stranger, _inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
+    stranger.joined().await;
+    let unknown = ContentId::new([1; 20]);
+    let ids: Vec<ContentId> = documents.iter().map(|document| document.id).chain([unknown]).collect();
+    let ask = async |clauses: &[Clause]| {
+        let request = Request::Fetch { ids: ids.clone(), clauses: clauses.to_vec() };
+        let answer = stranger.call(&nodes[0].net().me(), request.encode().unwrap()).await.unwrap();
+        Response::decode(&answer).unwrap()
+    };
+    for (query, fits) in QUERIES {
+        let answer = ask(Query::parse(query).unwrap().clauses()).await;
+        let expected = records.iter().zip(&documents).map(|(record, document)| match fits(record) {
+            true => Fetched::Record(document.record.clone()),
+            false => Fetched::Unfit,
+        });
+        assert_eq!(answer, Response::Fetched(expected.chain([Fetched::Unknown]).collect()), "{query}");
+    }
+    let all = documents.iter().map(|document| Fetched::Record(document.record.clone()));
+    assert_eq!(ask(&[]).await, Response::Fetched(all.chain([Fetched::Unknown]).collect()));
+    let phrase = |clause: usize, number: usize| Phrase::of(&format!("c{clause} n{number}")).unwrap();
+    let clause = |clause| Clause {
+        phrases: (0..limits::PHRASES).map(|number| phrase(clause, number)).collect(),
+        ..Clause::default()
+    };
+    assert_eq!(ask(&[clause(0), clause(1)]).await, Response::Refused(Refusal::Invalid));
+    nodes[0].shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_that_finds_little_among_much_ends_with_a_cursor() {
+    let nodes = network(1).await;
+    let record = |number: usize| Record {
+        url: format!("u:{number}"),
+        title: String::new(),
+        text: if number.is_multiple_of(1500) { "new york".into() } else { format!("york new {number}") },
+    };
+    let records: Vec<Record> = (0..4500).map(record).collect();
+    for batch in records.chunks(256) {
+        nodes[0].publish(batch.iter().map(document).collect(), false).await.unwrap();
+    }
+    let (mut urls, mut after, mut searches) = (BTreeSet::new(), None, 0);
+    loop {
+        let page = search(&nodes[0], "\"new york\"", SearchOptions { after, ..SearchOptions::default() }).await;
+        urls.extend(page.urls);
+        searches += 1;
+        after = page.cursor;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(urls, BTreeSet::from(["u:0".into(), "u:1500".into(), "u:3000".into()]));
+    assert_eq!(searches, 2);
+    nodes[0].shutdown().await;
+}

@@ -1,0 +1,78 @@
+//! The best documents first: in one order, whoever is asked.
+#![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::network;
+use furui::search::{Place, Query, Record, Scale};
+use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
+use tokio::sync::mpsc;
+
+/// Texts in which `sieve` and `filter` occur more or less often, among others.
+fn records() -> Vec<Record> {
+    let text = |number: usize| {
+        let mut words = vec![format!("number{number}")];
+        words.extend(vec!["sieve".to_owned(); number % 5]);
+        words.extend(vec!["filter".to_owned(); number * 7 % 4]);
+        words.extend((0..number * 13 % 40).map(|other| format!("other{other}")));
+        words.join(" ")
+    };
+    let title = |number: usize| if number.is_multiple_of(50) { "a sieve" } else { "" }.to_owned();
+    let record =
+        |number| Record { url: format!("http://rank.example/{number}"), title: title(number), text: text(number) };
+    (0..600).map(record).collect()
+}
+
+async fn pages(node: &Node, query: &str, limit: u64) -> (Vec<Place>, Option<Place>) {
+    let mut places = Vec::new();
+    let mut after = None;
+    loop {
+        let (events, mut came) = mpsc::channel(16);
+        let options = SearchOptions { limit: Some(limit), after, ..SearchOptions::default() };
+        let (node, query) = (node.clone(), Query::parse(query).unwrap());
+        let task = tokio::spawn(async move { node.search(&query, options, events).await });
+        let mut next = None;
+        while let Some(event) = came.recv().await {
+            match event {
+                SearchEvent::Hits(hits) => places.extend(hits.iter().map(|hit| hit.place)),
+                SearchEvent::Done { cursor, .. } => next = cursor,
+            }
+        }
+        task.await.unwrap().unwrap();
+        if next.is_none() || places.len() >= 100 {
+            return (places, next);
+        }
+        after = next;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_node_gives_the_best_documents_in_one_order() {
+    let nodes = network(5).await;
+    let documents: Vec<Document> = records().iter().map(|record| Document::new(record).unwrap()).collect();
+    assert_eq!(nodes[0].publish(documents.clone(), false).await, Ok(600));
+
+    let survey = nodes[1].survey().await;
+    assert!((500..=700).contains(&survey.documents) && (18..=30).contains(&survey.mean_length), "{survey:?}");
+    let scale = Scale::new(survey.mean_length);
+    let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+    documents.iter().flat_map(|document| &document.words).for_each(|(word, _)| *sizes.entry(word).or_default() += 1);
+    for query in ["sieve", "filter sieve", "sieve filter other3", "sieve -other3"] {
+        let must: Vec<&str> = query.split(' ').filter(|word| !word.starts_with('-')).collect();
+        let score = |document: &&Document| {
+            let words: BTreeMap<&str, _> = document.words.iter().map(|(word, weight)| (&**word, *weight)).collect();
+            let fits = !query.contains('-') || !words.contains_key("other3");
+            let parts = must.iter().map(|word| Some(scale.score(survey.idf(sizes[word]), *words.get(word)?)));
+            Some(Place { score: parts.sum::<Option<u32>>()?, id: document.id }).filter(|_| fits)
+        };
+        let mut truth: Vec<Place> = documents.iter().filter_map(|document| score(&document)).collect();
+        truth.sort_unstable();
+        for node in &nodes {
+            let (places, next) = pages(node, query, 20).await;
+            assert_eq!(places, truth[..truth.len().min(100)], "{query}");
+            assert_eq!(next.is_some(), truth.len() > 100);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+use super::words::telling_tokens;
+use super::{MAX_WORD, MAX_WORDS};
+
+/// Words that stand one after the other, in the title of a document or in its text.
+///
+/// ```text
+///  "new york"      new york                  finds  New York; NEW-YORK; in new, York
+///  "東京タワー"    東京 京タ タワ ワー       finds  東京タワー, and not 東京都のタワー
+///  "東京 2024"     東京 ·2024                the dot: 京 stands before 2024, and no word begins with it
+/// ```
+///
+/// Words are those that a query asks for, cut and normalised as everywhere ([`words`](super::words)): case, width and
+/// punctuation make no difference. Each is said to begin at the unit after that at which the one before begins, or at the
+/// one after that. What is written together in a phrase of a script without spaces is together in the text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Phrase {
+    words: Vec<PhraseWord>,
+}
+
+/// A word of a [`Phrase`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PhraseWord {
+    /// The word, normalised.
+    pub word: String,
+    /// Whether there is a unit between the word before and this one that no word of the phrase begins with; the first of
+    /// a phrase has none before.
+    pub skips: bool,
+}
+
+impl Phrase {
+    /// The phrase of these words; `None` if there are none, or more than [`MAX_WORDS`], one is empty or longer than
+    /// [`MAX_WORD`], or the first says that it skips.
+    pub fn new(words: Vec<PhraseWord>) -> Option<Self> {
+        let is_one = (1..=MAX_WORDS).contains(&words.len())
+            && !words[0].skips
+            && words.iter().all(|word| (1..=MAX_WORD).contains(&word.word.len()));
+        is_one.then_some(Self { words })
+    }
+
+    /// The phrase that a text is; `None` if it has no words, or more than [`MAX_WORDS`].
+    pub fn of(text: &str) -> Option<Self> {
+        let mut next = 0;
+        let words = telling_tokens(text).take(MAX_WORDS + 1).map(|token| {
+            // No more than one unit: one at the end of a run of characters begins no word, and the one after it does.
+            let skips = token.unit > next;
+            next = token.unit + 1;
+            PhraseWord { word: token.word.into_owned(), skips }
+        });
+        Self::new(words.collect())
+    }
+
+    /// Its words in order: at least one.
+    pub fn words(&self) -> &[PhraseWord] {
+        &self.words
+    }
+
+    /// At which unit each word begins, counted from the phrase's first.
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, &str)> {
+        let mut place = 0;
+        self.words.iter().enumerate().map(move |(number, word)| {
+            place += if number == 0 { 0 } else { 1 + usize::from(word.skips) };
+            (place, word.word.as_str())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words, with a dot before those that skip.
+    fn phrase(text: &str) -> String {
+        let phrase = Phrase::of(text).unwrap();
+        let words = phrase.words().iter().map(|word| format!("{}{}", if word.skips { "·" } else { "" }, word.word));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn phrases_are_the_words_that_are_searched_for_in_their_places() {
+        for (text, expected) in [
+            ("New  YORK!", "new york"),
+            ("東京タワー", "東京 京タ タワ ワー"),
+            ("東京 2024", "東京 ·2024"),
+            ("水 2024", "水 2024"),
+            ("の、水と火", "の 水と と火"),
+            ("東京・大阪", "東京 ·大阪"),
+        ] {
+            assert_eq!(phrase(text), expected, "{text}");
+        }
+        assert_eq!(Phrase::of("?!"), None);
+        assert_eq!(Phrase::of(&"a ".repeat(MAX_WORDS + 1)), None);
+        assert!(Phrase::of(&"a ".repeat(MAX_WORDS)).is_some());
+    }
+
+    #[test]
+    fn what_is_no_phrase_is_refused() {
+        let word = |word: &str, skips| PhraseWord { word: word.into(), skips };
+        assert!(Phrase::new(vec![word("a", false), word("b", true)]).is_some());
+        assert_eq!(Phrase::new(vec![]), None);
+        assert_eq!(Phrase::new(vec![word("", false)]), None);
+        assert_eq!(Phrase::new(vec![word("a", true)]), None);
+        assert_eq!(Phrase::new(vec![word(&"a".repeat(MAX_WORD + 1), false)]), None);
+        assert_eq!(Phrase::new(vec![word("a", false); MAX_WORDS + 1]), None);
+    }
+}

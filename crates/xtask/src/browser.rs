@@ -1,0 +1,28 @@
+//! The browser that the search page is tested in.
+
+use crate::command::{is_there, system};
+
+/// What it is called on one system or the other.
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// The name of a Chromium. Where the system is Debian or one made from it, and we may, it is installed if there is none.
+pub(crate) fn ensure() -> Result<&'static str, String> {
+    if let Some(name) = found() {
+        return Ok(name);
+    }
+    let missing = "there is no Chromium, in which the search page is tested";
+    if !is_there("apt-get") {
+        return Err(format!("{missing}; install it so that one of these is in the PATH: {}", NAMES.join(", ")));
+    }
+    let quiet = [("DEBIAN_FRONTEND", "noninteractive")];
+    system("apt-get update", &[])
+        .and_then(|()| system("apt-get install --yes --no-install-recommends chromium", &quiet))
+        .map_err(|why| {
+            format!("{missing}, and it could not be installed ({why}); as root: apt-get install chromium")
+        })?;
+    found().ok_or_else(|| format!("{missing}, although it was installed; put it into the PATH"))
+}
+
+fn found() -> Option<&'static str> {
+    NAMES.into_iter().find(|name| is_there(name))
+}
