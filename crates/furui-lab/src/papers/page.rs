@@ -22,7 +22,8 @@ const HEAD: &str = "\
 Every figure and table of the papers behind furui, and what they leave open, measured with furui's own code. Each section \
 says what is claimed, what we found, on what data and machine, and the command that does it again. All of it: `cargo run \
 --release -p furui-lab -- all --out DIR`, and `--data DIR` for the real data; what is missing there is made up from the \
-seed, and the section says so.
+seed, and the section says so. Times are those of the processor; they waver by some tens of percent where others share \
+its caches, so read them as ratios.
 
 A verdict is *reproduced* where the claim holds, *reproduced within a band* where its direction and order of magnitude do, \
 or its figure for some reading of what the paper leaves open, *not reproduced* where it does not hold here, with the \

@@ -152,6 +152,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         plot("stores-written", "Bytes written for an insertion", &table, "written a key inserted", "bytes a key"),
     ];
     let mut notes = vec![
+        format!("Keys are put in {TRANSACTION} at a time, in one batch or transaction; of the mixed load, {MIXED} at a time."),
         "CPU time of all threads, background ones too; one run of each, so differences of a tenth mean nothing. Files are in the operating \
          system's page cache: there is no waiting for a device in these figures."
             .into(),
