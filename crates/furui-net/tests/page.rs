@@ -112,6 +112,8 @@ async fn what_is_missing_is_said_in_words() {
     let body =
         page("/?q=a&cursor=000000000000000000000000000000000000000000000009&from=11", vec![end(None, true)]).await;
     assert!(body.contains("There are no more results.") && body.contains("<a href=\"/?q=a\">First page</a>"), "{body}");
+    let body = page("/?q=a", vec![end(Some(Place { score: 16, id: id(9) }), true)]).await;
+    assert!(body.contains("Nothing was found so far, ") && body.contains("09&amp;from=1\">Next page"), "{body}");
     let refused = Event::Refused(Refused { error: "none of the nodes that keep the list of `a` answers".into() });
     let body = page("/?q=a", vec![hit("", ""), refused]).await;
     let keeper = "None of the nodes that keep document <code>0000000000000000000000000000000000000007</code> answers.";

@@ -127,6 +127,9 @@ impl Page {
                     @if summary.cursor.is_some() { "and there are more" } @else { "the last" }
                     "; " (took) " and " (messages) " of messages."
                 }
+            } @else if summary.cursor.is_some() {
+                p #summary { "Nothing was found so far, and there is more to look at; " (took) " and " (messages) " of
+                    messages." }
             } @else if self.is_first {
                 p #summary { "Nothing was found; " (took) " and " (messages) " of messages." }
                 (advice())
