@@ -123,7 +123,9 @@ impl Page {
         html! {
             @if self.shown > 0 {
                 p #summary {
-                    "Results " (count(self.from)) " to " (count(last)) ", "
+                    @if self.shown == 1 { "Result " (count(last)) }
+                    @else { "Results " (count(self.from)) " to " (count(last)) }
+                    ", "
                     @if summary.cursor.is_some() { "and there are more" } @else { "the last" }
                     "; " (took) " and " (messages) " of messages."
                 }
