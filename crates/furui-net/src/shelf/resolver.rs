@@ -28,7 +28,7 @@ impl<'s> Resolver<'s> {
     }
 
     /// The number of a document, which from now on is known.
-    fn number(&mut self, id: ContentId) -> Outcome<u32> {
+    pub(super) fn number(&mut self, id: ContentId) -> Outcome<u32> {
         if let Some(&number) = self.numbers.get(&id) {
             return Ok(number);
         }
