@@ -197,15 +197,15 @@ impl Shelf {
     fn record(&mut self, id: ContentId) -> Outcome<Option<Vec<u8>>> {
         let Self { tables, recent, totals, .. } = self;
         let view = tables.view()?;
-        if locks::is_gone(view, id)? {
-            return Ok(None);
-        }
         let mut older = Documents::new(view);
         let number = match recent.ids.get(&id) {
             Some(&number) => Some(number),
             None => older.find(totals.id_hash(), id)?,
         };
         let Some(number) = number else { return Ok(None) };
+        if locks::is_gone(view, number)? {
+            return Ok(None);
+        }
         if let Some(record) = recent.records.get(&number) {
             return Ok(Some(record.clone()));
         }

@@ -192,18 +192,20 @@ impl Shelf {
             resolver.postings(number, ids)?;
         }
         records.iter().try_for_each(|(id, record)| resolver.record(*id, record))?;
+        let locks = locks.iter().map(|&(id, lock)| Ok((resolver.number(id, 0)?, lock)));
+        let locks = locks.collect::<Outcome<Vec<_>>>()?;
         let mut change = resolver.finish()?;
         change.words = new_words;
         if change.is_empty() {
             if !locks.is_empty() {
-                self.tables.change(|transaction| locks::add(transaction, locks, expires))?;
+                self.tables.change(|transaction| locks::add(transaction, &locks, expires))?;
             }
             return Ok(Stored::default());
         }
         let row = change.encode();
         self.tables.change(|transaction| {
             transaction.open_table(JOURNAL)?.insert(self.sequence, row.as_slice())?;
-            locks::add(transaction, locks, expires)
+            locks::add(transaction, &locks, expires)
         })?;
         self.sequence += 1;
         let new = self.recent.apply(change, self.tables.view()?, &mut self.totals, &mut self.runs)?;

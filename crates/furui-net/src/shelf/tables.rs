@@ -19,7 +19,8 @@ pub(super) const IDS: TableDefinition<(u64, u32), ()> = TableDefinition::new("id
 pub(super) const DOCUMENTS: TableDefinition<u32, Row> = TableDefinition::new("documents");
 pub(super) const RECORDS: TableDefinition<u32, Row> = TableDefinition::new("records");
 
-pub(super) const LOCKS: TableDefinition<&[u8; 20], Row> = TableDefinition::new("locks");
+pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks");
+pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("more locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
 /// The version of what the tables hold: docs/format.md, "Shelf".
@@ -40,7 +41,8 @@ pub(super) struct View {
     pub(super) ids: ReadOnlyTable<(u64, u32), ()>,
     pub(super) documents: ReadOnlyTable<u32, Row>,
     pub(super) records: ReadOnlyTable<u32, Row>,
-    pub(super) locks: ReadOnlyTable<&'static [u8; 20], Row>,
+    pub(super) locks: ReadOnlyTable<u32, Row>,
+    pub(super) more_locks: ReadOnlyTable<u32, Row>,
     pub(super) withdrawn: ReadOnlyTable<&'static [u8; 40], &'static [u8; 24]>,
 }
 
@@ -121,6 +123,7 @@ impl Tables {
         transaction.open_table(JOURNAL)?;
         Tablets::open(&transaction)?;
         transaction.open_table(LOCKS)?;
+        transaction.open_table(MORE_LOCKS)?;
         transaction.open_table(WITHDRAWN)?;
         transaction.commit()?;
         Ok(totals)
@@ -137,6 +140,7 @@ impl Tables {
                 documents: transaction.open_table(DOCUMENTS)?,
                 records: transaction.open_table(RECORDS)?,
                 locks: transaction.open_table(LOCKS)?,
+                more_locks: transaction.open_table(MORE_LOCKS)?,
                 withdrawn: transaction.open_table(WITHDRAWN)?,
             });
         }
