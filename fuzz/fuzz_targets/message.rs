@@ -8,7 +8,7 @@ use std::time::Duration;
 use furui::Result;
 use furui::search::{
     AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, Listing, Peer, Querier, QueryEvent, QueryOptions,
-    Request, Response, limits,
+    Request, Response, Survey, Weight, limits,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -28,6 +28,12 @@ impl Index for Lists {
             ContentId::new(id)
         });
         Ok(ids.filter(|&id| range.contains(id)).take(most).collect())
+    }
+
+    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        let ids = self.slice(word, range, most)?;
+        let weight = |[often, length]: [u8; 2]| Weight::new(u32::from(often % 70) + 1, length.into());
+        Ok(ids.iter().map(|id| weight([id.as_bytes()[0], id.as_bytes()[1]])).collect())
     }
 
     fn document(&mut self, _: ContentId) -> Result<Option<Vec<u8>>> {
@@ -52,7 +58,8 @@ fuzz_target!(|input: (Vec<u8>, Vec<Vec<u8>>)| {
     if let Ok(request) = request {
         answer(request, responses.clone());
     }
-    ask(responses);
+    ask(responses.clone(), QueryOptions { limit: None, explain: true, ..QueryOptions::new(1) });
+    ask(responses, QueryOptions { ranked: Some(Survey::default()), ..QueryOptions::new(1) });
 });
 
 /// Asks a node, and gives these answers to what it asks others.
@@ -82,13 +89,12 @@ fn answer(request: Request, responses: Vec<Response>) {
 }
 
 /// Asks a query, with these answers to it.
-fn ask(responses: Vec<Response>) {
+fn ask(responses: Vec<Response>, options: QueryOptions) {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     let clauses = [
         Clause { must: words(&["a", "b"]), without: words(&["c"]), ..Clause::default() },
         Clause { must: words(&["a"]), ..Clause::default() },
     ];
-    let options = QueryOptions { limit: None, explain: true, ..QueryOptions::new(1) };
     let mut querier = Querier::new(&clauses, vec![], options).expect("it is a query");
     let (mut responses, mut now) = (responses.into_iter(), Duration::ZERO);
     let mut last = None;
@@ -102,10 +108,10 @@ fn ask(responses: Vec<Response>) {
                     None => querier.on_failure(call, now),
                 }
             }
-            Some(QueryEvent::Page { ids, .. }) => {
-                for id in ids {
-                    assert!(last.is_none_or(|last| last < id), "an id out of order, or twice");
-                    last = Some(id);
+            Some(QueryEvent::Page { places }) => {
+                for place in places {
+                    assert!(last.is_none_or(|last| last < place), "a document out of order, or twice");
+                    last = Some(place);
                 }
             }
             Some(QueryEvent::Done { .. } | QueryEvent::Failed { .. }) => return,

@@ -19,6 +19,7 @@ mod search;
 mod seen;
 mod size;
 mod store;
+mod unpublish;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Dict(command) => dict::run(&command),
         Command::Node(options) => node::run(&options),
         Command::Publish(options) => publish::run(&options),
+        Command::Unpublish(options) => unpublish::run(&options),
         Command::Search(options) => search::run(&options),
         Command::Demo(options) => demo::run(&options),
         Command::Compact(store) => store::compact(&store.path),

@@ -22,6 +22,7 @@ fn the_page_does_what_it_says() {
     let mut browser = Chromium::start();
     searching_needs_no_mouse(&mut browser, &demo.url);
     the_next_page_is_a_link(&mut browser, &demo.url);
+    a_phrase_is_found_and_marked(&mut browser, &demo.url);
     nothing_found_is_said(&mut browser, &demo.url);
     a_query_that_cannot_be_asked_is_explained(&mut browser, &demo.url);
     a_script_in_a_title_is_text(&mut browser, &demo.url);
@@ -78,6 +79,14 @@ fn the_next_page_is_a_link(browser: &mut Chromium, url: &str) {
     let second = browser.value(titles);
     let first = first.as_array().unwrap();
     assert!(second.as_array().unwrap().iter().all(|title| !first.contains(title)), "{second}");
+}
+
+fn a_phrase_is_found_and_marked(browser: &mut Chromium, url: &str) {
+    browser.open(&format!("{url}/?q=%22morning+star%22"));
+    assert_eq!((browser.count(".results > li"), browser.text(".results h2")), (1, "Venus".into()));
+    assert_eq!(browser.text(".snippet mark"), "morning star");
+    browser.open(&format!("{url}/?q=%22star+morning%22"));
+    assert!(browser.text("#summary").starts_with("Nothing was found"));
 }
 
 fn nothing_found_is_said(browser: &mut Chromium, url: &str) {

@@ -90,7 +90,7 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
         format!("{{\"url\":\"http://a.example/{number:03}\",\"text\":\"all c{} k{}\"}}\n", number % 10, number % 3)
     });
     let lines: String = lines.collect();
-    let publish = ["publish", "--jsonl", "--node", &nodes[0].url, "-"];
+    let publish = ["publish", "--format", "jsonl", "--node", &nodes[0].url, "-"];
     assert_eq!(stdout(&publish, lines.as_bytes()), b"300 documents: 300 new, 0 known\n");
     assert_eq!(stdout(&publish, lines.as_bytes()), b"300 documents: 0 new, 300 known\n");
     let again = [&publish[..], &["--again"]].concat();
@@ -114,4 +114,20 @@ fn nodes_are_killed_and_come_back_and_every_document_is_found() {
     nodes.push(back);
     settle(&nodes);
     check(&nodes);
+
+    // What is withdrawn nobody finds, nor the old words of what has changed; not even a node that was dead meanwhile.
+    drop(nodes.remove(3));
+    settle(&nodes);
+    let ninth: String = (9..300).step_by(10).map(|number| format!("http://a.example/{number:03}\n")).collect();
+    let unpublish = ["unpublish", "--node", &nodes[0].url, "--from", "-"];
+    assert_eq!(stdout(&unpublish, ninth.as_bytes()), b"30 withdrawn\n");
+    let changed = b"{\"url\":\"http://a.example/008\",\"text\":\"c8 other words\"}\n";
+    let publish = ["publish", "--node", &nodes[0].url, "-"];
+    assert_eq!(stdout(&publish, changed), b"1 documents: 0 new, 1 changed, 0 known\n");
+    nodes.push(start(3, &nodes));
+    settle(&nodes);
+    for node in &nodes {
+        assert_eq!(node.find("all c8").len(), 29);
+        assert_eq!(node.find("c9 OR other"), ["http://a.example/008"]);
+    }
 }

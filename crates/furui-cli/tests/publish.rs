@@ -38,7 +38,7 @@ fn lines_are_published_once_however_often_they_are_sent() {
 fn the_same_line_twice_is_one_document() {
     let node = FakeNode::new();
     let input = [jsonl(2), jsonl(2)].concat();
-    assert_eq!(text(&stdout(&["publish", "--node", &node.url()], &input)), "4 documents: 2 new, 2 known\n");
+    assert_eq!(text(&stdout(&["publish", "--node", &node.url()], &input)), "2 documents: 2 new, 0 known; 2 repeated\n");
 }
 
 #[test]
@@ -81,9 +81,8 @@ fn directories_are_walked_and_what_is_no_text_is_left_out() {
     }
     let tree = dir.join("tree");
     let output = run(&["publish", "--node", &node.url(), "--base", "http://site.example/docs", &tree], b"");
-    assert_eq!(text(&output.stdout), "3 documents: 3 new, 0 known; 2 left out\n");
+    assert_eq!(text(&output.stdout), "3 documents: 3 new, 0 known; 1 left out, 1 of other kinds\n");
     let errors = text(&output.stderr);
-    assert!(errors.contains("image.bin: no text: there are zeros in it; left out"), "{errors}");
     assert!(errors.contains("latin: no text: not UTF-8; left out"), "{errors}");
     let records = node.records();
     let found: Vec<_> = records.iter().map(|record| (&*record.url, &*record.title, &*record.text)).collect();
@@ -98,6 +97,271 @@ fn directories_are_walked_and_what_is_no_text_is_left_out() {
     stdout(&["publish", "--node", &node.url(), &dir.join("tree/a.txt")], b"");
     let own = node.records().into_iter().find(|record| record.url.starts_with("file://")).unwrap();
     assert!(own.url.ends_with("/tree/a.txt"), "{}", own.url);
+    let output = run(&["publish", "--node", &node.url(), &dir.join("tree/image.bin")], b"");
+    assert!(text(&output.stderr).contains("image.bin: no text: there are zeros in it; left out"));
+}
+
+/// A page that says of itself what the arguments say.
+fn page(head: &str, body: &str) -> Vec<u8> {
+    format!("<!DOCTYPE html><html lang=en-GB><head>{head}</head><body><nav>Home</nav><p>{body}</body>").into_bytes()
+}
+
+#[test]
+fn pages_are_published_as_they_are_read_and_under_the_url_that_they_name() {
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    fs::create_dir(dir.join("site")).unwrap();
+    for (name, bytes) in [
+        ("site/a.html", page("<title>One &amp; two</title><script>no</script>", "caf\u{e9} <b>bo</b>ld")),
+        ("site/b.htm", page("<link rel=canonical href='https://b.example/B#x'>", "other")),
+        ("site/c.html", b"<html><meta charset=koi8-r><p>\xe9".to_vec()),
+        ("site/d.html", page("<meta name=robots content=noindex>", "hidden")),
+        ("site/e.html", b"<html lang=de><p>anders".to_vec()),
+        ("site/f.md", b"Intro\n# *First* heading\nwords".to_vec()),
+        ("site/g.html", page("<link rel=canonical href=/docs/a.html>", "again")),
+        ("site/h.css", b"p { color: red }".to_vec()),
+        ("site/i", b" <!doctype HTML><title>By its content</title>".to_vec()),
+        ("site/empty.html", b"<html><script>words</script>".to_vec()),
+    ] {
+        dir.file(name, &bytes);
+    }
+    let publish =
+        ["publish", "--lang", "en,ru", "--base", "http://s.example/docs", "--node", &node.url(), &dir.join("site")];
+    let output = run(&publish, b"");
+    // What is empty has its file's name for a title.
+    let sums =
+        "6 documents: 6 new, 0 known; 1 repeated, 1 that ask not to be found, 1 in other languages, 1 of other kinds\n";
+    assert_eq!((text(&output.stdout), text(&output.stderr)), (sums, ""));
+    let records = node.records();
+    let found: Vec<_> = records.iter().map(|record| (&*record.url, &*record.title, &*record.text)).collect();
+    assert_eq!(
+        found,
+        [
+            ("http://s.example/docs/a.html", "One & two", "caf\u{e9} bold"),
+            ("http://s.example/docs/c.html", "c.html", "И"),
+            ("http://s.example/docs/empty.html", "empty.html", ""),
+            ("http://s.example/docs/f.md", "First heading", "Intro\nFirst heading\nwords"),
+            ("http://s.example/docs/i", "By its content", ""),
+            ("https://b.example/B", "b.htm", "other"),
+        ]
+    );
+    assert!(text(&stdout(&publish, b"")).starts_with("6 documents: 0 new, 6 known; "));
+    let forced = ["publish", "--format", "text", "--node", &node.url(), &dir.join("site/h.css")];
+    assert_eq!(text(&stdout(&forced, b"")), "1 documents: 1 new, 0 known\n");
+    assert!(node.records().iter().any(|record| record.text.contains("color: red")));
+}
+
+fn warc_record(kind: &str, url: &str, block: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\nContent-Length: {}\r\n\r\n",
+        block.len()
+    );
+    [head.as_bytes(), block, b"\r\n\r\n"].concat()
+}
+
+#[test]
+fn crawls_are_published_past_what_is_broken_in_them() {
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    let answer = |url: &str, headers: &str, body: &[u8]| {
+        let head = format!("HTTP/1.1 200 OK\r\n{headers}\r\n\r\n");
+        warc_record("response", url, &[head.as_bytes(), body].concat())
+    };
+    let html = "Content-Type: text/html; charset=iso-8859-1";
+    let bank = page("<link rel=canonical href=http://bank.example/>", "not the bank");
+    let moved = page("<link rel=canonical href=http://www.a.example/first>", "moved");
+    let records = [
+        warc_record("warcinfo", "", b"software: test"),
+        answer("http://a.example/1", html, b"<title>caf\xe9</title>first"),
+        answer(
+            "http://a.example/2",
+            "Content-Type: text/html\r\nTransfer-Encoding: chunked",
+            b"5\r\n<p>se\r\n4\r\ncond\r\n0\r\n\r\n",
+        ),
+        b"WARC/1.0\r\nWARC-Type: response\r\n\r\nno length\r\n".to_vec(),
+        answer("http://evil.example/", html, &bank),
+        answer("http://a.example/3", html, &moved),
+        answer("http://a.example/4", "Content-Type: text/plain\r\nX-Robots-Tag: noindex", b"hidden"),
+        answer("mailto:x", html, b"words"),
+        answer("http://a.example/5", html, b"cut off")[..180].to_vec(),
+    ]
+    .concat();
+    let plain = dir.file("crawl.warc", &records);
+    let output = run(&["publish", "--node", &node.url(), &plain], b"");
+    let sums = "4 documents: 4 new, 0 known; 3 left out, 1 that ask not to be found, 1 of other kinds\n";
+    assert_eq!(text(&output.stdout), sums);
+    let errors = text(&output.stderr);
+    for error in [
+        "crawl.warc: record 4: no Content-Length; left out",
+        "crawl.warc: record 8: \"mailto:x\" is no URL of the web; left out",
+        "crawl.warc: record 9 (http://a.example/5): it ends in the middle; left out",
+    ] {
+        assert!(errors.contains(error), "{errors}");
+    }
+    let records: Vec<_> = node.records().into_iter().map(|record| (record.url, record.title, record.text)).collect();
+    let expected = [
+        ("http://a.example/1", "caf\u{e9}", "first"),
+        ("http://a.example/2", "", "second"),
+        ("http://evil.example/", "", "not the bank"),
+        ("http://www.a.example/first", "", "moved"),
+    ];
+    assert_eq!(records, expected.map(|(url, title, text)| (url.into(), title.into(), text.into())));
+    // What is no crawl, and what is none of a gzip file's, are named.
+    for (name, bytes) in [("x.warc", &b"words"[..]), ("y.warc.gz", &b"\x1f\x8b\x08\0broken"[..])] {
+        let output = run(&["publish", "--node", &node.url(), &dir.file(name, bytes)], b"");
+        assert_eq!(
+            (output.status.code(), text(&output.stdout)),
+            (Some(0), "0 documents: 0 new, 0 known; 1 left out\n")
+        );
+    }
+}
+
+/// A web server on this machine, which answers each path with bytes that it is given; it ends with the tests.
+fn site(answers: impl Fn(&str, &str) -> Vec<u8> + Send + 'static) -> String {
+    use std::io::{BufRead, BufReader, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let here = url.clone();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let mut lines = BufReader::new(connection.try_clone().unwrap()).lines();
+            let first = lines.next().unwrap().unwrap();
+            lines.find(|line| line.as_ref().is_ok_and(String::is_empty));
+            let answer = answers(&here, first.split(' ').nth(1).unwrap());
+            connection.write_all(&answer).unwrap();
+        }
+    });
+    url
+}
+
+fn http(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n", body.len());
+    [head.as_bytes(), body].concat()
+}
+
+#[test]
+fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
+    let node = FakeNode::new();
+    let site = site(|here, path| match path {
+        "/sitemap.xml" => {
+            let urls = ["/a", "/moved", "/away", "/gone", "/picture", "/b?x=1&amp;y=2"];
+            let mut urls: String = urls.map(|path| format!("<url><loc>{here}{path}</loc></url>")).concat();
+            urls += "<url><loc>http://192.0.2.1/</loc></url><url><loc>https://127.0.0.1/</loc></url>";
+            http("200 OK", "Content-Type: text/xml\r\n", format!("<urlset>{urls}</urlset>").as_bytes())
+        }
+        "/index.xml" => {
+            let sitemap = format!("<sitemapindex><sitemap><loc>{here}/sitemap.xml</loc></sitemap></sitemapindex>");
+            http("200 OK", "Content-Type: text/xml\r\n", sitemap.as_bytes())
+        }
+        "/moved" => http("302 Found", "Location: /c\r\n", b""),
+        "/away" => http("302 Found", "Location: http://192.0.2.1/\r\n", b""),
+        "/loop" => http("302 Found", "Location: /loop\r\n", b""),
+        "/gone" => http("404 Not Found", "", b"words"),
+        "/picture" => http("200 OK", "Content-Type: image/png\r\n", b"PNG"),
+        path => http("200 OK", "Content-Type: text/html; charset=utf-8\r\n", format!("<p>page {path}").as_bytes()),
+    });
+    let output = run(&["publish", "--node", &node.url(), &format!("{site}/index.xml")], b"");
+    assert_eq!(text(&output.stdout), "3 documents: 3 new, 0 known; 4 left out, 1 of other kinds\n");
+    let errors = text(&output.stderr);
+    for error in [
+        "/gone: the answer is 404",
+        "192.0.2.1/: only sites on this machine",
+        "/away: only sites",
+        "only http: is fetched",
+    ] {
+        assert!(errors.contains(error), "{error}: {errors}");
+    }
+    let urls: Vec<_> = node.records().into_iter().map(|record| record.url).collect();
+    assert_eq!(urls, ["/a", "/b?x=1&y=2", "/c"].map(|path| format!("{site}{path}")));
+    // A page, and a public name for it.
+    let base = ["--base", "https://public.example/"];
+    let output = run(&["publish", "--node", &node.url(), base[0], base[1], &format!("{site}/a")], b"");
+    assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known\n");
+    assert!(node.records().iter().any(|record| record.url == "https://public.example/a"));
+    let message = failure(&["publish", "--node", &node.url(), &format!("{site}/loop")], b"");
+    assert!(message.contains("redirected more than 5 times"), "{message}");
+    let message = failure(&["publish", "--node", &node.url(), "http://example.org/sitemap.xml"], b"");
+    assert!(message.contains("only sites on this machine are fetched") && message.contains("WARC"), "{message}");
+}
+
+#[test]
+fn what_is_known_is_not_sent() {
+    let node = FakeNode::new();
+    let relay = Relay::to(&node.url());
+    let lines = jsonl(2000);
+    let publish = ["publish", "--node", &relay.url, "-"];
+    stdout(&publish, &lines);
+    let first = relay.sent();
+    assert!(first > lines.len() as u64);
+    assert_eq!(text(&stdout(&publish, &lines)), "2,000 documents: 0 new, 2,000 known\n");
+    let again = relay.sent() - first;
+    // An id for each document, and a header for each batch.
+    assert!(again < 2000 * 41 + 8 * 400, "{again}");
+}
+
+/// Passes bytes on to a node, and counts them.
+struct Relay {
+    url: String,
+    sent: std::sync::Arc<std::sync::atomic::AtomicU64>,
+}
+
+impl Relay {
+    fn to(node: &str) -> Self {
+        use std::io::{Read, Write};
+        use std::sync::atomic::Ordering;
+        let address = node.strip_prefix("http://").unwrap().to_owned();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let sent = std::sync::Arc::<std::sync::atomic::AtomicU64>::default();
+        let count = std::sync::Arc::clone(&sent);
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let (mut client, mut node) = (client.unwrap(), std::net::TcpStream::connect(&address).unwrap());
+                let (mut back, mut answer) = (client.try_clone().unwrap(), node.try_clone().unwrap());
+                std::thread::spawn(move || std::io::copy(&mut answer, &mut back));
+                let count = std::sync::Arc::clone(&count);
+                std::thread::spawn(move || {
+                    let mut piece = [0; 4096];
+                    while let Ok(read @ 1..) = client.read(&mut piece) {
+                        count.fetch_add(read as u64, Ordering::Relaxed);
+                        node.write_all(&piece[..read]).unwrap();
+                    }
+                    let _ = node.shutdown(std::net::Shutdown::Write);
+                });
+            }
+        });
+        Self { url, sent }
+    }
+
+    fn sent(&self) -> u64 {
+        self.sent.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn what_was_published_is_withdrawn() {
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    stdout(&["publish", "--node", &node.url()], &jsonl(20));
+    let unpublish = ["unpublish", "--node", &node.url()];
+    let output = run(
+        &[&unpublish[..], &["http://a.example/0001", "HTTP://A.example:80/0002", "http://b.example/"]].concat(),
+        b"",
+    );
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "2 withdrawn; 1 not published here\n"));
+    assert_eq!(text(&output.stderr), "furui: http://b.example/: not published by this node\n");
+    assert_eq!(node.records().len(), 18);
+    let list = dir.file("list", b"http://a.example/0003\n\n  http://a.example/0004\r\n");
+    assert_eq!(text(&stdout(&[&unpublish[..], &["--from", &list]].concat(), b"")), "2 withdrawn\n");
+    let output = run(&[&unpublish[..], &["--from", "-"]].concat(), b"http://a.example/0003\n");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(1), "0 withdrawn; 1 not published here\n"));
+    assert_eq!(text(&stdout(&[&unpublish[..], &["--all"]].concat(), b"")), "16 withdrawn\n");
+    assert_eq!(run(&[&unpublish[..], &["--all"]].concat(), b"").status.code(), Some(1));
+    let message = failure(&unpublish, b"");
+    assert!(message.contains("--all") && message.contains("--from"), "{message}");
+    failure(&[&unpublish[..], &["--all", "http://a.example/"]].concat(), b"");
+    failure(&[&unpublish[..], &["--from", "/no/such/file"]].concat(), b"");
 }
 
 #[test]
@@ -108,7 +372,7 @@ fn what_cannot_be_done_is_said() {
     let message = failure(&["publish", "--node", &node.url()], b"{\"url\":\"u:\",\"text\":\"refuseme\"}\n");
     assert_eq!(message, "furui: the disk is full; make room\n");
     // Nothing listens on port 1.
-    let message = failure(&["publish", "--node", "http://127.0.0.1:1"], b"{}\n");
+    let message = failure(&["publish", "--node", "http://127.0.0.1:1"], b"{\"url\":\"u:\",\"text\":\"x\"}\n");
     assert!(
         message.contains("cannot reach a node at http://127.0.0.1:1") && message.contains("furui node"),
         "{message}"

@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
              | dict (bits | buffer [FILE] | list FILE [KEYS] \
              | merge FILE [KEYS] | trie FILE [KEYS]) \
              | filters ([KEYS] [blocked | bloom | ringed | growing | split-block | kinds | threads] | huge) \
-             | levels | network (kill | relay | hot | flood) [--furui PROGRAM] [--texts FILE] [--nodes N] [--documents N] \
+             | levels | network (kill | relay | hot | flood | people) [--furui PROGRAM] [--texts FILE] [--nodes N] [--documents N] \
              | pages [page | merge | lookup] | quotient [LOG2_SLOTS] | recent FILE \
              | stable [insert] \
              | store (small | large) [DIR]"

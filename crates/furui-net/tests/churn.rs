@@ -26,7 +26,7 @@ async fn all_repaired(nodes: &[Node]) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lists_outlive_their_keepers_one_pair_after_the_other() {
     let mut nodes = network(9).await;
-    assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await, Ok(COUNT as u64));
+    assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     all_repaired(&nodes).await;
     for _ in 0..3 {
         for _ in 0..2 {
@@ -41,7 +41,7 @@ async fn lists_outlive_their_keepers_one_pair_after_the_other() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_new_node_is_given_what_it_should_hold_and_then_nothing_more() {
     let mut nodes = network(3).await;
-    assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await, Ok(COUNT as u64));
+    assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     let held = nodes[0].status().await.unwrap().shelf;
     // Of four nodes three keep each list, so the fourth has about three quarters of all.
     let new = Node::start(None, config(nodes.first())).await.unwrap();
@@ -72,7 +72,7 @@ async fn what_was_lost_with_all_its_keepers_is_published_again() {
     let mut nodes = network(6).await;
     let publish = |again| {
         let node = nodes[0].clone();
-        async move { node.publish((0..COUNT).map(document).collect(), again).await.unwrap() }
+        async move { node.publish((0..COUNT).map(document).collect(), again).await.unwrap().new }
     };
     assert_eq!(publish(false).await, COUNT as u64);
     assert_eq!(publish(false).await, 0);

@@ -66,7 +66,7 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
 
     let (start, count) = (Instant::now(), documents.len());
     for batch in documents.chunks(256) {
-        assert_eq!(nodes[0].publish(batch.to_vec(), false).await, Ok(batch.len() as u64));
+        assert_eq!(nodes[0].publish(batch.to_vec(), false).await.unwrap().new, batch.len() as u64);
     }
     println!("{count} documents, {} words in {:.1} s", lists.words().count(), start.elapsed().as_secs_f64());
 

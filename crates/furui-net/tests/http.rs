@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 use face::{Asked, HOST, face, get};
 use furui::search::{ContentId, Place, Record, Snippets};
 use furui_net::http::{
-    BATCH_DOCUMENTS, Call, Event, Hit, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status, Summary,
+    BATCH_DOCUMENTS, Call, Event, Hit, MAX_IDS, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status,
+    Summary,
 };
 use serde_json::{Value, json};
 
@@ -82,8 +83,9 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
     let (address, _calls) = face().await;
     for (request, status, expected) in [
         ("GET /nothing", 404, "/search?q=WORDS"),
-        ("GET /publish", 405, "POST to /publish"),
-        ("POST /search", 405, "POST to /publish"),
+        ("GET /publish", 405, "POST to /wanted, /publish and /unpublish"),
+        ("POST /search", 405, "POST to /wanted"),
+        ("POST /unpublish?all=maybe", 400, "all"),
         ("GET /search", 400, "/search?q=two+words"),
         ("GET /search?q=a&limit=0", 400, "1 to 1000"),
         ("GET /search?q=a&limit=1001", 400, "1 to 1000"),
@@ -119,15 +121,54 @@ async fn documents_are_published_in_batches() {
         sizes.push(documents.len());
         let record = Record::decode(&documents[0].record).unwrap();
         assert_eq!(documents[0].words, record.postings().into_iter().collect::<Vec<_>>());
-        answer.send(Ok(Published { new: 1 })).unwrap();
+        answer.send(Ok(Published { new: 1, changed: 1 })).unwrap();
     }
     assert_eq!(sizes, [BATCH_DOCUMENTS, 3]);
     let (status, body) = asked.answer();
     assert_eq!(status, 200);
     let lines = lines(&body);
-    assert_eq!(lines[0], json!({ "documents": BATCH_DOCUMENTS, "new": 1, "bad": 0 }));
+    assert_eq!(lines[0], json!({ "documents": BATCH_DOCUMENTS, "new": 1, "changed": 1, "bad": 0 }));
     assert_eq!(lines[1]["line"], count + 2);
-    assert_eq!(lines[2], json!({ "documents": count + 2, "new": 2, "bad": 1, "done": true }));
+    assert_eq!(lines[2], json!({ "documents": count + 2, "new": 2, "changed": 2, "bad": 1, "done": true }));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn a_node_says_which_documents_it_wants() {
+    let (address, mut calls) = face().await;
+    let ask = |body: String| Asked::new(address, "POST /wanted", HOST, body.as_bytes());
+    let asked = ask(format!("{}\r\n{}\n{}", numbered(1), numbered(2), numbered(3)));
+    let Some(Call::Wanted { ids, answer }) = calls.recv().await else { panic!() };
+    assert_eq!(ids, [numbered(1), numbered(2), numbered(3)]);
+    answer.send(Ok(vec![true, false, true])).unwrap();
+    assert_eq!(asked.answer(), (200, "{\"wanted\":[0,2]}\n".to_owned()));
+    let asked = ask(String::new());
+    let Some(Call::Wanted { answer, .. }) = calls.recv().await else { panic!() };
+    answer.send(Err(Refused { error: "the disk is broken".into() })).unwrap();
+    assert_eq!(asked.answer(), (500, "{\"error\":\"the disk is broken\"}\n".to_owned()));
+    let many = format!("{}\n", numbered(1)).repeat(MAX_IDS + 1);
+    for body in ["x".to_owned(), format!("{}\n\n", numbered(1)), many] {
+        let (status, body) = ask(body).answer();
+        assert!(status == 400 && body.contains("40 hexadecimal digits a line"), "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+async fn documents_are_withdrawn_by_their_urls_or_all() {
+    let (address, mut calls) = face().await;
+    let ask = |path: &str, body: &[u8]| Asked::new(address, &format!("POST {path}"), HOST, body);
+    let asked = ask("/unpublish", b"http://a/\r\nhttp://b/\n");
+    let Some(Call::Unpublish { urls, answer }) = calls.recv().await else { panic!() };
+    assert_eq!(urls, ["http://a/", "http://b/"]);
+    answer.send(Ok(vec![false, true])).unwrap();
+    assert_eq!(asked.answer(), (200, "{\"unknown\":[0],\"withdrawn\":1}\n".to_owned()));
+    let asked = ask("/unpublish?all=true", b"");
+    let Some(Call::UnpublishSome { answer }) = calls.recv().await else { panic!() };
+    answer.send(Ok(7)).unwrap();
+    assert_eq!(asked.answer(), (200, "{\"withdrawn\":7}\n".to_owned()));
+    for body in ["x\n".repeat(MAX_IDS + 1).into_bytes(), vec![b'x'; (1 << 20) + 1], b"\xff".to_vec()] {
+        let (status, body) = ask("/unpublish", &body).answer();
+        assert!(status == 400 && body.contains("a body of URLs has one a line"), "{body}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -135,7 +176,7 @@ async fn lines_and_documents_too_long_are_left_out() {
     let (address, mut calls) = face().await;
     let node = tokio::spawn(async move {
         let Some(Call::Publish { documents, answer, .. }) = calls.recv().await else { panic!() };
-        answer.send(Ok(Published { new: 1 })).unwrap();
+        answer.send(Ok(Published { new: 1, changed: 0 })).unwrap();
         documents.len()
     });
     let long = " ".repeat(MAX_LINE + 1);
@@ -145,7 +186,7 @@ async fn lines_and_documents_too_long_are_left_out() {
     let lines = lines(&body);
     assert!(lines[0]["line"] == 1 && lines[0]["error"].as_str().unwrap().contains("a line of more than"), "{body}");
     assert!(lines[1]["line"] == 2 && lines[1]["error"].as_str().unwrap().contains("in parts"), "{body}");
-    assert_eq!(lines[2], json!({ "documents": 1, "new": 1, "bad": 2, "done": true }));
+    assert_eq!(lines[2], json!({ "documents": 1, "new": 1, "changed": 0, "bad": 2, "done": true }));
     assert_eq!(node.await.unwrap(), 1);
 }
 

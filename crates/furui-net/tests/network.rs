@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use furui::search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
-use furui_net::node::{Document, Hit, Node, SearchEvent, SearchOptions};
+use furui_net::node::{Document, Hit, Node, PublishError, Published, SearchEvent, SearchOptions};
 use local::{document, search};
 use tokio::sync::mpsc;
 
@@ -17,9 +17,13 @@ fn documents(count: usize) -> Vec<Document> {
     texts.enumerate().map(|(number, text)| document(format!("http://site.example/{number}"), text)).collect()
 }
 
+fn published(count: u64) -> Result<Published, PublishError> {
+    Ok(Published { new: count, changed: 0 })
+}
+
 async fn publish(node: &Node, documents: &[Document]) {
     for batch in documents.chunks(256) {
-        assert_eq!(node.publish(batch.to_vec(), false).await, Ok(batch.len() as u64));
+        assert_eq!(node.publish(batch.to_vec(), false).await, published(batch.len() as u64));
     }
 }
 
@@ -90,7 +94,7 @@ async fn the_largest_document_and_one_of_a_hundred_thousand_words_are_kept_and_f
     let words_many = (0..100_000).map(|number| format!("x{number:05}")).collect::<Vec<_>>();
     let many = document("http://many.example/".into(), words_many.join(" "));
     let all = vec![Document::new(&largest).unwrap(), many.clone()];
-    assert_eq!(nodes[0].publish(all, false).await, Ok(2));
+    assert_eq!(nodes[0].publish(all, false).await, published(2));
 
     let [hit] = &hits(&nodes[1], "ab t").await[..] else { panic!("one document has both") };
     assert_eq!(hit.record.as_ref(), Some(&largest));
@@ -98,7 +102,7 @@ async fn the_largest_document_and_one_of_a_hundred_thousand_words_are_kept_and_f
         assert_eq!(found(&nodes[2], &words_many[number]).await, ids([&many]), "{number}");
     }
     assert_eq!(found(&nodes[3], "x00000 x50000 x99999").await, ids([&many]));
-    assert_eq!(nodes[0].publish(vec![many], false).await, Ok(0));
+    assert_eq!(nodes[0].publish(vec![many], false).await, published(0));
     local::shut_down(&nodes).await;
 }
 
@@ -141,7 +145,7 @@ async fn what_was_broken_off_is_published_again_and_what_was_done_is_not() {
     let _ = broken.await;
     let mut new = 0;
     for batch in documents.chunks(256) {
-        new += nodes[0].publish(batch.to_vec(), false).await.unwrap();
+        new += nodes[0].publish(batch.to_vec(), false).await.unwrap().new;
     }
     assert!((2000 - 1024..=2000 - 512).contains(&new), "{new}");
     for node in &nodes {
@@ -149,7 +153,11 @@ async fn what_was_broken_off_is_published_again_and_what_was_done_is_not() {
     }
     let documents_kept = nodes[1].status().await.unwrap().shelf.postings;
     for batch in documents.chunks(256) {
-        assert_eq!(nodes[1].publish(batch.to_vec(), false).await, Ok(batch.len() as u64), "another node does not know");
+        assert_eq!(
+            nodes[1].publish(batch.to_vec(), false).await,
+            published(batch.len() as u64),
+            "another node does not know"
+        );
     }
     assert_eq!(nodes[1].status().await.unwrap().shelf.postings, documents_kept, "but lists do not grow");
     local::shut_down(&nodes).await;

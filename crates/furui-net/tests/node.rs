@@ -4,13 +4,15 @@
 mod common;
 
 use common::{document, find, network, url};
+use furui_net::node::Published;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_node_publishes_every_node_finds() {
     let nodes = network(7).await;
     let count = 400;
-    assert_eq!(nodes[2].publish((0..count).map(document).collect(), false).await, Ok(count as u64));
-    assert_eq!(nodes[2].publish((0..count).map(document).collect(), false).await, Ok(0));
+    let published = nodes[2].publish((0..count).map(document).collect(), false).await.unwrap();
+    assert_eq!(published.new, count as u64);
+    assert_eq!(nodes[2].publish((0..count).map(document).collect(), false).await, Ok(Published::default()));
     for (at, node) in nodes.iter().enumerate() {
         let class = at % 7;
         let expected = (0..count).filter(|number| number % 7 == class && number % 3 == 1);

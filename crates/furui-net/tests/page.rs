@@ -79,7 +79,7 @@ async fn a_page_is_sent_as_it_is_found() {
     assert!(first.contains(">… the &lt;b&gt;<mark>bloom &amp; co</mark>, <mark>篩</mark></p>"), "{first}");
     events.send(end(Some(Place { score: 16, id: id(9) }), true)).await.unwrap();
     let rest = asked.until("</html>");
-    assert!(rest.contains("Results 11 to 11, and there are more; ") && rest.contains("1.23\u{a0}kB"), "{rest}");
+    assert!(rest.contains("Result 11, and there are more; ") && rest.contains("1.23\u{a0}kB"), "{rest}");
     let next = "/?q=Bloom+%3C&amp;cursor=000000100000000000000000000000000000000000000009&amp;from=12";
     assert!(rest.contains(&format!("<a rel=\"next\" href=\"{next}\">")), "{rest}");
     assert!(!rest.contains("not been given"), "{rest}");
@@ -112,6 +112,8 @@ async fn what_is_missing_is_said_in_words() {
     let body =
         page("/?q=a&cursor=000000000000000000000000000000000000000000000009&from=11", vec![end(None, true)]).await;
     assert!(body.contains("There are no more results.") && body.contains("<a href=\"/?q=a\">First page</a>"), "{body}");
+    let body = page("/?q=a", vec![end(Some(Place { score: 16, id: id(9) }), true)]).await;
+    assert!(body.contains("Nothing was found so far, ") && body.contains("09&amp;from=1\">Next page"), "{body}");
     let refused = Event::Refused(Refused { error: "none of the nodes that keep the list of `a` answers".into() });
     let body = page("/?q=a", vec![hit("", ""), refused]).await;
     let keeper = "None of the nodes that keep document <code>0000000000000000000000000000000000000007</code> answers.";

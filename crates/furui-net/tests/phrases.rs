@@ -94,6 +94,26 @@ async fn search(node: &Node, query: &str, options: SearchOptions) -> Answer {
     Answer { urls, cursor, whole, report }
 }
 
+/// Everything, in the order of ids.
+fn all() -> SearchOptions {
+    SearchOptions { limit: None, ranked: false, ..SearchOptions::default() }
+}
+
+/// What is found page by page: each as full as it can be, and the next goes on where it ended.
+async fn pages(node: &Node, query: &str, ranked: bool) -> Vec<String> {
+    let (mut urls, mut after) = (Vec::new(), None);
+    loop {
+        let page =
+            search(node, query, SearchOptions { limit: Some(7), after, ranked, ..SearchOptions::default() }).await;
+        assert!(page.urls.len() == 7 || page.cursor.is_none(), "{query}: {} on a page", page.urls.len());
+        urls.extend(page.urls);
+        after = page.cursor;
+        if after.is_none() {
+            return urls;
+        }
+    }
+}
+
 fn expected(records: &[Record], fits: Fits) -> Vec<String> {
     // In the order of their ids.
     let found: BTreeMap<ContentId, &Record> =
@@ -105,28 +125,22 @@ fn expected(records: &[Record], fits: Fits) -> Vec<String> {
 async fn phrases_and_sites_find_what_brute_force_finds() {
     let nodes = network(5).await;
     let records = records(300);
-    assert_eq!(nodes[0].publish(records.iter().map(document).collect(), false).await, Ok(300));
+    let published = nodes[0].publish(records.iter().map(document).collect(), false).await.unwrap();
+    assert_eq!(published.new, 300);
     for (node, (query, fits)) in nodes.iter().cycle().zip(QUERIES) {
         let expected = expected(&records, fits);
         assert!(query == "「東京タワー」" || !expected.is_empty(), "{query} is too hard");
-        let answer =
-            search(node, query, SearchOptions { limit: None, ranked: false, ..SearchOptions::default() }).await;
+        let answer = search(node, query, all()).await;
         assert_eq!((&answer.urls, answer.cursor, answer.whole), (&expected, None, true), "{query}");
+        assert_eq!(pages(node, query, false).await, expected, "{query}, page by page");
 
-        // Page by page: each as full as it can be, and the next goes on where it ended.
-        let (mut urls, mut after) = (Vec::new(), None);
-        loop {
-            let page = search(node, query, SearchOptions { limit: Some(7), after, ..SearchOptions::default() }).await;
-            assert!(page.urls.len() == 7 || page.cursor.is_none(), "{query}: {} on a page", page.urls.len());
-            urls.extend(page.urls);
-            after = page.cursor;
-            if after.is_none() {
-                break;
-            }
-        }
-        // The best first, so in another order.
-        assert_eq!(urls.len(), expected.len(), "{query}, page by page");
-        assert_eq!(BTreeSet::from_iter(urls), BTreeSet::from_iter(expected.clone()), "{query}, page by page");
+        // The best first: the same documents, in the same order on every node and on pages of any length.
+        let ranked = SearchOptions { limit: Some(1000), ..SearchOptions::default() };
+        let best = search(&nodes[0], query, ranked).await;
+        assert_eq!((best.cursor, best.whole), (None, true), "{query}");
+        assert_eq!(pages(node, query, true).await, best.urls, "{query}, the best first");
+        let sorted = |urls: &[String]| BTreeSet::from_iter(urls.iter().cloned());
+        assert_eq!(sorted(&best.urls), sorted(&expected), "{query}, the best first");
 
         let has_phrases = Query::parse(query).unwrap().clauses().iter().any(Clause::has_phrases);
         let checked = answer.report.checked;
@@ -147,7 +161,7 @@ async fn join_as_liar(first: &Node) -> Net {
             let response = match Request::decode(&asked.request).unwrap() {
                 Request::Store { records, .. } => {
                     let new = records.len() as u64;
-                    kept.extend(records.into_iter().map(|record| (ContentId::of(&record), record)));
+                    kept.extend(records.into_iter().map(|(_, record)| (ContentId::of(&record), record)));
                     Response::Stored { new }
                 }
                 Request::Fetch { ids, .. } => {
@@ -170,10 +184,10 @@ async fn a_keeper_that_says_that_everything_fits_is_not_believed() {
         node.net().refresh().await;
     }
     let records = records(90);
-    assert_eq!(nodes[1].publish(records.iter().map(document).collect(), false).await, Ok(90));
+    let published = nodes[1].publish(records.iter().map(document).collect(), false).await.unwrap();
+    assert_eq!(published.new, 90);
     for (query, fits) in QUERIES {
-        let all = SearchOptions { limit: None, ranked: false, ..SearchOptions::default() };
-        let answer = search(&nodes[2], query, all).await;
+        let answer = search(&nodes[2], query, all()).await;
         assert_eq!(answer.urls, expected(&records, fits), "{query}");
     }
     liar.shutdown().await;
@@ -187,7 +201,7 @@ async fn keepers_send_only_what_fits() {
     let nodes = network(1).await;
     let records = records(60);
     let documents: Vec<Document> = records.iter().map(document).collect();
-    assert_eq!(nodes[0].publish(documents.clone(), false).await, Ok(60));
+    assert_eq!(nodes[0].publish(documents.clone(), false).await.unwrap().new, 60);
     let (stranger, _inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
     stranger.joined().await;
     let unknown = ContentId::new([1; 20]);

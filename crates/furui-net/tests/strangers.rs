@@ -4,7 +4,9 @@
 mod common;
 
 use common::{check, config, document, network};
-use furui::search::{ContentId, Fetched, Found, Listed, Met, Refusal, Request, Response, Weight, WordSize};
+use furui::search::{
+    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
+};
 use furui_net::net::{MAX_MESSAGE, Net};
 
 /// What a hostile node does with a request.
@@ -55,6 +57,13 @@ fn lie(request: &Request) -> Vec<u8> {
         Request::Settle(_) => Response::Settled(true),
         Request::Fetch { ids, .. } => Response::Fetched(vec![Fetched::Record(b"no record".to_vec()); ids.len()]),
         Request::Store { .. } => Response::Stored { new: 1 },
+        Request::Withdraw { keys } => Response::Withdrawn { opened: keys.len() as u64 + 1 },
+        Request::Locks { ids } => Response::Locks(vec![vec![(Lock::NOBODY, 0); limits::LOCKS]; ids.len()]),
+        // Keys for everything, and there is always more.
+        Request::Withdrawn { .. } => Response::Keys {
+            keys: vec![(id(3), LockKey::new([1; 20]), 30), (id(9), LockKey::new([2; 20]), 30)],
+            more: true,
+        },
         // There is always more.
         Request::Compare { from, .. } => {
             let lists = vec![(format!("{from}x").split_off(from.len().saturating_sub(100)), 1, 1)];
@@ -74,7 +83,7 @@ async fn found_in_spite_of(manner: Manner) {
     for node in &nodes {
         node.net().refresh().await;
     }
-    assert_eq!(nodes[1].publish((0..150).map(document).collect(), false).await, Ok(150));
+    assert_eq!(nodes[1].publish((0..150).map(document).collect(), false).await.unwrap().new, 150);
     check(&nodes, 150).await;
     for net in hostile {
         net.shutdown().await;

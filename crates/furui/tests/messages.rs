@@ -4,9 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use furui::search::{
-    Clause, CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Meet, MessageError, Met, Peer, Phrase,
-    PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight, WordSize,
-    limits,
+    Clause, CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Peer,
+    Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight,
+    WordSize, limits,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,6 +17,14 @@ fn word() -> impl Strategy<Value = String> {
 
 fn ids(most: usize) -> impl Strategy<Value = Vec<ContentId>> {
     vec(any::<[u8; 20]>().prop_map(ContentId::new), 0..most)
+}
+
+fn id() -> impl Strategy<Value = ContentId> {
+    any::<[u8; 20]>().prop_map(ContentId::new)
+}
+
+fn key() -> impl Strategy<Value = LockKey> {
+    any::<[u8; 20]>().prop_map(LockKey::new)
 }
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -79,8 +87,14 @@ fn request() -> impl Strategy<Value = Request> {
             checksum
         })),
         (ids(50), vec(clause(), 0..3)).prop_map(|(ids, clauses)| Request::Fetch { ids, clauses }),
-        (vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9), vec(bytes(), 0..5))
+        (
+            vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9),
+            vec((any::<[u8; 20]>().prop_map(Lock::new), bytes()), 0..5)
+        )
             .prop_map(|(postings, records)| Request::Store { postings, records }),
+        vec((id(), key()), 0..9).prop_map(|keys| Request::Withdraw { keys }),
+        ids(50).prop_map(|ids| Request::Locks { ids }),
+        range().prop_map(|range| Request::Withdrawn { range }),
         (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
         (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
     ]
@@ -150,6 +164,10 @@ fn response() -> impl Strategy<Value = Response> {
         (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
             .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
         vec(listed, 0..9).prop_map(Response::Listed),
+        any::<u64>().prop_map(|opened| Response::Withdrawn { opened }),
+        vec(vec((any::<[u8; 20]>().prop_map(Lock::new), any::<u8>()), 0..=limits::LOCKS), 0..9)
+            .prop_map(Response::Locks),
+        (vec((id(), key(), any::<u8>()), 0..9), any::<bool>()).prop_map(|(keys, more)| Response::Keys { keys, more }),
         proptest::sample::select(refusals).prop_map(Response::Refused),
     ]
 }
@@ -280,7 +298,7 @@ fn each_error_says_what_is_wrong() {
     let invalid = |what, at| MessageError::Invalid { what, at };
     for (bytes, error) in [
         (&[2, 1, 0][..], MessageError::Version(2)),
-        (&[1, 9], invalid("the kind of a request", 1)),
+        (&[1, 12], invalid("the kind of a request", 1)),
         (&[1, 0x81], invalid("the kind of a request", 1)),
         (&[1, 1, 0, 0], MessageError::Trailing { at: 3 }),
         (&[1, 1, 1, 0, 0], invalid("an empty word", 3)),

@@ -7,6 +7,7 @@ mod node;
 mod publish;
 mod search;
 mod seen;
+mod unpublish;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub use node::*;
 pub use publish::*;
 pub use search::*;
 pub use seen::*;
+pub use unpublish::*;
 
 /// Have I seen this?
 #[derive(Parser)]
@@ -41,6 +43,7 @@ pub enum Command {
     Dict(DictCommand),
     Node(NodeOptions),
     Publish(PublishOptions),
+    Unpublish(UnpublishOptions),
     Search(SearchOptions),
     Demo(DemoOptions),
     /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into

@@ -24,14 +24,16 @@ use crate::output::print;
 const PORT: u16 = 7717;
 
 /// What to ask; each finds something. The page is opened with the first.
-const SUGGESTED: [&str; 7] = [
+const SUGGESTED: [&str; 9] = [
     "bloom filter",
+    "\"morning star\"",
     "filter -coffee -water",
     "noble gas",
     "(planet OR moon) ice",
     "capital Oceania",
     "prime Fibonacci",
     "篩",
+    "篩 site:ja.wikipedia.org",
 ];
 
 /// A line of a node's answer to documents.

@@ -1,5 +1,6 @@
 use furui::Error;
-use serde::Deserialize;
+use furui::search::{ContentId, Record};
+use serde::{Deserialize, Serialize};
 
 use crate::node::Client;
 
@@ -10,9 +11,23 @@ const BYTES: usize = 1 << 20;
 /// Some documents on their way.
 #[derive(Default)]
 pub(super) struct Batch {
-    body: Vec<u8>,
-    /// Where each of them comes from.
-    places: Vec<String>,
+    documents: Vec<Document>,
+    bytes: usize,
+}
+
+struct Document {
+    id: ContentId,
+    /// Where it comes from.
+    place: String,
+    line: Vec<u8>,
+}
+
+/// A document, as a node reads it.
+#[derive(Serialize)]
+struct Line<'a> {
+    url: &'a str,
+    title: &'a str,
+    text: &'a str,
 }
 
 /// What has become of them.
@@ -20,12 +35,19 @@ pub(super) struct Batch {
 pub(super) struct Sent {
     pub(super) documents: u64,
     pub(super) new: u64,
+    pub(super) changed: u64,
+}
+
+/// What a node wants of what it was offered.
+#[derive(Deserialize)]
+struct Wanted {
+    wanted: Vec<usize>,
 }
 
 /// A line of a node's answer.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Line {
+enum Answer {
     Bad {
         line: usize,
         error: String,
@@ -33,43 +55,76 @@ enum Line {
     Progress {
         documents: u64,
         new: u64,
+        changed: u64,
         #[serde(default)]
         done: bool,
     },
 }
 
 impl Batch {
-    pub(super) fn push(&mut self, place: String, line: &[u8]) {
-        self.places.push(place);
-        self.body.extend_from_slice(line);
-        self.body.push(b'\n');
+    /// Adds a document: its record, and that record's id.
+    pub(super) fn push(&mut self, place: String, record: &Record, id: ContentId) {
+        let Record { url, title, text } = record;
+        let line = serde_json::to_vec(&Line { url, title, text }).expect("a document has only strings for names");
+        self.bytes += line.len();
+        self.documents.push(Document { id, place, line });
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.places.len() == DOCUMENTS || self.body.len() >= BYTES
+        self.documents.len() == DOCUMENTS || self.bytes >= BYTES
     }
 
-    /// Publishes them; `bad` is told the place of each that is no document, and why.
+    /// Publishes those that the node does not know, or all, if `again`; `bad` is told the place of each that is no
+    /// document, and why.
     pub(super) fn send(
         self,
         client: &Client,
         again: bool,
-        mut bad: impl FnMut(&str, &str) -> Result<(), Error>,
+        bad: impl FnMut(&str, &str) -> Result<(), Error>,
     ) -> Result<Sent, Error> {
-        if self.places.is_empty() {
+        if self.documents.is_empty() {
             return Ok(Sent::default());
         }
-        let mut lines = client.post(if again { "/publish?again=true" } else { "/publish" }, &self.body)?;
-        loop {
-            let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
-            match serde_json::from_slice(line).map_err(|error| lines.strange(&error))? {
-                Line::Bad { line, error } => {
-                    let place = line.checked_sub(1).and_then(|line| self.places.get(line));
-                    bad(place.map_or("a line", String::as_str), &error)?;
-                }
-                Line::Progress { documents, new, done: true } => return Ok(Sent { documents, new }),
-                Line::Progress { .. } => {}
+        let all = self.documents.len();
+        let wanted = if again { self.documents } else { self.wanted(client)? };
+        let known = (all - wanted.len()) as u64;
+        let sent = if wanted.is_empty() { Sent::default() } else { send(&wanted, client, again, bad)? };
+        Ok(Sent { documents: sent.documents + known, ..sent })
+    }
+
+    /// Those that the node does not know.
+    fn wanted(self, client: &Client) -> Result<Vec<Document>, Error> {
+        let ids: String = self.documents.iter().map(|document| format!("{}\n", document.id)).collect();
+        let mut lines = client.post("/wanted", ids.as_bytes())?;
+        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
+        let Wanted { wanted } = serde_json::from_slice(line).map_err(|error| lines.strange(&error))?;
+        let mut wanted = wanted.into_iter().peekable();
+        let numbered = (0..).zip(self.documents);
+        Ok(numbered.filter(|(number, _)| wanted.next_if_eq(number).is_some()).map(|(_, document)| document).collect())
+    }
+}
+
+fn send(
+    documents: &[Document],
+    client: &Client,
+    again: bool,
+    mut bad: impl FnMut(&str, &str) -> Result<(), Error>,
+) -> Result<Sent, Error> {
+    let mut body = Vec::with_capacity(documents.iter().map(|document| document.line.len() + 1).sum());
+    for document in documents {
+        body.extend_from_slice(&document.line);
+        body.push(b'\n');
+    }
+    let mut lines = client.post(if again { "/publish?again=true" } else { "/publish" }, &body)?;
+    loop {
+        let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
+        match serde_json::from_slice(line).map_err(|error| lines.strange(&error))? {
+            Answer::Bad { line, error } => {
+                let document = line.checked_sub(1).and_then(|line| documents.get(line));
+                bad(document.map_or("a line", |document| &document.place), &error)?;
             }
+            Answer::Progress { documents, new, changed, done: true } => return Ok(Sent { documents, new, changed }),
+            Answer::Progress { .. } => {}
         }
     }
 }

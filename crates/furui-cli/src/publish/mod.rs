@@ -1,201 +1,158 @@
-//! `furui publish`.
+//! `furui publish`: documents out of files, lines, crawls and sites on this machine, each sent once.
+//!
+//! ```text
+//!   tree ─── files, by name or content ─┬─ page ──▶ Page ──▶ ┐
+//!   warc ─── its pages ─────────────────┤                    ├─ Record ─▶ once by URL ─▶ batch ─▶ wanted? ─▶ node
+//!   web ──── a sitemap's pages ─────────┘                    │
+//!   lines ── JSON ───────────────────────────────────────────┘
+//! ```
 
 mod batch;
+mod lines;
+mod once;
+mod sums;
+mod tree;
 mod walk;
+mod warc;
+mod web;
 
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use furui::Error;
-use furui::search::MAX_TEXT;
-use serde::Serialize;
+use furui::search::{ContentId, MAX_TITLE, Record, words};
+use furui_pages::{Media, Page};
 use url::Url;
 
-use crate::blocks::Blocks;
 use crate::cli::PublishOptions;
-use crate::interrupt::Interrupt;
 use crate::node::Client;
 use crate::output::print;
 use crate::progress::Progress;
-use crate::report::grouped;
 use batch::Batch;
-use walk::{Found, walk};
-
-/// A document, as a node reads it.
-#[derive(Serialize)]
-struct Document<'a> {
-    url: &'a str,
-    title: &'a str,
-    text: &'a str,
-}
+use once::Once;
+use sums::{Reason, Sums};
 
 /// Runs the command.
 pub fn run(options: &PublishOptions) -> Result<ExitCode, Error> {
     let mut publisher = Publisher {
         options,
         client: Client::new(&options.node.url),
-        progress: Progress::new("publishing", &options.files),
+        progress: Progress::new("publishing", &options.sources),
+        once: Once::new()?,
         batch: Batch::default(),
-        sums: Sums { strict: options.strict, documents: 0, new: 0, bad: 0 },
+        sums: Sums::new(options.strict),
     };
-    let files = if options.files.is_empty() { &[PathBuf::from("-")][..] } else { &options.files };
-    for path in files {
-        publisher.path(path)?;
+    if options.sources.is_empty() {
+        publisher.path(Path::new("-"))?;
+    }
+    for source in &options.sources {
+        match source.to_str().filter(|source| source.starts_with("http://") || source.starts_with("https://")) {
+            Some(url) => publisher.site(url)?,
+            None => publisher.path(source)?,
+        }
     }
     publisher.send()?;
-    drop(publisher.progress);
-    let Sums { documents, new, bad, .. } = publisher.sums;
-    let known = documents - new.min(documents);
-    let mut text = format!("{} documents: {} new, {} known", grouped(documents), grouped(new), grouped(known));
-    if bad > 0 {
-        text += &format!("; {} left out", grouped(bad));
-    }
-    print((text + "\n").as_bytes())?;
+    let Publisher { progress, sums, .. } = publisher;
+    drop(progress);
+    print(format!("{sums}\n").as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What has become of everything.
-struct Sums {
-    strict: bool,
-    documents: u64,
-    new: u64,
-    /// Lines and files that are no documents.
-    bad: u64,
-}
-
-impl Sums {
-    /// Something is no document.
-    fn leave_out(&mut self, place: &str, why: &str) -> Result<(), Error> {
-        if self.strict {
-            return Err(Error::Config(format!("{place}: {why}")));
-        }
-        self.bad += 1;
-        // A standard error that takes nothing is no reason to end.
-        let _ = writeln!(io::stderr(), "furui: {place}: {why}; left out");
-        Ok(())
-    }
 }
 
 struct Publisher<'a> {
     options: &'a PublishOptions,
     client: Client,
     progress: Progress,
+    once: Once,
     batch: Batch,
     sums: Sums,
 }
 
+/// Bytes that should be a page.
+struct Source<'a> {
+    /// Where they come from, for messages.
+    place: String,
+    /// Where the page is to be found, unless it says so itself.
+    url: Url,
+    /// Whether the page may say that it is to be found on any other host: it is the user's own.
+    is_own: bool,
+    media: &'a Media,
+    /// Its title, if it says none.
+    title: &'a str,
+    bytes: &'a [u8],
+}
+
 impl Publisher<'_> {
-    fn path(&mut self, path: &Path) -> Result<(), Error> {
-        if path.as_os_str() == "-" {
-            return self.lines(path);
-        }
-        let root = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
-        for found in walk(path) {
-            let file = match found {
-                Ok(Found::File(file)) => file,
-                Ok(Found::Other(file)) => {
-                    self.sums.leave_out(&file.display().to_string(), "neither a file nor a directory")?;
-                    continue;
-                }
-                Err((file, error)) => {
-                    self.unreadable(&file, error, path)?;
-                    continue;
-                }
-            };
-            if self.options.jsonl || file.extension().is_some_and(|end| end == "jsonl") {
-                self.lines(&file)?;
-                continue;
-            }
-            match read(&file) {
-                Ok(bytes) => self.text(&file, &bytes, root)?,
-                Err(error) => self.unreadable(&file, error, path)?,
-            }
-        }
-        Ok(())
-    }
-
-    /// A file with a document a line.
-    fn lines(&mut self, path: &Path) -> Result<(), Error> {
-        let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', &interrupt);
-        loop {
-            let Some(block) = blocks.next()? else { return Ok(()) };
-            for (index, line) in block.lines().enumerate() {
-                if !line.trim_ascii().is_empty() {
-                    self.batch.push(block.place(index), line);
-                    self.send_if_full()?;
-                }
-            }
-            self.progress.advance(block.bytes.len());
-            if blocks.would_wait() {
-                self.send()?;
-            }
-        }
-    }
-
-    /// What lies in a directory may be unreadable; what was named may not.
-    fn unreadable(&mut self, file: &Path, error: io::Error, named: &Path) -> Result<(), Error> {
-        let place = file.display().to_string();
-        if file == named {
-            return Err(Error::io("cannot read", place, error));
-        }
-        self.sums.leave_out(&place, &error.to_string())
-    }
-
-    /// A file that is a document.
-    fn text(&mut self, path: &Path, bytes: &[u8], root: &Path) -> Result<(), Error> {
-        let place = path.display().to_string();
-        self.progress.advance(bytes.len());
-        if bytes.contains(&0) {
-            return self.sums.leave_out(&place, "no text: there are zeros in it");
-        }
-        if bytes.len() > MAX_TEXT {
-            return self.sums.leave_out(&place, &format!("more than {MAX_TEXT} bytes; publish it in parts"));
-        }
-        let Ok(text) = str::from_utf8(bytes) else { return self.sums.leave_out(&place, "no text: not UTF-8") };
-        let title = path.file_name().unwrap_or_default().to_string_lossy();
-        let url = self.url(path, root).map_err(|error| Error::io("cannot name", &place, error))?;
-        let document = Document { url: url.as_str(), title: &title, text };
-        let line = serde_json::to_vec(&document).expect("a document has only strings for names");
-        self.batch.push(place, &line);
-        self.send_if_full()
-    }
-
-    /// Where a text file is found.
-    fn url(&self, path: &Path, root: &Path) -> io::Result<Url> {
-        let Some(base) = &self.options.base else {
-            let absolute = std::path::absolute(path)?;
-            return Url::from_file_path(absolute).map_err(|()| io::ErrorKind::InvalidFilename.into());
+    /// Publishes a page.
+    fn page(&mut self, source: Source<'_>) -> Result<(), Error> {
+        let Source { place, url, is_own, media, title, bytes } = source;
+        let page = match Page::read(bytes, media) {
+            Ok(page) => page,
+            Err(why) => return self.sums.leave_out(&place, &why.to_string()),
         };
-        let mut url = base.clone();
-        let inside = path.strip_prefix(root).unwrap_or(path);
-        // A base that cannot have a path, as mailto:, is all there is.
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty();
-            segments.extend(inside.iter().map(|name| name.to_string_lossy()));
+        if page.noindex {
+            self.sums.pass(Reason::NoIndex);
+            return Ok(());
         }
-        Ok(url)
+        if !self.is_wanted_language(page.lang.as_deref()) {
+            self.sums.pass(Reason::Language);
+            return Ok(());
+        }
+        let canonical = page.canonical.and_then(|link| url.join(&link).ok());
+        let canonical = canonical.filter(|link| matches!(link.scheme(), "http" | "https"));
+        let mut url = canonical.filter(|link| is_own || is_same_site(link, &url)).unwrap_or(url);
+        url.set_fragment(None);
+        let title = if page.title.is_empty() { title.to_owned() } else { page.title };
+        self.record(place, Record { url: url.into(), title: cut(title, MAX_TITLE), text: page.text })
     }
 
-    fn send_if_full(&mut self) -> Result<(), Error> {
+    /// Publishes a document.
+    fn record(&mut self, place: String, record: Record) -> Result<(), Error> {
+        let encoded = match record.encode() {
+            Ok(encoded) => encoded,
+            Err(why) => return self.sums.leave_out(&place, &why.to_string()),
+        };
+        if words(&record.title).next().is_none() && words(&record.text).next().is_none() {
+            let why = "a document without words, which nobody could find; give it a title or a text";
+            return self.sums.leave_out(&place, why);
+        }
+        if !self.once.is_first(&record.url)? {
+            self.sums.pass(Reason::Repeated);
+            return Ok(());
+        }
+        self.batch.push(place, &record, ContentId::of(&encoded));
         if self.batch.is_full() { self.send() } else { Ok(()) }
+    }
+
+    /// Whether a page says that it is in a language that was asked for, or says nothing.
+    fn is_wanted_language(&self, lang: Option<&str>) -> bool {
+        let Some(lang) = lang.filter(|_| !self.options.lang.is_empty()) else { return true };
+        let primary = lang.split(['-', '_']).next().unwrap_or_default();
+        self.options.lang.iter().any(|wanted| [lang, primary].iter().any(|lang| wanted.eq_ignore_ascii_case(lang)))
     }
 
     /// Publishes the batch.
     fn send(&mut self) -> Result<(), Error> {
         let batch = std::mem::take(&mut self.batch);
         let sent = batch.send(&self.client, self.options.again, |place, error| self.sums.leave_out(place, error))?;
-        self.sums.documents += sent.documents;
-        self.sums.new += sent.new;
+        self.sums.add(sent);
         Ok(())
     }
 }
 
-/// The file's bytes, as far as a document may be long, and one more.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// Whether one host is the other, or a part of it, as `www.a.example` is of `a.example`: a page of a crawl cannot take the
+/// place of one of another site.
+fn is_same_site(link: &Url, url: &Url) -> bool {
+    let (Some(link), Some(url)) = (link.host_str(), url.host_str()) else { return false };
+    let is_part =
+        |part: &str, of: &str| part.strip_suffix(of).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    is_part(link, url) || is_part(url, link)
+}
+
+/// As much of a text as fits.
+fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        let end = (0..=most).rev().find(|&end| text.is_char_boundary(end));
+        text.truncate(end.unwrap_or_default());
+    }
+    text
 }

@@ -47,13 +47,32 @@ impl FakeNode {
 async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<ContentId, Document>>>) {
     while let Some(call) = calls.recv().await {
         match call {
+            Call::Unpublish { urls, answer } => {
+                let mut documents = documents.lock().unwrap();
+                let mut withdraw = |url: &String| {
+                    let before = documents.len();
+                    documents.retain(|_, document| Record::decode(&document.record).unwrap().url != *url);
+                    documents.len() < before
+                };
+                let _ = answer.send(Ok(urls.iter().map(&mut withdraw).collect()));
+            }
+            Call::UnpublishSome { answer } => {
+                let mut documents = documents.lock().unwrap();
+                let some: Vec<ContentId> = documents.keys().take(3).copied().collect();
+                some.iter().for_each(|id| drop(documents.remove(id)));
+                let _ = answer.send(Ok(some.len()));
+            }
+            Call::Wanted { ids, answer } => {
+                let documents = documents.lock().unwrap();
+                let _ = answer.send(Ok(ids.iter().map(|id| !documents.contains_key(id)).collect()));
+            }
             Call::Publish { documents: published, answer, .. } => {
                 let mut documents = documents.lock().unwrap();
                 let refused =
                     published.iter().any(|document| document.words.iter().any(|(word, _)| word == "refuseme"));
                 let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count();
                 let refusal = Refused { error: "the disk is full; make room".into() };
-                let _ = answer.send(if refused { Err(refusal) } else { Ok(Published { new: new as u64 }) });
+                let _ = answer.send(if refused { Err(refusal) } else { Ok(Published { new: new as u64, changed: 0 }) });
             }
             Call::Search { asked, events } => {
                 let clauses = asked.query.clauses();

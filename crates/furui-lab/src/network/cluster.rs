@@ -122,7 +122,7 @@ impl Cluster {
     /// Has a node publish a file, by `furui publish`; returns what that prints.
     pub(super) fn publish(&self, node: usize, file: &Path, again: bool) -> Done<String> {
         let mut command = Command::new(&self.program);
-        command.args(["publish", "--jsonl", "--node", &self.nodes[node].url]).arg(file);
+        command.args(["publish", "--format", "jsonl", "--node", &self.nodes[node].url]).arg(file);
         if again {
             command.arg("--again");
         }

@@ -122,7 +122,10 @@ fn request(kind: &str, net: &Net, dice: &mut Dice) -> Vec<u8> {
         "store" => {
             let postings = (0..40)
                 .map(|_| (format!("x{}", dice.next()), (0..1000).map(|_| (id(dice), Weight::default())).collect()));
-            Request::Store { postings: postings.collect(), records: vec![vec![7; 100_000]] }
+            Request::Store {
+                postings: postings.collect(),
+                records: vec![(furui::search::Lock::new([7; 20]), vec![7; 100_000])],
+            }
         }
         "meet" => {
             // As ids: what takes the most room.

@@ -6,6 +6,7 @@ mod flood;
 mod hot;
 mod kill;
 mod page;
+mod people;
 #[cfg(feature = "ranking")]
 mod ranking;
 mod relay;
@@ -35,9 +36,14 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Done {
         "relay" => (10, 10_000),
         "hot" => (5, 200_000),
         "flood" => (3, 2_000),
+        "people" => (5, 64_000),
         #[cfg(feature = "ranking")]
         "ranking" => (5, 64_000),
-        _ => return Err("which experiment? kill, relay, hot, flood or, with the feature of that name, ranking".into()),
+        _ => {
+            return Err(
+                "which experiment? kill, relay, hot, flood, people or, with the feature of that name, ranking".into()
+            );
+        }
     };
     let mut options =
         Options { furui: "target/release/furui".into(), texts: None, nodes, documents, queries: 200, seed: 1 };
@@ -62,6 +68,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Done {
         "kill" => kill::run(&options),
         "relay" => relay::run(&options),
         "hot" => hot::run(&options),
+        "people" => people::run(&options),
         #[cfg(feature = "ranking")]
         "ranking" => ranking::run(&options),
         _ => flood::run(&options),

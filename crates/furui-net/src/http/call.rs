@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{SNIPPET, Status};
-use crate::node::Document;
+use crate::node::{Document, Published};
 
 /// What the face asks of its node. Whoever asked has gone away when the other end of `answer` or `events` is closed:
 /// then there is no need to go on.
@@ -21,6 +21,25 @@ pub enum Call {
         /// To be sent when all of them are with the nodes that keep them.
         answer: oneshot::Sender<Result<Published, Refused>>,
     },
+    /// Which of these documents would be published?
+    Wanted {
+        /// At most [`MAX_IDS`](super::MAX_IDS).
+        ids: Vec<ContentId>,
+        /// For each whether it was not published lately.
+        answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
+    },
+    /// Withdraw what was published under these URLs.
+    Unpublish {
+        /// At most [`MAX_IDS`](super::MAX_IDS).
+        urls: Vec<String>,
+        /// For each whether there was something; to be sent when keepers of all were told.
+        answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
+    },
+    /// Withdraw a part of all that was published.
+    UnpublishSome {
+        /// How much it was: nothing if that was all.
+        answer: oneshot::Sender<Result<usize, Refused>>,
+    },
     /// Search.
     Search {
         /// For what.
@@ -33,13 +52,6 @@ pub enum Call {
         /// The figures of this moment.
         answer: oneshot::Sender<Status>,
     },
-}
-
-/// What became of the documents of a [`Call::Publish`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Published {
-    /// How many of them had not been published already.
-    pub new: u64,
 }
 
 /// What is to be searched for.

@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use furui::search::QueryError;
 use serde_json::json;
 
-use super::{MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
+use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
 
 /// Why a request is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,10 @@ pub enum ApiError {
     Parameters(String),
     /// A parameter of publishing cannot be read: why.
     Publish(String),
+    /// A body is no list of ids.
+    Ids,
+    /// A body is no list of URLs.
+    Urls,
     /// `limit` is 0 or too large.
     Limit,
     /// `cursor` is none.
@@ -28,6 +32,8 @@ pub enum ApiError {
     Query(QueryError),
     /// As much is being searched, or published, as may be.
     Busy(&'static str),
+    /// What the node itself says.
+    Node(String),
     /// The node is being shut down.
     Closing,
     /// The node takes too long.
@@ -41,10 +47,15 @@ impl ApiError {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Foreign(_) => StatusCode::FORBIDDEN,
-            Self::Parameters(_) | Self::Publish(_) | Self::Limit | Self::Cursor | Self::Query(_) => {
-                StatusCode::BAD_REQUEST
-            }
+            Self::Parameters(_)
+            | Self::Publish(_)
+            | Self::Ids
+            | Self::Urls
+            | Self::Limit
+            | Self::Cursor
+            | Self::Query(_) => StatusCode::BAD_REQUEST,
             Self::Busy(_) | Self::Closing => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Node(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Slow => StatusCode::GATEWAY_TIMEOUT,
         }
     }
@@ -54,12 +65,17 @@ impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFound => f.write_str(
-                "nothing here; ask for / in a browser, /search?q=WORDS, /status or /metrics, or post to /publish",
+                "nothing here; ask for / in a browser, /search?q=WORDS, /status or /metrics, or post to /wanted, /publish or \
+                 /unpublish",
             ),
-            Self::Method => f.write_str("not with this method; POST to /publish, GET everything else"),
+            Self::Method => {
+                f.write_str("not with this method; POST to /wanted, /publish and /unpublish, GET everything else")
+            }
             Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
+            Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits a line, and at most {MAX_IDS} lines"),
+            Self::Urls => write!(f, "a body of URLs has one a line, at most {MAX_IDS} lines, and at most a MiB"),
             Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
             Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 48 hexadecimal digits"),
             Self::Query(error) => error.fmt(f),
@@ -68,6 +84,7 @@ impl fmt::Display for ApiError {
                 "already at as many {what} as a node does at once ({}); ask again later",
                 if *what == "searches" { MAX_SEARCHES } else { MAX_PUBLISHES }
             ),
+            Self::Node(why) => f.write_str(why),
             Self::Closing => f.write_str("the node is being shut down; start it again"),
             Self::Slow => write!(f, "no answer within {} seconds; look at /status, and ask again", PATIENCE.as_secs()),
         }

@@ -3,7 +3,10 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
-//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"bad":…,"done":true}` |
+//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"changed":…,"bad":…,"done":true}` |
+//! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits a line, at most 4096 | `{"wanted":[…]}`: which of them, counted from 0, are not published already |
+//! | `POST /unpublish`, a body of URLs, one a line, at most 4096 and a MiB | `{"withdrawn":…,"unknown":[…]}`: of how many something was published, and which of them, counted from 0, are others |
+//! | `POST /unpublish?all=true` | `{"withdrawn":…}`: how much of all that was published; ask again until nothing is left |
 //! | `GET /search?q=…` and, if wanted, `&limit=…&cursor=…&explain=true` | lines: `{"id":…,"url":…,"title":…,"snippet":…,"title_marks":[[0,5],…],"marks":[[…],…],"score":…}` as they are found (marks in bytes), `{"step":…,"sent":…,"received":…}` if explained, last `{"total":…,"bytes":…,"cursor":…,"whole":…}` |
 //! | `GET /status` | what the node is and holds: a page for who accepts `text/html`, JSON for all others |
 //! | `GET /metrics` | the same figures for Prometheus |
@@ -25,6 +28,8 @@ mod parts;
 mod publish;
 mod search;
 mod status;
+mod unpublish;
+mod wanted;
 
 use std::io;
 use std::sync::Arc;
@@ -36,9 +41,10 @@ use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 
-pub use crate::node::{Document, Span};
-pub use call::{Asked, Call, Event, Hit, Published, Refused, Step, Summary};
+pub use crate::node::{Document, Published, Span};
+pub use call::{Asked, Call, Event, Hit, Refused, Step, Summary};
 pub use error::ApiError;
+pub use publish::read_line;
 pub use status::Status;
 
 /// How many searches may run at once.
@@ -51,6 +57,8 @@ pub const MAX_LINE: usize = 8 << 20;
 pub const BATCH_DOCUMENTS: usize = 256;
 /// After how many bytes a [`Call::Publish`] takes no further document.
 pub const BATCH_BYTES: usize = 1 << 20;
+/// The most ids in one question what of it is wanted, and URLs of what is to be withdrawn.
+pub const MAX_IDS: usize = 4096;
 /// The most results of one search; the cursor in its last line leads on.
 pub const MAX_LIMIT: u32 = 1_000;
 /// How many results a search has if nothing else is asked for.
@@ -92,6 +100,8 @@ fn router(node: mpsc::Sender<Call>) -> Router {
     Router::new()
         .merge(page::routes())
         .route("/publish", post(publish::publish))
+        .route("/wanted", post(wanted::wanted))
+        .route("/unpublish", post(unpublish::unpublish))
         .route("/search", get(search::search))
         .route("/status", get(status::status))
         .route("/metrics", get(status::metrics))

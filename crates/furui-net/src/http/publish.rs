@@ -43,6 +43,17 @@ pub(super) async fn publish(
     Ok(response)
 }
 
+/// The document that a line of a body is: `{"url":…,"title":…,"text":…}`.
+///
+/// # Errors
+/// If it is none: a sentence that says why.
+pub fn read_line(line: &[u8]) -> Result<Record, String> {
+    let line: Line = serde_json::from_slice(line).map_err(|error| {
+        format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
+    })?;
+    Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() })
+}
+
 /// A line of a body.
 #[derive(Deserialize)]
 struct Line {
@@ -60,6 +71,8 @@ struct Progress {
     documents: u64,
     /// Those of them that had not been before.
     new: u64,
+    /// Those of these that took the place of others.
+    changed: u64,
     /// Lines that were none.
     bad: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -172,9 +185,10 @@ impl Publishing {
             published = timeout(PATIENCE, asking) => published.unwrap_or(Err(ApiError::Slow))?,
             () = self.lines.gone() => return Err(End::Gone),
         };
-        let Published { new } = published.map_err(|refused| End::Refused(refused.error))?;
+        let Published { new, changed } = published.map_err(|refused| End::Refused(refused.error))?;
         self.progress.documents += count;
         self.progress.new += new;
+        self.progress.changed += changed;
         Ok(())
     }
 }
@@ -208,10 +222,7 @@ fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, Strin
 }
 
 fn read(line: &[u8]) -> Result<Document, String> {
-    let line: Line = serde_json::from_slice(line).map_err(|error| {
-        format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
-    })?;
-    let record = Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() };
+    let record = read_line(line)?;
     let document = Document::new(&record).map_err(|error| error.to_string())?;
     // Its host alone does not make it worth finding.
     if furui::search::words(&record.title).chain(furui::search::words(&record.text)).next().is_none() {

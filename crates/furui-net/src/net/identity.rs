@@ -54,6 +54,14 @@ impl Identity {
         }
     }
 
+    /// The 32 secret bytes.
+    pub(crate) fn secret(&self) -> [u8; 32] {
+        let pair = self.0.clone().try_into_ed25519().expect("it was generated or read as one");
+        let mut secret = [0; 32];
+        secret.copy_from_slice(pair.secret().as_ref());
+        secret
+    }
+
     pub(super) fn keypair(&self) -> &Keypair {
         &self.0
     }

@@ -4,7 +4,7 @@ use furui::search::{Place, Report, Round, Snippets};
 use tokio::sync::mpsc;
 
 use super::{Node, NodeError, SearchEvent, SearchOptions};
-use crate::http::{Asked, Call, Event, Hit, Published, Refused, Status, Step, Summary};
+use crate::http::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
 
 /// Events on their way to the face.
 const EVENTS: usize = 16;
@@ -19,9 +19,20 @@ impl Node {
                 match call {
                     Call::Publish { documents, again, answer } => {
                         let published = node.publish(documents, again).await;
-                        let published = published.map(|new| Published { new });
                         // An error, here and below: whoever asked has gone.
                         let _ = answer.send(published.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::Unpublish { urls, answer } => {
+                        let withdrawn = node.withdraw(&urls).await;
+                        let _ = answer.send(withdrawn.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::UnpublishSome { answer } => {
+                        let withdrawn = node.withdraw_some().await;
+                        let _ = answer.send(withdrawn.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::Wanted { ids, answer } => {
+                        let wanted = node.wanted(&ids);
+                        let _ = answer.send(wanted.map_err(|error| Refused { error: error.to_string() }));
                     }
                     Call::Search { asked, events } => node.search_for_face(asked, events).await,
                     Call::Status { answer } => {

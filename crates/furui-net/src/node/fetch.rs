@@ -38,19 +38,40 @@ pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -
     Ok(Response::Fetched(fetched))
 }
 
-/// The records of these documents, as far as nodes that keep them answer; `None` where such a node says that the record
-/// fits none of the clauses. That those it sends fit is not checked here.
-pub(super) async fn records(
-    inner: &Inner,
-    ids: &[ContentId],
-    clauses: &[Clause],
-) -> HashMap<ContentId, Option<Record>> {
-    let mut records: HashMap<ContentId, Option<Record>> = HashMap::new();
+/// What became of asking for documents; those that are nowhere in it nobody who should keep them answered for.
+#[derive(Default)]
+pub(super) struct Records {
+    pub(super) found: HashMap<ContentId, Record>,
+    /// Those of which a node that keeps them says that they fit none of the clauses.
+    pub(super) unfit: HashSet<ContentId>,
+    /// Those of which a node that should keep them says that it does not: withdrawn, or expired. They may be found
+    /// elsewhere all the same.
+    pub(super) gone: HashSet<ContentId>,
+}
+
+impl Records {
+    /// Whether nobody else need be asked.
+    fn knows(&self, id: &ContentId) -> bool {
+        self.found.contains_key(id) || self.unfit.contains(id)
+    }
+}
+
+/// What a node says of a document.
+enum Told {
+    Record(Record),
+    Unfit,
+    Gone,
+}
+
+/// The records of these documents, as far as nodes that keep them answer and they fit. That those sent fit is not checked
+/// here.
+pub(super) async fn records(inner: &Inner, ids: &[ContentId], clauses: &[Clause]) -> Records {
+    let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
     // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
-        let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.contains_key(id)).collect();
+        let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.knows(id)).collect();
         let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
         let lookups: Vec<_> = keys.iter().map(|key| inner.net.closest(key, replicas)).collect();
         let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
@@ -63,15 +84,21 @@ pub(super) async fn records(
         }
         asked.extend(loads.into_iter().map(|(holder, ids)| records_of(inner, holder, ids, clauses)));
         let until = Instant::now() + patience;
-        while records.len() < ids.len() && !asked.is_empty() {
+        while !ids.iter().all(|id| records.knows(id)) && !asked.is_empty() {
             tokio::select! {
-                Some(fetched) = asked.next() => {
-                    for (id, record) in fetched {
-                        // Of keepers that contradict each other, the one that shows something is right.
-                        let known = records.entry(id).or_default();
-                        *known = record.or(known.take());
+                Some(told) = asked.next() => for (id, told) in told {
+                    match told {
+                        Told::Record(record) => {
+                            records.found.insert(id, record);
+                        }
+                        Told::Unfit => {
+                            records.unfit.insert(id);
+                        }
+                        Told::Gone => {
+                            records.gone.insert(id);
+                        }
                     }
-                }
+                },
                 () = sleep_until(until) => break,
             }
         }
@@ -85,7 +112,7 @@ async fn records_of(
     holder: Peer,
     mut ids: Vec<ContentId>,
     clauses: &[Clause],
-) -> Vec<(ContentId, Option<Record>)> {
+) -> Vec<(ContentId, Told)> {
     let mut records = Vec::with_capacity(ids.len());
     while !ids.is_empty() {
         let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
@@ -97,14 +124,15 @@ async fn records_of(
             match fetched {
                 Fetched::Record(bytes) if ContentId::of(&bytes) == id => {
                     if let Ok(record) = Record::decode(&bytes) {
-                        records.push((id, Some(record)));
+                        records.push((id, Told::Record(record)));
                     }
                 }
                 Fetched::Later => later.push(id),
                 // Nobody asked whether it fits anything.
                 Fetched::Unfit if clauses.is_empty() => {}
-                Fetched::Unfit => records.push((id, None)),
-                Fetched::Record(_) | Fetched::Unknown => {}
+                Fetched::Unfit => records.push((id, Told::Unfit)),
+                Fetched::Unknown => records.push((id, Told::Gone)),
+                Fetched::Record(_) => {}
             }
         }
         // One that only ever says "later" is not asked on.

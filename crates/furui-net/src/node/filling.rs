@@ -62,13 +62,15 @@ impl<'a> Filling<'a> {
                 }
                 self.checked += 1;
                 self.cursor = Some(place);
-                match records.remove(&place.id) {
-                    None => self.is_missing_some = true,
-                    Some(Some(record)) if self.fit.fits(&record) => {
+                match records.found.remove(&place.id) {
+                    Some(record) if self.fit.fits(&record) => {
                         self.found += 1;
                         hits.push(Hit { place, record: Some(record) });
                     }
-                    Some(_) => {}
+                    None if !records.unfit.contains(&place.id) && !records.gone.contains(&place.id) => {
+                        self.is_missing_some = true;
+                    }
+                    Some(_) | None => {}
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use furui::HashSpec;
 use furui::search::{
-    AnswerEvent, Answerer, ContentId, IdRange, Index, Listed, Listing, Peer, Refusal, Request, Response, SAMPLE,
+    AnswerEvent, Answerer, ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE,
     SURVEYED, WordPostings, WordSize, limits,
 };
 use tokio::runtime::{Builder, Handle};
@@ -281,6 +281,15 @@ impl Desk {
             }
             Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
             Request::Store { postings, records } => self.store(from, postings, records, bytes)?,
+            Request::Withdraw { keys } => {
+                if *from != self.net.me() && !self.allowance.grants(from, bytes, self.now()) {
+                    return Ok(Later::Now(Response::Refused(Refusal::Busy)));
+                }
+                let expires = unix_seconds() + LIFE.as_secs();
+                Response::Withdrawn { opened: self.kept.shelf.withdraw(&keys, expires, false)? }
+            }
+            Request::Locks { ids } => Response::Locks(locks(&mut self.kept.shelf, &ids)?),
+            Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
             // The answerer keeps these for itself.
@@ -304,7 +313,7 @@ impl Desk {
         &mut self,
         from: &Peer,
         mut postings: Vec<WordPostings>,
-        records: Vec<Vec<u8>>,
+        records: Vec<(Lock, Vec<u8>)>,
         bytes: usize,
     ) -> furui::Result<Response> {
         let me = self.net.me();
@@ -314,13 +323,20 @@ impl Desk {
         }
         let brought = postings.len() + records.len();
         postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
-        let mut records: Vec<_> = records.into_iter().map(|record| (ContentId::of(&record), record)).collect();
-        records.retain(|(id, _)| self.kept.near.may_keep(&me, &record_key(*id)));
+        let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
+        for (lock, record) in records {
+            let id = ContentId::of(&record);
+            if self.kept.near.may_keep(&me, &record_key(id)) {
+                locks.push((id, lock));
+                kept.push((id, record));
+            }
+        }
+        let records = kept;
         if brought > 0 && postings.is_empty() && records.is_empty() {
             return Ok(Response::Refused(Refusal::Invalid));
         }
         let expires = unix_seconds() + LIFE.as_secs();
-        Ok(Response::Stored { new: self.kept.shelf.store(&postings, &records, expires)?.new })
+        Ok(Response::Stored { new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new })
     }
 
     /// The lists that another may well have to keep, in short; none if nothing has changed since it had them all.
@@ -361,12 +377,27 @@ impl Desk {
                 ids.retain(|id| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
             }
             let expiries = shelf.expiries(&ids)?;
-            let days =
-                expiries.into_iter().map(|at| (at.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8).collect();
+            let days = expiries.into_iter().map(|at| days(at, now)).collect();
             room = room.saturating_sub(ids.len() * LISTED_ID);
             lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)
+    }
+
+    /// Keys that opened locks of what another may well have to keep.
+    fn withdrawn(&mut self, from: &Peer, range: IdRange) -> furui::Result<Response> {
+        let now = unix_seconds();
+        let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;
+        let more = keys.len() == limits::KEYS;
+        let last = keys.last().filter(|_| more).map(|(id, ..)| id.head());
+        // The other side goes on after the head of the last, whose keys may not all be here.
+        if let Some(last) = last.filter(|last| keys.first().is_some_and(|(id, ..)| id.head() < *last)) {
+            keys.retain(|(id, ..)| id.head() < last);
+        }
+        let last = keys.last().filter(|_| more).map(|(id, ..)| *id);
+        keys.retain(|(id, ..)| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
+        let keys = keys.into_iter().map(|(id, key, expires)| (id, key, days(expires, now))).collect();
+        Ok(Response::Keys { keys, more })
     }
 
     fn respond(&self, reply: Reply, response: &Response) {
@@ -378,6 +409,21 @@ impl Desk {
 enum Later {
     Now(Response),
     Sizes(Vec<(String, WordSize)>),
+}
+
+/// How many days are left, rounded down.
+fn days(until: u64, now: u64) -> u8 {
+    (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
+}
+
+/// The locks of these documents.
+fn locks(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Vec<(Lock, u8)>>> {
+    let now = unix_seconds();
+    let mut locks = Vec::with_capacity(ids.len());
+    for id in ids {
+        locks.push(shelf.locks(*id)?.into_iter().map(|(lock, expires)| (lock, days(expires, now))).collect());
+    }
+    Ok(locks)
 }
 
 fn respond(counts: &Counts, reply: Reply, response: &Response) {

@@ -20,6 +20,7 @@ mod published;
 mod repair;
 mod search;
 mod survey;
+mod withdraw;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,13 +36,13 @@ use crate::net::{Config, Identity, IdentityError, Net, StartError};
 use crate::shelf::{Shelf, ShelfOptions, Statistics};
 use history::History;
 use keeper::Keeper;
-use published::Published;
+use published::Published as PublishedTable;
 use repair::Repair;
 use search::Known;
 use survey::LastSurvey;
 
 pub use history::{SPAN, SPANS, Span};
-pub use publish::{Document, PublishError};
+pub use publish::{Document, PublishError, Published};
 pub use repair::Progress;
 pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
 
@@ -59,7 +60,9 @@ struct Inner {
     keeper: Keeper,
     known: Known,
     survey: LastSurvey,
-    published: Published,
+    published: PublishedTable,
+    /// What the keys of its documents' locks are made of.
+    secret: [u8; 32],
     whole: AtomicBool,
     searches: AtomicU64,
     documents: AtomicU64,
@@ -111,7 +114,8 @@ impl Node {
             Some(directory) => Shelf::open(directory, ShelfOptions::default())?,
             None => Shelf::in_memory(ShelfOptions::default())?,
         };
-        let published = Published::open(directory)?;
+        let published = PublishedTable::open(directory)?;
+        let secret = config.identity.secret();
         let (net, inbound) = Net::start(config).await?;
         let (keeper, thread) = Keeper::start(shelf, net.clone(), inbound)
             .await
@@ -125,6 +129,7 @@ impl Node {
             known: Known::new(),
             survey: LastSurvey::default(),
             published,
+            secret,
             whole: AtomicBool::new(false),
             searches: AtomicU64::new(0),
             documents: AtomicU64::new(0),

@@ -4,13 +4,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use furui::search::{
-    ContentId, Peer, Record, RecordError, Refusal, Request, Response, SAMPLE, Weight, is_sampled, limits,
+    ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, SAMPLE, Weight, is_sampled, limits,
 };
 use futures::StreamExt;
 use tokio::time::sleep;
 
 use super::keeper::{LIFE, unix_seconds};
-use super::{Inner, Node, record_key, word_key};
+use super::{Inner, Node, record_key, withdraw, word_key};
 use crate::net::{CallError, Net};
 
 /// Keys whose keepers are asked for in one piece, of what this node knows.
@@ -56,8 +56,28 @@ pub enum PublishError {
         /// How many lists and records are missing.
         missing: usize,
     },
+    /// No keeper of some documents answers.
+    NotWithdrawn {
+        /// How many documents.
+        missing: usize,
+    },
     /// This node's own storage.
     Storage(String),
+}
+
+impl PublishError {
+    pub(super) fn storage(error: impl fmt::Display) -> Self {
+        Self::Storage(error.to_string())
+    }
+}
+
+/// What [`Node::publish`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Published {
+    /// Documents that were published: those that were so lately are not among them.
+    pub new: u64,
+    /// How many of these took the place of another that this node had published under the same URL.
+    pub changed: u64,
 }
 
 impl fmt::Display for PublishError {
@@ -65,6 +85,12 @@ impl fmt::Display for PublishError {
         match self {
             Self::NotStored { missing } => {
                 write!(f, "no node took {missing} of the lists and records; publish again when the network is well")
+            }
+            Self::NotWithdrawn { missing } => {
+                write!(
+                    f,
+                    "no node that keeps them answers for {missing} of the documents; they are withdrawn when one does"
+                )
             }
             Self::Storage(why) => why.fmt(f),
         }
@@ -76,60 +102,81 @@ impl std::error::Error for PublishError {}
 /// What belongs together: it is stored as a whole, or not at all.
 enum Parcel {
     Postings(String, Vec<(ContentId, Weight)>),
-    Record(Vec<u8>),
+    Record(Lock, Vec<u8>),
 }
 
 impl Parcel {
     fn bytes(&self) -> usize {
         match self {
             Self::Postings(word, ids) => word.len() + (ContentId::BYTES + Weight::BYTES) * ids.len() + 8,
-            Self::Record(record) => record.len() + 8,
+            Self::Record(_, record) => Lock::BYTES + record.len() + 8,
         }
     }
 }
 
 impl Node {
+    /// For each of these documents whether [`publish`](Self::publish) would publish it.
+    ///
+    /// # Errors
+    /// If this node's storage fails.
+    pub fn wanted(&self, ids: &[ContentId]) -> Result<Vec<bool>, PublishError> {
+        let recent = self.0.published.recent(ids, unix_seconds() - LIFE.as_secs() / 2);
+        let recent = recent.map_err(PublishError::storage)?;
+        Ok(recent.into_iter().map(|recent| !recent).collect())
+    }
+
     /// Publishes documents: their words to the lists, their records to the nodes closest to them. Those that this node
-    /// published within half of their life are left out, unless `again`. Returns how many it published.
+    /// published within half of their life are left out, unless `again`. What this node has published before under the same
+    /// URLs is withdrawn.
     ///
     /// # Errors
     /// If a list or record found no keeper: then nothing is noted as published, and all can be published again.
-    pub async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<u64, PublishError> {
+    pub async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
         let inner = &*self.0;
-        let storage = |error: redb::Error| PublishError::Storage(error.to_string());
         let now = unix_seconds();
         let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
         let recent = match again {
             true => vec![false; ids.len()],
-            false => inner.published.recent(&ids, now - LIFE.as_secs() / 2).map_err(storage)?,
+            false => inner.published.recent(&ids, now - LIFE.as_secs() / 2).map_err(PublishError::storage)?,
         };
         let fresh: Vec<Document> =
             documents.into_iter().zip(recent).filter(|(_, recent)| !recent).map(|(fresh, _)| fresh).collect();
         if fresh.is_empty() {
-            return Ok(0);
+            return Ok(Published::default());
         }
-        let ids: Vec<ContentId> = fresh.iter().map(|document| document.id).collect();
+        let urls =
+            fresh.iter().map(|document| Record::decode(&document.record).map(|record| (document.id, record.url)));
+        // What is no record nobody will find; its keepers do not mind.
+        let urls: Vec<(ContentId, String)> = urls.filter_map(Result::ok).collect();
+        let new = fresh.len() as u64;
         store(inner, fresh).await?;
         let published = inner.published.clone();
-        let noted = tokio::task::spawn_blocking(move || published.set(&ids, now).map(|()| ids.len() as u64)).await;
-        let count = noted.map_err(|error| PublishError::Storage(error.to_string()))?.map_err(storage)?;
-        inner.documents.fetch_add(count, Ordering::Relaxed);
-        Ok(count)
+        let changed = tokio::task::spawn_blocking(move || published.set(&urls, now)).await;
+        let changed = changed.map_err(PublishError::storage)?.map_err(PublishError::storage)?;
+        inner.documents.fetch_add(new, Ordering::Relaxed);
+        if changed > 0 {
+            // Those whose keepers do not answer are noted, and told later.
+            let _ = withdraw::tell(inner).await;
+        }
+        Ok(Published { new, changed })
     }
 }
 
 /// Gives each list and each record to its keepers.
 pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(), PublishError> {
+    let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
+    let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
     let mut lists: BTreeMap<String, Vec<(ContentId, Weight)>> = BTreeMap::new();
     let mut parcels = Vec::new();
-    for Document { id, record, words } in documents {
+    for (Document { id, record, words }, withdrawals) in documents.into_iter().zip(withdrawals) {
         if is_sampled(id)
             && let Some((_, weight)) = words.first()
         {
             lists.entry(SAMPLE.to_owned()).or_default().push((id, *weight));
         }
         words.into_iter().for_each(|(word, weight)| lists.entry(word).or_default().push((id, weight)));
-        parcels.push((record_key(id), Parcel::Record(record)));
+        let lock = LockKey::of(&inner.secret, id, withdrawals).lock();
+        parcels.push((record_key(id), Parcel::Record(lock, record)));
     }
     for (word, ids) in lists {
         let key = word_key(&word);
@@ -152,7 +199,7 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(),
 }
 
 /// For each node the places of the keys that it is to keep.
-async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
+pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
     let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
     let mut add = |number, keepers: Vec<Peer>| {
         keepers.into_iter().for_each(|keeper| loads.entry(keeper).or_default().push(number));
@@ -197,7 +244,7 @@ async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[P
     for &number in &numbers {
         match &parcels[number] {
             Parcel::Postings(word, ids) => postings.push((word.clone(), ids.clone())),
-            Parcel::Record(record) => records.push(record.clone()),
+            Parcel::Record(lock, record) => records.push((*lock, record.clone())),
         }
     }
     let Ok(request) = (Request::Store { postings, records }).encode() else { return Vec::new() };

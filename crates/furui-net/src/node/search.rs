@@ -257,10 +257,12 @@ impl Node {
 }
 
 /// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and fits what
-/// was asked for. Documents that do not are left out: a keeper of a list lied.
+/// was asked for. Documents that do not are left out: a keeper of a list lied; and so are those that were
+/// withdrawn.
 async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> Vec<Hit> {
     let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
     let mut records = fetch::records(inner, &ids, &[]).await;
-    let hits = places.into_iter().map(|place| Hit { place, record: records.remove(&place.id).flatten() });
+    let hits = places.into_iter().map(|place| Hit { place, record: records.found.remove(&place.id) });
+    let hits = hits.filter(|hit| hit.record.is_some() || !records.gone.contains(&hit.place.id));
     hits.filter(|hit| hit.record.as_ref().is_none_or(|record| fit.fits(record))).collect()
 }

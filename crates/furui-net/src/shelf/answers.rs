@@ -16,7 +16,7 @@ use super::lists::{self, Extent};
 use super::posting::Posting;
 use super::recent::{Fresh, Recent};
 use super::runs::{Gather, Part};
-use super::{RECORDS, Shelf, records};
+use super::{RECORDS, Shelf, locks, records};
 
 /// A word of a shelf, and its list in two numbers: equal lists have equal ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Shelf {
         })
     }
 
-    /// The ids of the documents whose records are kept, in `range`, ascending: all of them, or the first `most`.
+    /// The ids of the documents whose records are kept, those lately withdrawn among them, in `range`, ascending: all of them, or the first `most`.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -203,6 +203,9 @@ impl Shelf {
             None => older.find(totals.id_hash(), id)?,
         };
         let Some(number) = number else { return Ok(None) };
+        if locks::is_gone(view, number)? {
+            return Ok(None);
+        }
         if let Some(record) = recent.records.get(&number) {
             return Ok(Some(record.clone()));
         }

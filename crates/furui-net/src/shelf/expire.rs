@@ -141,7 +141,7 @@ impl Shelf {
 }
 
 /// Takes a block of records away if at least half of them are of no use any more; returns the others, to be kept elsewhere.
-fn empty(
+pub(super) fn empty(
     tables: &mut Tablets<'_>,
     older: &mut Documents<'_>,
     block: u32,

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use furui::dict::{Dict, DictOptions};
-use furui::search::{ContentId, MAX_WORD, WordPostings};
+use furui::search::{ContentId, Lock, MAX_WORD, WordPostings};
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
 
@@ -11,7 +11,7 @@ use super::place::Place;
 use super::recent::Recent;
 use super::resolver::Resolver;
 use super::tables::{JOURNAL, Tables, Totals};
-use super::{Runs, ShelfOptions};
+use super::{Runs, ShelfOptions, locks};
 
 /// The longest record, in bytes.
 pub const MAX_RECORD: usize = 4 << 20;
@@ -53,6 +53,8 @@ pub struct Shelf {
     pub(super) options: ShelfOptions,
     /// The number of the journal's next row.
     sequence: u64,
+    /// Locks that were opened since it was opened.
+    pub(super) withdrawals: u64,
     pub(super) whole: bool,
     /// A change failed.
     broken: bool,
@@ -95,6 +97,7 @@ impl Shelf {
             recent: Recent::new(totals.next_document),
             runs: Runs::new(options.cached_bytes),
             sequence: 0,
+            withdrawals: 0,
             whole: false,
             broken: false,
             directory: directory.map(Path::to_owned),
@@ -132,6 +135,25 @@ impl Shelf {
         Ok(())
     }
 
+    /// [`store`](Self::store)s, and puts locks beside records: then who has the keys can [`withdraw`](Self::withdraw) them. A
+    /// record whose locks here were all opened before is not kept, and no lock that was.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    pub fn store_locked(
+        &mut self,
+        postings: &[WordPostings],
+        records: &[(ContentId, Vec<u8>)],
+        locks: &[(ContentId, Lock)],
+        expires: u64,
+    ) -> Result<Stored> {
+        check(postings, records)?;
+        self.changing(|shelf| {
+            let locks::Admitted { records, locks } = locks::admit(shelf.tables.view()?, records, locks)?;
+            shelf.try_store(postings, &records, &locks, to_time(expires).max(1))
+        })
+    }
+
     /// Keeps postings, by word the ids of documents that hold it, and records of documents, by id; all of these documents
     /// until `expires`, a time in seconds, or longer if they are known to. What is there already is not stored again.
     ///
@@ -148,14 +170,14 @@ impl Shelf {
         records: &[(ContentId, Vec<u8>)],
         expires: u64,
     ) -> Result<Stored> {
-        check(postings, records)?;
-        self.changing(|shelf| shelf.try_store(postings, records, to_time(expires).max(1)))
+        self.store_locked(postings, records, &[], expires)
     }
 
     fn try_store(
         &mut self,
         postings: &[WordPostings],
         records: &[(ContentId, Vec<u8>)],
+        locks: &[(ContentId, Lock)],
         expires: u32,
     ) -> Outcome<Stored> {
         let Self { tables, words, recent, totals, .. } = self;
@@ -170,15 +192,20 @@ impl Shelf {
             resolver.postings(number, ids)?;
         }
         records.iter().try_for_each(|(id, record)| resolver.record(*id, record))?;
+        let locks = locks.iter().map(|&(id, lock)| Ok((resolver.number(id, 0)?, lock)));
+        let locks = locks.collect::<Outcome<Vec<_>>>()?;
         let mut change = resolver.finish()?;
         change.words = new_words;
         if change.is_empty() {
+            if !locks.is_empty() {
+                self.tables.change(|transaction| locks::add(transaction, &locks, expires))?;
+            }
             return Ok(Stored::default());
         }
         let row = change.encode();
         self.tables.change(|transaction| {
             transaction.open_table(JOURNAL)?.insert(self.sequence, row.as_slice())?;
-            Ok(())
+            locks::add(transaction, &locks, expires)
         })?;
         self.sequence += 1;
         let new = self.recent.apply(change, self.tables.view()?, &mut self.totals, &mut self.runs)?;
@@ -197,7 +224,9 @@ impl Shelf {
     /// [`Error::Io`] if the disk is full, or fails, or the database is damaged.
     pub fn expire(&mut self, now: u64) -> Result<u64> {
         self.changing(|shelf| {
-            let forgotten = shelf.forget(to_time(now).min(u32::MAX - 1))?;
+            let now = to_time(now).min(u32::MAX - 1);
+            let forgotten = shelf.forget(now)?;
+            shelf.forget_locks(now)?;
             if forgotten > 0 {
                 shelf.tables.compact()?;
             }
@@ -219,7 +248,7 @@ impl Shelf {
 
     /// Another number after each change of what is kept, but for what expires.
     pub fn changes(&self) -> u64 {
-        self.sequence
+        self.sequence + self.withdrawals
     }
 
     /// Says whether the node has been given all that it should hold; no, after opening.
@@ -228,7 +257,7 @@ impl Shelf {
     }
 
     /// Whether changes can be made, and then the change: if it fails, the last.
-    fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
+    pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
         if self.broken {
             let file = self.tables.file();
             return Err(Error::Config(format!("{file}: a change failed before; open it again to go on")));

@@ -9,6 +9,7 @@ mod fault;
 mod flush;
 mod holdings;
 mod lists;
+mod locks;
 mod options;
 mod place;
 mod posting;

@@ -74,7 +74,8 @@ fn pack_block(records: &[(u32, Vec<u8>)]) -> Vec<u8> {
         varint::put(&mut raw, record.len() as u64);
     }
     records.iter().for_each(|(_, record)| raw.extend(record));
-    deflate::pack(&raw, Compression::default())
+    // A twentieth smaller than at the usual level, for half as much time again.
+    deflate::pack(&raw, Compression::best())
 }
 
 /// The records of a block.

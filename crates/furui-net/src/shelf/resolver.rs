@@ -35,8 +35,8 @@ impl<'s> Resolver<'s> {
         Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), change }
     }
 
-    /// The number of a document, which from now on is known.
-    fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
+    /// The number of a document, which from now on is known; `length` is the step of its length, or 0.
+    pub(super) fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
         let Numbered { number, length: known } = match self.numbers.get(&id) {
             Some(numbered) => *numbered,
             None => self.look_up(id, length)?,

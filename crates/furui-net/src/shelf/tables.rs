@@ -19,6 +19,10 @@ pub(super) const IDS: TableDefinition<(u64, u32), ()> = TableDefinition::new("id
 pub(super) const DOCUMENTS: TableDefinition<u32, Row> = TableDefinition::new("documents");
 pub(super) const RECORDS: TableDefinition<u32, Row> = TableDefinition::new("records");
 
+pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks");
+pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("more locks");
+pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
+
 /// The version of what the tables hold: docs/format.md, "Shelf".
 const VERSION: u64 = 1;
 
@@ -37,6 +41,9 @@ pub(super) struct View {
     pub(super) ids: ReadOnlyTable<(u64, u32), ()>,
     pub(super) documents: ReadOnlyTable<u32, Row>,
     pub(super) records: ReadOnlyTable<u32, Row>,
+    pub(super) locks: ReadOnlyTable<u32, Row>,
+    pub(super) more_locks: ReadOnlyTable<u32, Row>,
+    pub(super) withdrawn: ReadOnlyTable<&'static [u8; 40], &'static [u8; 24]>,
 }
 
 /// The same tables, to be changed.
@@ -115,6 +122,9 @@ impl Tables {
         };
         transaction.open_table(JOURNAL)?;
         Tablets::open(&transaction)?;
+        transaction.open_table(LOCKS)?;
+        transaction.open_table(MORE_LOCKS)?;
+        transaction.open_table(WITHDRAWN)?;
         transaction.commit()?;
         Ok(totals)
     }
@@ -129,6 +139,9 @@ impl Tables {
                 ids: transaction.open_table(IDS)?,
                 documents: transaction.open_table(DOCUMENTS)?,
                 records: transaction.open_table(RECORDS)?,
+                locks: transaction.open_table(LOCKS)?,
+                more_locks: transaction.open_table(MORE_LOCKS)?,
+                withdrawn: transaction.open_table(WITHDRAWN)?,
             });
         }
         Ok(self.view.as_ref().expect("just put there"))

@@ -24,6 +24,10 @@ pub const RECORDS: usize = 1 << 12;
 pub const LISTS: usize = 1 << 14;
 /// Lists that are handed over in one message.
 pub const LISTED: usize = 1 << 12;
+/// Locks of a record.
+pub const LOCKS: usize = 4;
+/// Keys of locks in a message.
+pub const KEYS: usize = 1 << 13;
 /// Exchanges that the answer to a search tells the cost of.
 pub const COSTS: usize = WORDS;
 

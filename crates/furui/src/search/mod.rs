@@ -24,6 +24,7 @@ mod fit;
 mod id;
 mod index;
 pub mod limits;
+mod lock;
 mod message;
 mod pattern;
 mod peer;
@@ -47,6 +48,7 @@ pub use codec::{
 pub use fit::Fit;
 pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing, WordPostings};
+pub use lock::{Lock, LockKey};
 pub use message::{
     CodingKind, Cost, Fetched, Found, Listed, Meet, MessageError, Met, Ranked, Ranking, Refusal, Request, Response,
     Search, Settle, Term, Wants, WordSize,

@@ -135,10 +135,10 @@ impl<'a> Tokens<'a> {
         self.start + start..self.start + self.ends[last].1
     }
 
-    /// Takes the next unit out of the piece.
-    fn step(&mut self) {
+    /// Takes the next unit out of the piece; its word, if that is the next.
+    fn step(&mut self) -> Option<Token<'a>> {
         let rest = &self.piece[self.at..];
-        let Some(c) = rest.chars().next() else { return };
+        let c = rest.chars().next()?;
         let kind = kind(c);
         if kind == Kind::None {
             let span = self.span(self.at..self.at + c.len_utf8());
@@ -151,7 +151,7 @@ impl<'a> Tokens<'a> {
                 }
                 _ => self.end_run(),
             }
-            return;
+            return None;
         }
         let length = if kind == Kind::Spaced { word_length(rest) } else { cluster_length(rest) };
         let start = self.at;
@@ -164,11 +164,16 @@ impl<'a> Tokens<'a> {
                 Cow::Borrowed(piece) => Cow::Borrowed(cut(&piece[start..self.at], MAX_WORD)),
                 Cow::Owned(piece) => Cow::Owned(cut(&piece[start..self.at], MAX_WORD).to_owned()),
             };
-            self.ready.push_back(Token { word, implied: false, is_cut: length > MAX_WORD, unit, span });
+            let token = Token { word, implied: false, is_cut: length > MAX_WORD, unit, span };
+            if self.ready.is_empty() {
+                return Some(token);
+            }
+            self.ready.push_back(token);
         } else {
             let text = cut(&self.piece[start..self.at], MAX_CLUSTER).to_owned();
             self.push_cluster(Cluster { text, kind, unit, span, follows: self.last.is_some() });
         }
+        None
     }
 
     fn push_cluster(&mut self, cluster: Cluster) {
@@ -210,7 +215,9 @@ impl<'a> Iterator for Tokens<'a> {
                 return Some(token);
             }
             if self.at < self.piece.len() {
-                self.step();
+                if let Some(token) = self.step() {
+                    return Some(token);
+                }
                 continue;
             }
             let Some((start, piece)) = self.pieces.next() else {

@@ -3,10 +3,12 @@ use maud::html;
 use super::layout::Layout;
 
 /// What can be asked, with an example that is asked by clicking on it.
-const FORMS: [(&str, &str); 4] = [
+const FORMS: [(&str, &str); 6] = [
     ("bloom filter", "both words, anywhere in title or text"),
-    ("filter -coffee", "the first word, without the other"),
+    ("\"bloom filter\"", "the words one after the other"),
+    ("filter -coffee", "the first word, without the other; a phrase or a site can be left out, too"),
     ("bloom OR cuckoo", "one of the words, or both"),
+    ("filter site:wikipedia.org", "the word, on that host or one below it"),
     ("filter (bloom OR cuckoo)", "as in arithmetic: OR comes last, unless in parentheses"),
 ];
 

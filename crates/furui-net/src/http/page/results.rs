@@ -123,10 +123,15 @@ impl Page {
         html! {
             @if self.shown > 0 {
                 p #summary {
-                    "Results " (count(self.from)) " to " (count(last)) ", "
+                    @if self.shown == 1 { "Result " (count(last)) }
+                    @else { "Results " (count(self.from)) " to " (count(last)) }
+                    ", "
                     @if summary.cursor.is_some() { "and there are more" } @else { "the last" }
                     "; " (took) " and " (messages) " of messages."
                 }
+            } @else if summary.cursor.is_some() {
+                p #summary { "Nothing was found so far, and there is more to look at; " (took) " and " (messages) " of
+                    messages." }
             } @else if self.is_first {
                 p #summary { "Nothing was found; " (took) " and " (messages) " of messages." }
                 (advice())

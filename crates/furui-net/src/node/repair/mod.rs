@@ -15,6 +15,7 @@ use super::fetch;
 use super::keeper::{LIFE, unix_seconds};
 use super::places::Places;
 use super::publish::{self, Document};
+use super::withdraw;
 use super::{Inner, Node};
 use crate::net::Net;
 use taking::{Taking, Why};
@@ -177,16 +178,18 @@ async fn renew(inner: &Inner) {
     let now = unix_seconds();
     // A storage that fails says so to whoever asks it next.
     let _ = inner.keeper.ask(move |shelf| shelf.expire(now)).await;
+    let _ = withdraw::tell(inner).await;
+    let _ = inner.published.forget(now - LIFE.as_secs());
     let half = now - LIFE.as_secs() / 2;
     while let Ok(stale) = inner.published.stale(half, limits::FETCHED)
         && !stale.is_empty()
     {
-        let records = fetch::records(inner, &stale, &[]).await;
+        let records = fetch::records(inner, &stale, &[]).await.found;
         let documents = records
             .into_iter()
-            .filter_map(|(id, record)| Document::new(&record?).ok().filter(|document| document.id == id));
+            .filter_map(|(id, record)| Document::new(&record).ok().filter(|document| document.id == id));
         // Those whose record nobody has any more are left out until then, too.
-        if publish::store(inner, documents.collect()).await.is_err() || inner.published.set(&stale, now).is_err() {
+        if publish::store(inner, documents.collect()).await.is_err() || inner.published.renew(&stale, now).is_err() {
             return;
         }
     }

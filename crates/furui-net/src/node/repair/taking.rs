@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use furui::search::{ContentId, Fetched, IdRange, Listed, Peer, Request, Response, WordPostings, limits};
+use furui::search::{
+    ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Request, Response, WordPostings, limits,
+};
 
 use super::super::keeper::{LIFE, unix_seconds};
 use super::super::places::Places;
@@ -28,6 +30,13 @@ pub(super) struct Taking<'a> {
     postings: u64,
     record_bytes: u64,
     calls: u32,
+}
+
+/// Records and locks that are kept equally long.
+#[derive(Default)]
+struct Locked {
+    records: Vec<(ContentId, Vec<u8>)>,
+    locks: Vec<(ContentId, Lock)>,
 }
 
 /// Why not everything was taken over.
@@ -81,6 +90,7 @@ impl<'a> Taking<'a> {
                 _ => break,
             }
         }
+        self.take_withdrawals().await?;
         self.take_records().await?;
         Ok(state.unwrap_or_default())
     }
@@ -153,9 +163,40 @@ impl<'a> Taking<'a> {
             }
         }
         for (days, postings) in by_days {
-            self.store(days, postings, Vec::new()).await?;
+            self.store(days, postings, Vec::new(), Vec::new()).await?;
         }
         Ok(())
+    }
+
+    /// Which documents that this node should keep have been withdrawn.
+    async fn take_withdrawals(&mut self) -> Result<(), Why> {
+        let me = self.inner.net.me();
+        let mut range = IdRange::ALL;
+        loop {
+            let Response::Keys { keys, more } = self.ask(&Request::Withdrawn { range }).await? else {
+                return Err(Why::Lied);
+            };
+            let is_honest = keys.is_sorted_by(|a, b| a.0 <= b.0) && keys.iter().all(|(id, ..)| range.contains(*id));
+            if !is_honest || more && keys.is_empty() {
+                return Err(Why::Lied);
+            }
+            let last = keys.last().map(|(id, ..)| id.head());
+            let mut by_days: BTreeMap<u8, Vec<(ContentId, LockKey)>> = BTreeMap::new();
+            for (id, key, days) in keys {
+                if days > 0 && self.places.keeps(&me, &record_key(id)) {
+                    by_days.entry(days).or_default().push((id, key));
+                }
+            }
+            for (days, keys) in by_days {
+                let until = unix_seconds() + (u64::from(days) * DAY).min(LIFE.as_secs());
+                let withdrawn = self.inner.keeper.ask(move |shelf| shelf.withdraw(&keys, until, true)).await;
+                self.new += withdrawn.and_then(Result::ok).ok_or(Why::Stopped)?;
+            }
+            match last.filter(|_| more).and_then(|last| last.checked_add(1)).filter(|first| *first <= range.last) {
+                Some(first) => range.first = first,
+                None => return Ok(()),
+            }
+        }
     }
 
     /// The records that this node should keep, and has not.
@@ -189,14 +230,14 @@ impl<'a> Taking<'a> {
             let batch: Vec<_> = missing.drain(..missing.len().min(limits::FETCHED)).collect();
             let request = Request::Fetch { ids: batch.iter().map(|(id, _)| *id).collect(), clauses: Vec::new() };
             let Response::Fetched(fetched) = self.ask(&request).await? else { return Err(Why::Lied) };
-            let mut by_days: BTreeMap<u8, Vec<(ContentId, Vec<u8>)>> = BTreeMap::new();
+            let mut records = Vec::new();
             let mut later = Vec::new();
             for ((id, days), fetched) in batch.into_iter().zip(fetched) {
                 match fetched {
                     Fetched::Record(record) if ContentId::of(&record) == id => {
                         let left = self.record_bytes.checked_sub(record.len() as u64);
                         self.record_bytes = left.ok_or(Why::Enough)?;
-                        by_days.entry(days).or_default().push((id, record));
+                        records.push((id, record));
                     }
                     Fetched::Record(_) | Fetched::Unfit => return Err(Why::Lied),
                     Fetched::Later => later.push((id, days)),
@@ -204,12 +245,29 @@ impl<'a> Taking<'a> {
                 }
             }
             // One that only ever says "later" is not asked on.
-            if !by_days.is_empty() {
+            if !records.is_empty() {
                 missing.extend(later);
+                self.store_records(records).await?;
             }
-            for (days, records) in by_days {
-                self.store(days, Vec::new(), records).await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps records with their locks, each as long as its locks; one without a lock could never be withdrawn, and is left.
+    async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
+        let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
+        let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };
+        let mut by_days: BTreeMap<u8, Locked> = BTreeMap::new();
+        for ((id, record), locks) in records.into_iter().zip(locks) {
+            for (lock, days) in &locks {
+                by_days.entry(*days).or_default().locks.push((id, *lock));
             }
+            if let Some(days) = locks.iter().map(|(_, days)| *days).max() {
+                by_days.entry(days).or_default().records.push((id, record));
+            }
+        }
+        for (days, Locked { records, locks }) in by_days {
+            self.store(days, Vec::new(), records, locks).await?;
         }
         Ok(())
     }
@@ -220,12 +278,14 @@ impl<'a> Taking<'a> {
         days: u8,
         postings: Vec<WordPostings>,
         records: Vec<(ContentId, Vec<u8>)>,
+        locks: Vec<(ContentId, Lock)>,
     ) -> Result<(), Why> {
         let life = (u64::from(days) * DAY).min(LIFE.as_secs());
         if life == 0 {
             return Ok(());
         }
-        let stored = self.inner.keeper.ask(move |shelf| shelf.store(&postings, &records, unix_seconds() + life));
+        let until = unix_seconds() + life;
+        let stored = self.inner.keeper.ask(move |shelf| shelf.store_locked(&postings, &records, &locks, until));
         let stored = stored.await.and_then(Result::ok).ok_or(Why::Stopped)?;
         self.new += stored.new;
         Ok(())

@@ -8,7 +8,7 @@ mod request;
 mod response;
 mod writer;
 
-use super::{Clause, Coding, ContentId, IdRange, Peer, Weight, WordPostings};
+use super::{Clause, Coding, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPostings};
 
 pub use error::MessageError;
 pub use ranked::{Ranked, Ranking};
@@ -41,8 +41,23 @@ pub enum Request {
     Store {
         /// For each word the postings to add to its list.
         postings: Vec<WordPostings>,
-        /// Documents to keep.
-        records: Vec<Vec<u8>>,
+        /// Documents to keep, each with the lock of who publishes it.
+        records: Vec<(Lock, Vec<u8>)>,
+    },
+    /// These documents are to be found no more, as far as it is up to whoever has these keys.
+    Withdraw {
+        /// Documents and keys to locks of them.
+        keys: Vec<(ContentId, LockKey)>,
+    },
+    /// The locks of these documents, for hand-over.
+    Locks {
+        /// Their ids.
+        ids: Vec<ContentId>,
+    },
+    /// Which locks of documents have been opened, for hand-over.
+    Withdrawn {
+        /// Of which documents.
+        range: IdRange,
     },
     /// What do you hold that I should hold too? Answered word by word from `from` on.
     Compare {
@@ -80,6 +95,21 @@ pub enum Response {
     Stored {
         /// New postings and records.
         new: u64,
+    },
+    /// To [`Request::Withdraw`].
+    Withdrawn {
+        /// How many locks the keys opened.
+        opened: u64,
+    },
+    /// To [`Request::Locks`]: for each document its locks, and for how many days more each is kept, rounded down.
+    Locks(Vec<Vec<(Lock, u8)>>),
+    /// To [`Request::Withdrawn`].
+    Keys {
+        /// Documents in ascending order, keys to locks of them, and for how many days more each is remembered, rounded
+        /// down.
+        keys: Vec<(ContentId, LockKey, u8)>,
+        /// Whether the range has others after the last of them.
+        more: bool,
     },
     /// To [`Request::Compare`]: words in order with the size and the fingerprint of their lists; `more` if there are others.
     Compared {

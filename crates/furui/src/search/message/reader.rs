@@ -37,6 +37,13 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
+    /// As many bytes as the caller has room for.
+    pub(super) fn raw<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], MessageError> {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(self.take(what, N)?);
+        Ok(bytes)
+    }
+
     pub(super) fn byte(&mut self, what: &'static str) -> Result<u8, MessageError> {
         Ok(self.take(what, 1)?[0])
     }

@@ -1,4 +1,4 @@
-use super::super::{Wants, limits};
+use super::super::{ContentId, Lock, LockKey, Wants, limits};
 use super::reader::Reader;
 use super::writer::Writer;
 use super::{Meet, MessageError, Ranking, Request, Search, Settle, Term};
@@ -11,6 +11,9 @@ const FETCH: u8 = 5;
 const STORE: u8 = 6;
 const COMPARE: u8 = 7;
 const LIST: u8 = 8;
+const WITHDRAW: u8 = 9;
+const LOCKS: u8 = 10;
+const WITHDRAWN: u8 = 11;
 
 impl Request {
     /// The request in bytes.
@@ -49,8 +52,20 @@ impl Request {
                     to.weights(postings.iter().map(|(_, weight)| *weight));
                 }
                 to.count("records", records.len(), limits::RECORDS);
-                records.iter().for_each(|record| to.bytes("bytes of a record", record, limits::MESSAGE_BYTES));
+                for (lock, record) in records {
+                    to.raw(lock.as_bytes());
+                    to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
+                }
             }
+            Self::Withdraw { keys } => {
+                to.count("keys", keys.len(), limits::KEYS);
+                for (id, key) in keys {
+                    to.raw(id.as_bytes());
+                    to.raw(key.as_bytes());
+                }
+            }
+            Self::Locks { ids } => to.ids(ids, limits::FETCHED),
+            Self::Withdrawn { range } => to.range(*range),
             Self::Compare { from, since } => {
                 to.bytes("bytes of a word", from.as_bytes(), limits::WORD_BYTES);
                 to.fixed(*since);
@@ -91,10 +106,18 @@ impl Request {
                     let weights = from.weights(ids.len())?;
                     Ok((word, ids.into_iter().zip(weights).collect()))
                 })?,
-                records: from.all("records", limits::RECORDS, 1, |from| {
-                    Ok(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec())
+                records: from.all("records", limits::RECORDS, 1 + Lock::BYTES, |from| {
+                    let lock = Lock::new(from.raw("a lock")?);
+                    Ok((lock, from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()))
                 })?,
             },
+            WITHDRAW => Self::Withdraw {
+                keys: from.all("keys", limits::KEYS, ContentId::BYTES + LockKey::BYTES, |from| {
+                    Ok((ContentId::new(from.raw("an id")?), LockKey::new(from.raw("a key")?)))
+                })?,
+            },
+            LOCKS => Self::Locks { ids: from.ids(limits::FETCHED)? },
+            WITHDRAWN => Self::Withdrawn { range: from.range()? },
             COMPARE => Self::Compare { from: from.word_or_none()?, since: from.fixed("the state")? },
             LIST => {
                 Self::List { words: from.all("words", limits::LISTED, 1, Reader::word_or_none)?, range: from.range()? }
@@ -115,6 +138,9 @@ impl Request {
             Self::Store { .. } => STORE,
             Self::Compare { .. } => COMPARE,
             Self::List { .. } => LIST,
+            Self::Withdraw { .. } => WITHDRAW,
+            Self::Locks { .. } => LOCKS,
+            Self::Withdrawn { .. } => WITHDRAWN,
         }
     }
 }

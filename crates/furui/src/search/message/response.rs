@@ -1,4 +1,4 @@
-use super::super::{Weight, limits};
+use super::super::{ContentId, Lock, LockKey, Weight, limits};
 use super::reader::Reader;
 use super::writer::Writer;
 use super::{CodingKind, Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, WordSize};
@@ -13,6 +13,9 @@ const COMPARED: u8 = 0x87;
 const LISTED: u8 = 0x88;
 const REFUSED: u8 = 0x89;
 const RANKED: u8 = 0x8a;
+const WITHDRAWN: u8 = 0x8b;
+const LOCKS: u8 = 0x8c;
+const KEYS: u8 = 0x8d;
 
 /// Each at its number, which is that of its sets' tag.
 const CODINGS: [CodingKind; 5] =
@@ -66,6 +69,26 @@ impl Response {
                 }
             }
             Self::Stored { new } => to.varint(*new),
+            Self::Withdrawn { opened } => to.varint(*opened),
+            Self::Locks(documents) => {
+                to.count("documents", documents.len(), limits::FETCHED);
+                for locks in documents {
+                    to.count("locks", locks.len(), limits::LOCKS);
+                    for (lock, days) in locks {
+                        to.raw(lock.as_bytes());
+                        to.byte(*days);
+                    }
+                }
+            }
+            Self::Keys { keys, more } => {
+                to.flag(*more);
+                to.count("keys", keys.len(), limits::KEYS);
+                for (id, key, days) in keys {
+                    to.raw(id.as_bytes());
+                    to.raw(key.as_bytes());
+                    to.byte(*days);
+                }
+            }
             Self::Compared { state, lists, more } => {
                 to.fixed(*state);
                 to.flag(*more);
@@ -131,6 +154,19 @@ impl Response {
                 })
             })?),
             STORED => Self::Stored { new: from.varint("how many were new")? },
+            WITHDRAWN => Self::Withdrawn { opened: from.varint("how many locks were opened")? },
+            LOCKS => Self::Locks(from.all("documents", limits::FETCHED, 1, |from| {
+                from.all("locks", limits::LOCKS, Lock::BYTES + 1, |from| {
+                    Ok((Lock::new(from.raw("a lock")?), from.byte("the days of a lock")?))
+                })
+            })?),
+            KEYS => Self::Keys {
+                more: from.flag("whether there are more")?,
+                keys: from.all("keys", limits::KEYS, ContentId::BYTES + LockKey::BYTES + 1, |from| {
+                    let id = ContentId::new(from.raw("an id")?);
+                    Ok((id, LockKey::new(from.raw("a key")?), from.byte("the days of a key")?))
+                })?,
+            },
             COMPARED => {
                 let state = from.fixed("the state")?;
                 let more = from.flag("whether there are more")?;
@@ -161,6 +197,9 @@ impl Response {
             Self::Settled(_) => SETTLED,
             Self::Fetched(_) => FETCHED,
             Self::Stored { .. } => STORED,
+            Self::Withdrawn { .. } => WITHDRAWN,
+            Self::Locks(_) => LOCKS,
+            Self::Keys { .. } => KEYS,
             Self::Compared { .. } => COMPARED,
             Self::Listed(_) => LISTED,
             Self::Refused(_) => REFUSED,

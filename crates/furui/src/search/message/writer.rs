@@ -24,6 +24,11 @@ impl Writer {
         self.bytes.push(byte);
     }
 
+    /// Bytes of which the reader knows how many there are.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
     pub(super) fn flag(&mut self, flag: bool) {
         self.byte(u8::from(flag));
     }

@@ -1,0 +1,27 @@
+//! The options of `furui unpublish`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::NodeAddress;
+
+/// Withdraw documents that were published, so that no node finds them any more
+///
+/// Only what this node has published; what others have published as well stays until they withdraw it, too. The exit code
+/// is 1 if there was nothing.
+#[derive(Args)]
+#[group(required = true, multiple = true, args = ["urls", "from", "all"])]
+pub struct UnpublishOptions {
+    /// The URLs under which they are found
+    #[arg(value_name = "URL")]
+    pub urls: Vec<String>,
+    /// Read the URLs from a file, one a line; "-" is standard input
+    #[arg(long, value_name = "FILE")]
+    pub from: Option<PathBuf>,
+    /// All that this node has published
+    #[arg(long, conflicts_with_all = ["urls", "from"])]
+    pub all: bool,
+    #[command(flatten)]
+    pub node: NodeAddress,
+}

@@ -1,0 +1,32 @@
+use std::path::Path;
+
+use furui::Error;
+use furui_net::http::read_line;
+
+use super::Publisher;
+use crate::blocks::Blocks;
+use crate::interrupt::Interrupt;
+
+impl Publisher<'_> {
+    /// A file with a document a line.
+    pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
+        let interrupt = Interrupt::ignore();
+        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', &interrupt);
+        loop {
+            let Some(block) = blocks.next()? else { return Ok(()) };
+            for (index, line) in block.lines().enumerate() {
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                match read_line(line) {
+                    Ok(record) => self.record(block.place(index), record)?,
+                    Err(why) => self.sums.leave_out(&block.place(index), &why)?,
+                }
+            }
+            self.progress.advance(block.bytes.len());
+            if blocks.would_wait() {
+                self.send()?;
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+use std::fmt;
+use std::io::{self, Write};
+
+use furui::Error;
+
+use super::batch::Sent;
+use crate::report::grouped;
+
+/// What has become of everything.
+pub(super) struct Sums {
+    strict: bool,
+    documents: u64,
+    /// Those that were sent, and of these those that took the place of others.
+    sent: u64,
+    changed: u64,
+    left_out: [u64; REASONS.len()],
+}
+
+/// Why something was not published.
+#[derive(Clone, Copy)]
+pub(super) enum Reason {
+    /// It is no document, or cannot be read.
+    Bad,
+    /// Another document of this run has its URL.
+    Repeated,
+    /// It asks not to be found.
+    NoIndex,
+    /// It is in a language that is not wanted.
+    Language,
+    /// It is of a kind that holds no text for people.
+    Kind,
+}
+
+/// What is said of how many, by the reason's number.
+const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
+
+impl Sums {
+    pub(super) fn new(strict: bool) -> Self {
+        Self { strict, documents: 0, sent: 0, changed: 0, left_out: [0; REASONS.len()] }
+    }
+
+    pub(super) fn add(&mut self, sent: Sent) {
+        self.documents += sent.documents;
+        self.sent += sent.new;
+        self.changed += sent.changed;
+    }
+
+    /// Something is not published, as is to be expected.
+    pub(super) fn pass(&mut self, reason: Reason) {
+        self.left_out[reason as usize] += 1;
+    }
+
+    /// Something is no document.
+    pub(super) fn leave_out(&mut self, place: &str, why: &str) -> Result<(), Error> {
+        if self.strict {
+            return Err(Error::Config(format!("{place}: {why}")));
+        }
+        self.pass(Reason::Bad);
+        // A standard error that takes nothing is no reason to end.
+        let _ = writeln!(io::stderr(), "furui: {place}: {why}; left out");
+        Ok(())
+    }
+}
+
+impl fmt::Display for Sums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { documents, sent, changed, .. } = *self;
+        let (new, known) = (sent.saturating_sub(changed), documents.saturating_sub(sent));
+        write!(f, "{} documents: {} new, ", grouped(documents), grouped(new))?;
+        if changed > 0 {
+            write!(f, "{} changed, ", grouped(changed))?;
+        }
+        write!(f, "{} known", grouped(known))?;
+        let mut separator = "; ";
+        for (what, count) in REASONS.iter().zip(self.left_out).filter(|(_, count)| *count > 0) {
+            write!(f, "{separator}{} {what}", grouped(count))?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}

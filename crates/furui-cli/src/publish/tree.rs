@@ -1,0 +1,100 @@
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use furui::Error;
+use furui_pages::{Format, MAX_PAGE};
+use url::Url;
+
+use super::sums::Reason;
+use super::walk::{Found, walk};
+use super::{Publisher, Source};
+
+impl Publisher<'_> {
+    /// A file, or all that are in a directory.
+    pub(super) fn path(&mut self, path: &Path) -> Result<(), Error> {
+        if path.as_os_str() == "-" {
+            return match self.options.format() {
+                None | Some(Format::Jsonl) => self.lines(path),
+                Some(Format::Warc) => self.warc(path, io::stdin().lock()),
+                Some(Format::Page(_)) => {
+                    Err(Error::Config("a page on standard input has no URL; put it into a file, and name that".into()))
+                }
+            };
+        }
+        let root = if path.is_dir() { path } else { path.parent().unwrap_or(path) };
+        for found in walk(path) {
+            match found {
+                Ok(Found::File(file)) => {
+                    if let Err(error) = self.file(&file, root, file == path)? {
+                        self.unreadable(&file, error, path)?;
+                    }
+                }
+                Ok(Found::Other(file)) => {
+                    self.sums.leave_out(&file.display().to_string(), "neither a file nor a directory")?;
+                }
+                Err((file, error)) => self.unreadable(&file, error, path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What lies in a directory may be unreadable; what was named may not.
+    fn unreadable(&mut self, file: &Path, error: io::Error, named: &Path) -> Result<(), Error> {
+        let place = file.display().to_string();
+        if file == named {
+            return Err(Error::io("cannot read", place, error));
+        }
+        self.sums.leave_out(&place, &error.to_string())
+    }
+
+    /// A file, of whatever format. The inner error is that of reading it.
+    fn file(&mut self, path: &Path, root: &Path, is_named: bool) -> Result<io::Result<()>, Error> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let format = self.options.format().or_else(|| Format::of_name(&name));
+        // In a directory lie scripts, styles and pictures, which are read only if somebody says that they are pages.
+        if format.is_none() && !is_named && path.extension().is_some() {
+            self.sums.pass(Reason::Kind);
+            return Ok(Ok(()));
+        }
+        let mut head = Vec::new();
+        let opened = File::open(path).and_then(|mut file| {
+            file.by_ref().take(Format::HEAD as u64).read_to_end(&mut head)?;
+            Ok(file)
+        });
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) => return Ok(Err(error)),
+        };
+        let kind = match format.unwrap_or_else(|| Format::of_content(&head)) {
+            Format::Jsonl => return self.lines(path).map(Ok),
+            Format::Warc => return self.warc(path, head.chain(file)).map(Ok),
+            Format::Page(kind) => kind,
+        };
+        // One byte more shows that it is too long.
+        if let Err(error) = file.take((MAX_PAGE + 1 - head.len()) as u64).read_to_end(&mut head) {
+            return Ok(Err(error));
+        }
+        self.progress.advance(head.len());
+        let place = path.display().to_string();
+        let url = self.url(path, root).map_err(|error| Error::io("cannot name", &place, error))?;
+        let media = &kind.into();
+        self.page(Source { place, url, is_own: true, media, title: &name, bytes: &head }).map(Ok)
+    }
+
+    /// Where a file is found.
+    fn url(&self, path: &Path, root: &Path) -> io::Result<Url> {
+        let Some(base) = &self.options.base else {
+            let absolute = std::path::absolute(path)?;
+            return Url::from_file_path(absolute).map_err(|()| io::ErrorKind::InvalidFilename.into());
+        };
+        let mut url = base.clone();
+        let inside = path.strip_prefix(root).unwrap_or(path);
+        // A base that cannot have a path, as mailto:, is all there is.
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty();
+            segments.extend(inside.iter().map(|name| name.to_string_lossy()));
+        }
+        Ok(url)
+    }
+}

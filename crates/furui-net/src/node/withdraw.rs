@@ -1,0 +1,72 @@
+//! Taking back what was published.
+
+use std::collections::HashSet;
+
+use furui::search::{ContentId, LockKey, Peer, Request, Response, limits};
+use futures::StreamExt;
+
+use super::keeper::unix_seconds;
+use super::publish::{self, PublishError};
+use super::{Inner, Node, call, record_key};
+
+/// Documents that are withdrawn in one piece.
+const BATCH: usize = 1 << 10;
+/// Messages on their way at once.
+const MESSAGES: usize = 16;
+
+impl Node {
+    /// Withdraws what this node has published under these URLs: soon no node finds it any more, unless others have
+    /// published the same. For each whether there was something.
+    ///
+    /// # Errors
+    /// If no keeper of some document answers; they are told later, as soon as one does. Or if this node's storage fails.
+    pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
+        let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
+        tell(&self.0).await?;
+        Ok(found)
+    }
+
+    /// Withdraws a part of all that this node has published; returns how much. Nothing: that was all.
+    ///
+    /// # Errors
+    /// As [`withdraw`](Self::withdraw).
+    pub async fn withdraw_some(&self) -> Result<usize, PublishError> {
+        let count = self.0.published.withdraw_some(BATCH, unix_seconds()).map_err(PublishError::storage)?;
+        tell(&self.0).await?;
+        Ok(count)
+    }
+}
+
+/// Tells keepers of all that is to be withdrawn. One of each record is enough: the others hear of it by repair.
+pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
+    let (mut after, mut missing) = (None, 0);
+    loop {
+        let documents = inner.published.to_tell(after, BATCH).map_err(PublishError::storage)?;
+        let Some(last) = documents.last() else { break };
+        after = Some(*last);
+        let keys = documents.iter().map(|(id, _)| record_key(*id)).collect();
+        let loads = publish::loads(&inner.net, keys).await;
+        let messages =
+            loads.iter().flat_map(|(keeper, numbers)| numbers.chunks(limits::KEYS).map(move |it| (keeper, it)));
+        let messages: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &documents)).collect();
+        let told: HashSet<usize> =
+            futures::stream::iter(messages).buffer_unordered(MESSAGES).flat_map(futures::stream::iter).collect().await;
+        missing += documents.len() - told.len();
+        let told: Vec<_> = told.into_iter().map(|number| documents[number]).collect();
+        inner.published.told(&told).map_err(PublishError::storage)?;
+    }
+    if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
+}
+
+/// Tells one keeper; returns what it was told of, if it answers.
+async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
+    let key = |&number: &usize| {
+        let (id, withdrawals) = documents[number];
+        (id, LockKey::of(&inner.secret, id, withdrawals))
+    };
+    let request = Request::Withdraw { keys: numbers.iter().map(key).collect() };
+    match call(&inner.net, keeper, &request).await {
+        Some(Response::Withdrawn { .. }) => numbers.to_vec(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,382 @@
+use std::convert::Infallible;
+
+use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+
+use crate::{Page, charset, is_noindex};
+
+/// The most bytes of an attribute that is kept.
+const MAX_ATTRIBUTE: usize = 4 << 10;
+
+/// Elements whose content is no text of the page, or the same on every page of a site.
+const SKIPPED: [&[u8]; 11] = [
+    b"canvas",
+    b"iframe",
+    b"nav",
+    b"noframes",
+    b"noscript",
+    b"object",
+    b"script",
+    b"style",
+    b"svg",
+    b"template",
+    b"textarea",
+];
+/// Elements that begin and end lines.
+const BLOCKS: [&[u8]; 62] = [
+    b"address",
+    b"article",
+    b"aside",
+    b"blockquote",
+    b"body",
+    b"br",
+    b"button",
+    b"caption",
+    b"center",
+    b"dd",
+    b"details",
+    b"dialog",
+    b"dir",
+    b"div",
+    b"dl",
+    b"dt",
+    b"fieldset",
+    b"figcaption",
+    b"figure",
+    b"footer",
+    b"form",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"h4",
+    b"h5",
+    b"h6",
+    b"head",
+    b"header",
+    b"hgroup",
+    b"hr",
+    b"html",
+    b"img",
+    b"input",
+    b"legend",
+    b"li",
+    b"listing",
+    b"main",
+    b"menu",
+    b"ol",
+    b"optgroup",
+    b"option",
+    b"p",
+    b"plaintext",
+    b"pre",
+    b"search",
+    b"section",
+    b"select",
+    b"summary",
+    b"table",
+    b"tbody",
+    b"td",
+    b"tfoot",
+    b"th",
+    b"thead",
+    b"title",
+    b"tr",
+    b"ul",
+    b"video",
+    b"audio",
+    b"xmp",
+    b"nav",
+];
+
+/// What an HTML page says. `charset` is what whoever sent it says; see [`Page`] for what the page says of itself.
+///
+/// The text is that of all elements but scripts, styles, navigation (`<nav>`) and embedded things. Spaces are made one,
+/// blocks are lines; lines of `<pre>` stay.
+///
+/// Tags are read as browsers do, but no tree is built: one pass over the bytes, whatever they are. An element whose end
+/// is missing ends where a browser would in all but odd cases; a `<nav>` that is not closed ends with `<main>` or
+/// `<article>`.
+pub fn html(bytes: &[u8], charset: Option<&str>) -> Page {
+    let text = charset::decode_html(bytes, charset);
+    let mut reader = Reader::default();
+    let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
+        reader.event(event);
+        None
+    });
+    emitter.naively_switch_states(true);
+    let Ok(()) = Tokenizer::new_with_emitter(&*text, emitter).finish();
+    let Reader { title, text, mut page, .. } = reader;
+    page.title = title.finish();
+    page.text = text.finish();
+    page
+}
+
+/// Collects what is said between the tags.
+#[derive(Default)]
+struct Reader {
+    page: Page,
+    title: Lines,
+    text: Lines,
+    tag: Vec<u8>,
+    attribute: Attribute,
+    /// `name`, `rel` or `lang`, and `content` or `href`, of the tag at hand.
+    named: Vec<u8>,
+    value: Option<Vec<u8>>,
+    /// The element that is skipped, and how deep it is inside itself.
+    skipped: Option<(Vec<u8>, u32)>,
+    in_title: bool,
+    has_title: bool,
+    /// How deep in `<pre>`.
+    pre: u32,
+}
+
+/// An attribute that matters for the tag at hand.
+#[derive(Clone, Copy, Default)]
+enum Attribute {
+    #[default]
+    Other,
+    Named,
+    Value,
+}
+
+impl Reader {
+    fn event(&mut self, event: CallbackEvent<'_>) {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.tag.clear();
+                self.tag.extend_from_slice(name);
+                self.named.clear();
+                self.value = None;
+                self.attribute = Attribute::Other;
+            }
+            CallbackEvent::AttributeName { name } => {
+                self.attribute = match (self.tag.as_slice(), name) {
+                    (b"html", b"lang") | (b"meta", b"name") | (b"link", b"rel") => Attribute::Named,
+                    (b"meta", b"content") | (b"link", b"href") => Attribute::Value,
+                    _ => Attribute::Other,
+                };
+            }
+            CallbackEvent::AttributeValue { value } if value.len() <= MAX_ATTRIBUTE => match self.attribute {
+                Attribute::Other => {}
+                Attribute::Named => self.named = value.to_ascii_lowercase(),
+                Attribute::Value => self.value = Some(value.to_vec()),
+            },
+            CallbackEvent::CloseStartTag { self_closing } => self.start(self_closing),
+            CallbackEvent::EndTag { name } => {
+                // Attributes of an end tag, which come before it, are of no tag.
+                self.tag.clear();
+                self.end(name);
+            }
+            CallbackEvent::String { value } => self.string(value),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, self_closing: bool) {
+        let tag = std::mem::take(&mut self.tag);
+        if let Some((skipped, depth)) = &mut self.skipped {
+            if *skipped == tag {
+                *depth += 1;
+            } else if skipped == b"nav" && matches!(tag.as_slice(), b"main" | b"article") {
+                self.skipped = None;
+            }
+        }
+        if self.skipped.is_none() {
+            if SKIPPED.contains(&tag.as_slice()) {
+                // Of all these only <svg/> is over with its tag.
+                self.skipped = (!(self_closing && tag == b"svg")).then(|| (tag.clone(), 1));
+                self.text.end_line();
+            } else {
+                self.start_of(&tag);
+            }
+        }
+        self.tag = tag;
+    }
+
+    fn start_of(&mut self, tag: &[u8]) {
+        let value = self.value.take();
+        match tag {
+            b"html" if self.page.lang.is_none() && !self.named.is_empty() => {
+                // As it is written, but for its case: language tags have none.
+                self.page.lang = Some(String::from_utf8_lossy(&self.named).trim().to_owned());
+            }
+            b"meta" if self.named == b"robots" => {
+                self.page.noindex |= is_noindex(&String::from_utf8_lossy(&value.unwrap_or_default()));
+            }
+            b"link" if self.page.canonical.is_none() => {
+                let mut relations = self.named.split(u8::is_ascii_whitespace);
+                if relations.any(|relation| relation == b"canonical") {
+                    let href = value.map(|href| String::from_utf8_lossy(&href).trim().to_owned());
+                    self.page.canonical = href.filter(|href| !href.is_empty());
+                }
+            }
+            b"title" => self.in_title = !std::mem::replace(&mut self.has_title, true),
+            b"pre" => self.pre += 1,
+            _ => {}
+        }
+        self.break_at(tag);
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        if let Some((skipped, depth)) = &mut self.skipped {
+            if *skipped == name {
+                *depth -= 1;
+            }
+            let over = *depth == 0 || matches!(name, b"body" | b"html");
+            if over {
+                self.skipped = None;
+            }
+            return;
+        }
+        match name {
+            b"title" => self.in_title = false,
+            b"pre" => self.pre = self.pre.saturating_sub(1),
+            _ => {}
+        }
+        self.break_at(name);
+    }
+
+    fn break_at(&mut self, tag: &[u8]) {
+        if BLOCKS.contains(&tag) {
+            self.text.end_line();
+        }
+    }
+
+    fn string(&mut self, value: &[u8]) {
+        if self.skipped.is_some() {
+            return;
+        }
+        let value = String::from_utf8_lossy(value);
+        if self.in_title {
+            self.title.push(&value, false);
+        } else {
+            self.text.push(&value, self.pre > 0);
+        }
+    }
+}
+
+/// Text in lines, with one space between words.
+#[derive(Default)]
+pub(crate) struct Lines {
+    text: String,
+    /// What separates what comes next from what came before.
+    gap: Gap,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    #[default]
+    None,
+    Space,
+    Line,
+}
+
+impl Lines {
+    /// Appends what may have any spaces in it; its own lines are kept, or not.
+    pub(crate) fn push(&mut self, text: &str, keeps_lines: bool) {
+        for piece in text.split_inclusive(is_space) {
+            let word = piece.trim_end_matches(is_space);
+            if !word.is_empty() {
+                match self.gap {
+                    _ if self.text.is_empty() => {}
+                    Gap::None => {}
+                    Gap::Space => self.text.push(' '),
+                    Gap::Line => self.text.push('\n'),
+                }
+                self.gap = Gap::None;
+                self.text.push_str(word);
+            }
+            if word.len() < piece.len() {
+                let gap = if keeps_lines && piece.ends_with('\n') { Gap::Line } else { Gap::Space };
+                self.gap = self.gap.max(gap);
+            }
+        }
+    }
+
+    /// What comes next is on another line.
+    pub(crate) fn end_line(&mut self) {
+        self.gap = Gap::Line;
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// HTML's spaces, and no-break spaces, which people do not see either; NUL is what browsers leave out.
+fn is_space(character: char) -> bool {
+    matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0c' | '\0' | '\u{a0}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page(source: &str) -> Page {
+        html(source.as_bytes(), None)
+    }
+
+    #[test]
+    fn a_page_says_what_a_reader_sees() {
+        let read = page(
+            "<!DOCTYPE html><html lang=pt-BR><head><meta charset=utf-8><title>\n A &amp; B \n</title>\
+             <link rel='stylesheet canonical' href=' /there '><style>p{}</style><script>if (a<b) {\"</p>\"}</script></head>\
+             <body><nav><ul><li>Home<li>About</ul></nav><h1>One</h1><p>two <b>th</b>ree<br>four&nbsp;five\n six\
+             <table><tr><td>a<td>b</table><pre>x\n  y</pre><svg><title>no</title></svg><noscript>no</noscript>&#31721;",
+        );
+        assert_eq!(read.title, "A & B");
+        assert_eq!(read.text, "One\ntwo three\nfour five six\na\nb\nx\ny\n篩");
+        assert_eq!(read.canonical.as_deref(), Some("/there"));
+        assert_eq!(read.lang.as_deref(), Some("pt-br"));
+        assert!(!read.noindex);
+    }
+
+    #[test]
+    fn what_asks_not_to_be_found_says_so() {
+        for (content, noindex) in
+            [("noindex", true), ("NoFollow, NOINDEX", true), ("none", true), ("nofollow", false), ("", false)]
+        {
+            assert_eq!(page(&format!("<META NAME=Robots CONTENT='{content}'>x")).noindex, noindex, "{content}");
+        }
+        assert!(!page("<meta name=description content=noindex>").noindex);
+        assert!(!page("<nav><meta name=robots content=noindex></nav>x").noindex);
+    }
+
+    #[test]
+    fn the_first_title_and_canonical_link_count() {
+        let read = page("<title>a</title><title>b</title><link rel=canonical href=c><link rel=canonical href=d>");
+        assert_eq!((read.title.as_str(), read.canonical.as_deref()), ("a", Some("c")));
+        assert_eq!(page("<link rel=canonical href=''>").canonical, None);
+        assert_eq!(page("<link rel=alternate href=x>").canonical, None);
+    }
+
+    #[test]
+    fn tags_that_do_not_match_hide_nothing() {
+        assert_eq!(page("<nav>menu<main>text").text, "text");
+        assert_eq!(page("<nav>a<nav>b</nav>c</nav>d").text, "d");
+        assert_eq!(page("</nav></pre></script>text</p x=1>").text, "text");
+        assert_eq!(page("<svg/>text").text, "text");
+        assert_eq!(page("a<!-- b -->c<![CDATA[d]]>").text, "ac");
+        assert_eq!(page("<html lang=''>x").lang, None);
+        assert_eq!(page("a</html lang=de>").lang, None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_page_that_is_not_much_longer(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let read = html(&bytes, None);
+            prop_assert!(read.text.len() <= 3 * bytes.len());
+        }
+
+        #[test]
+        fn any_tags_are_read(parts in prop::collection::vec(prop::sample::select(&[
+            "<nav>", "</nav>", "<main>", "<pre>", "</pre>", "<title>", "</title>", "<script>", "</script>", "<svg>", "</svg>",
+            "<html lang=x>", "<link rel=canonical href=y>", "</body>", "word", " ", "\n", "&amp", "<", "<!--", "-->", "='",
+        ][..]), 0..40)) {
+            let read = page(&parts.concat());
+            prop_assert!(!read.text.contains("  ") && !read.text.contains("\n\n") && read.text.trim() == read.text);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use crate::Page;
+use crate::html::{Lines, html};
+
+/// What a Markdown text says: its first heading is the title; marks are left out, text and code stay. Metadata between
+/// `---` at the beginning, as of static sites, is no text.
+pub fn markdown(source: &str) -> Page {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+    let (mut text, mut title) = (Lines::default(), Lines::default());
+    let (mut in_title, mut has_title, mut in_code, mut in_metadata) = (false, false, false, false);
+    // The tags of a block of HTML come line by line, and are read when it ends.
+    let mut block = String::new();
+    for event in Parser::new_ext(source, options) {
+        match event {
+            Event::Start(tag) => {
+                match tag {
+                    Tag::Heading { .. } => in_title = !std::mem::replace(&mut has_title, true),
+                    Tag::CodeBlock(_) => in_code = true,
+                    Tag::MetadataBlock(_) => in_metadata = true,
+                    _ => {}
+                }
+                if !is_inline(&tag.to_end()) {
+                    text.end_line();
+                }
+            }
+            Event::End(tag) => {
+                match tag {
+                    TagEnd::Heading(_) => in_title = false,
+                    TagEnd::CodeBlock => in_code = false,
+                    TagEnd::MetadataBlock(_) => in_metadata = false,
+                    TagEnd::HtmlBlock => text.push(&html(std::mem::take(&mut block).as_bytes(), None).text, true),
+                    _ => {}
+                }
+                if !is_inline(&tag) {
+                    text.end_line();
+                }
+            }
+            Event::Text(words) | Event::Code(words) if !in_metadata => {
+                text.push(&words, in_code);
+                if in_title {
+                    title.push(&words, false);
+                }
+            }
+            Event::Html(part) => block.push_str(&part),
+            Event::SoftBreak => {
+                text.push(" ", false);
+                title.push(" ", false);
+            }
+            Event::HardBreak | Event::Rule => text.end_line(),
+            _ => {}
+        }
+    }
+    Page { title: title.finish(), text: text.finish(), ..Page::default() }
+}
+
+fn is_inline(tag: &TagEnd) -> bool {
+    matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn marks_are_left_out() {
+        let read = markdown(
+            "---\ntitle: no\n---\n\nBefore *the* fi**rst**\nheading.\n\n# A `sieve` &amp; more\n\n- one\n- [two](http://x)\n\n\
+             | a | b |\n|---|---|\n| c | d |\n\n```rust\nlet x;\n  y\n```\n<div>in <b>a</b> block</div>\n\n## Not this\n",
+        );
+        assert_eq!(read.title, "A sieve & more");
+        assert_eq!(
+            read.text,
+            "Before the first heading.\nA sieve & more\none\ntwo\na\nb\nc\nd\nlet x;\ny\nin a block\nNot this"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(parts in prop::collection::vec(prop::sample::select(&[
+            "# ", "\n", "\n\n", "- ", "> ", "*", "**", "`", "```\n", "[a](b)", "![", "]", "<div>", "</div>", "|", "---\n", "word", " ",
+        ][..]), 0..60)) {
+            markdown(&parts.concat());
+        }
+    }
+}
