@@ -22,8 +22,9 @@ const HEAD: &str = "\
 Every figure and table of the papers behind furui, and what they leave open, measured with furui's own code. Each section \
 says what is claimed, what we found, on what data and machine, and the command that does it again. All of it: `cargo run \
 --release -p furui-lab -- all --out DIR`, and `--data DIR` for the real data; what is missing there is made up from the \
-seed, and the section says so. Times are those of the processor; they waver by some tens of percent where others share \
-its caches, so read them as ratios.
+seed, and the section says so. With `--features rivals` the code of others takes part too, and with `rocksdb` RocksDB, where \
+the system has its library. Times are those of the processor; they waver by some tens of percent where others share its \
+caches, so read them as ratios.
 
 A verdict is *reproduced* where the claim holds, *reproduced within a band* where its direction and order of magnitude do, \
 or its figure for some reading of what the paper leaves open, *not reproduced* where it does not hold here, with the \
@@ -141,26 +142,15 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding) -> Str
     let quick = if context.quick { " --quick" } else { "" };
     let data = if context.data.is_some() { " --data DIR" } else { "" };
     text += &format!(
-        "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab {}-- paper {} --seed {}{data}{quick}\n",
+        "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab -- paper {} --seed {}{data}{quick}\n",
         finding.data,
         context.seed,
         commit(),
         machine(),
-        features(),
         experiment.full_name(),
         context.seed,
     );
     text
-}
-
-/// What this program was built with.
-fn features() -> &'static str {
-    match (cfg!(feature = "rivals"), cfg!(feature = "rocksdb")) {
-        (true, true) => "--features rivals,rocksdb ",
-        (true, false) => "--features rivals ",
-        (false, true) => "--features rocksdb ",
-        (false, false) => "",
-    }
 }
 
 /// What the index says of a section.
