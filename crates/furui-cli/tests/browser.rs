@@ -111,7 +111,7 @@ fn a_script_in_a_title_is_text(browser: &mut Chromium, url: &str) {
         json!({ "url": "javascript:window.taken=true", "title": "click me", "text": "zyzzyva" }),
     ];
     let lines = lines.map(|line| format!("{line}\n")).concat();
-    stdout(&["publish", "--jsonl", "--node", url, "-"], lines.as_bytes());
+    stdout(&["publish", "--format", "jsonl", "--node", url, "-"], lines.as_bytes());
     browser.open(&format!("{url}/?q=zyzzyva"));
     assert_eq!(browser.count(".results > li"), 2);
     assert_eq!(browser.text(".results a"), title);
