@@ -1,9 +1,9 @@
-use flate2::Compression;
 use furui::search::ContentId;
 
+use super::packed::{self, Effort};
 use super::posting::{self, Posting};
 use super::records::Records;
-use super::{MAX_CHANGE, deflate, varint};
+use super::{MAX_CHANGE, varint};
 
 /// The most bytes of a row, uncompressed: numbers and lengths make it longer than what [`MAX_CHANGE`] counts, not twice.
 const MAX_ROW: usize = 2 * MAX_CHANGE;
@@ -65,11 +65,11 @@ impl Change {
             varint::put(&mut out, u64::from(*number));
             put_bytes(&mut out, record);
         }
-        deflate::pack(&out, Compression::fast())
+        packed::pack(&out, Effort::Least)
     }
 
     pub(super) fn decode(row: &[u8]) -> Option<Self> {
-        let raw = deflate::unpack(row, MAX_ROW)?;
+        let raw = packed::unpack(row, MAX_ROW)?;
         let mut bytes = raw.as_slice();
         let [expires, first] = [varint::take_u32(&mut bytes)?, varint::take_u32(&mut bytes)?];
         let mut lengths = [0; 4];

@@ -2,7 +2,6 @@
 
 mod answers;
 mod change;
-mod deflate;
 mod documents;
 mod expire;
 mod fault;
@@ -11,6 +10,7 @@ mod holdings;
 mod lists;
 mod locks;
 mod options;
+mod packed;
 mod place;
 mod posting;
 mod recent;

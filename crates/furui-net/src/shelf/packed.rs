@@ -1,16 +1,31 @@
 //! Compressed bytes behind their length.
 
-use std::io::{Read, Write};
+use std::io::Read;
 
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
-use flate2::write::DeflateEncoder;
+use zstd::bulk;
+use zstd::stream::read::Decoder;
 
-/// Compresses: the length in 4 bytes, then a deflate stream.
-pub(super) fn pack(bytes: &[u8], level: Compression) -> Vec<u8> {
+/// The logarithm of the bytes that a decoder looks back over, at most: bounds the memory that a stream may ask for.
+const WINDOW_LOG: u32 = 23;
+
+/// How much work goes into it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Effort {
+    /// For what is read once, if at all.
+    Least,
+    /// For what stays.
+    Much,
+}
+
+/// Compresses: the length in 4 bytes, then a zstd frame.
+pub(super) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).expect("no more than the limits of a shelf allow");
-    let mut encoder = DeflateEncoder::new(length.to_le_bytes().to_vec(), level);
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes everything")
+    let level = match effort {
+        Effort::Least => 1,
+        Effort::Much => 9,
+    };
+    let frame = bulk::compress(bytes, level).expect("memory takes everything");
+    [&length.to_le_bytes()[..], &frame].concat()
 }
 
 /// What was packed, if it is that and no longer than `most`.
@@ -19,7 +34,9 @@ pub(super) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most)?;
     let mut bytes = Vec::new();
     // One byte more shows that a stream is too long.
-    DeflateDecoder::new(stream).take(length as u64 + 1).read_to_end(&mut bytes).ok()?;
+    let mut decoder = Decoder::with_buffer(stream).ok()?;
+    decoder.window_log_max(WINDOW_LOG).ok()?;
+    decoder.take(length as u64 + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() == length).then_some(bytes)
 }
 
@@ -30,7 +47,7 @@ mod tests {
     #[test]
     fn what_is_packed_comes_back_and_nothing_longer_than_allowed() {
         let bytes: Vec<u8> = (0..10_000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
-        let mut packed = pack(&bytes, Compression::default());
+        let mut packed = pack(&bytes, Effort::Much);
         assert!(packed.len() < bytes.len() / 4);
         assert_eq!(unpack(&packed, bytes.len()), Some(bytes.clone()));
         assert_eq!(unpack(&packed, bytes.len() - 1), None);
@@ -38,6 +55,6 @@ mod tests {
         packed[0] -= 1;
         assert_eq!(unpack(&packed, bytes.len()), None);
         assert_eq!(unpack(&[1, 2], 10), None);
-        assert_eq!(unpack(&pack(&[], Compression::fast()), 0), Some(vec![]));
+        assert_eq!(unpack(&pack(&[], Effort::Least), 0), Some(vec![]));
     }
 }
