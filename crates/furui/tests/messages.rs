@@ -296,6 +296,8 @@ fn what_is_too_large_is_neither_written_nor_read() {
 #[test]
 fn each_error_says_what_is_wrong() {
     let invalid = |what, at| MessageError::Invalid { what, at };
+    let weights_of_nothing = Response::decode(&[1, 0x88, 1, 0, 0, 1]).unwrap_err();
+    assert_eq!(weights_of_nothing, invalid("whether there are weights", 5));
     for (bytes, error) in [
         (&[2, 1, 0][..], MessageError::Version(2)),
         (&[1, 12], invalid("the kind of a request", 1)),

@@ -177,8 +177,9 @@ impl Response {
             }
             LISTED => Self::Listed(from.all("lists", limits::LISTED, 2, |from| {
                 let (more, ids) = (from.flag("whether there are more")?, from.ids(limits::IDS)?);
-                let weights =
-                    if from.flag("whether there are weights")? { from.weights(ids.len())? } else { Vec::new() };
+                // Without ids there are none: a message has one spelling.
+                let weighted = from.tag("whether there are weights", if ids.is_empty() { 1 } else { 2 })? == 1;
+                let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
                 Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })
             })?),
             REFUSED => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
