@@ -266,6 +266,17 @@ fn pages_of_the_best_by_cursor_have_neither_gaps_nor_duplicates() {
 }
 
 #[test]
+fn the_best_of_one_word_take_one_slice_however_many_score_the_same() {
+    let mut world = World::new(6, 20, 4000, &WORDS);
+    for (word, _) in &WORDS[..9] {
+        let clauses = [clause(&[word], &[])];
+        let outcome = world.run(query(&clauses, QueryOptions { explain: true, ..best(1, 10) }));
+        assert_eq!(outcome.pages.concat(), world.ranked_truth(&clauses, SURVEY)[..10]);
+        assert_eq!(outcome.report.rounds.len(), 1, "{word}");
+    }
+}
+
+#[test]
 fn the_best_are_found_in_spite_of_bad_hosts_and_keepers_and_rough_links() {
     for (seed, manner) in (0..).zip(BAD.into_iter().cycle().take(24)) {
         let mut world = World::new(seed, 30, 2000, &WORDS);

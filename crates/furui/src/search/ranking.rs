@@ -81,6 +81,8 @@ pub struct Place {
 impl Place {
     /// What a score of 1 of BM25 is.
     pub const ONE: u32 = 1024;
+    /// That which none comes before.
+    pub const FIRST: Self = Self { score: u32::MAX, id: ContentId::new([0; ContentId::BYTES]) };
 
     /// The place of a document in the order of ids.
     pub fn by_id(id: ContentId) -> Self {

@@ -37,7 +37,7 @@ impl Scoring {
         let scale = Scale::new(ranking.mean_length);
         let own = ranking.idfs[0];
         let others = ranking.idfs[1..].iter().sum();
-        let from = ranking.from.unwrap_or(Place { score: u32::MAX, id: ContentId::new([0; ContentId::BYTES]) });
+        let from = ranking.from.unwrap_or(Place::FIRST);
         let mut first = First::new(most + 1);
         let pass = lists::stream(index, word, IdRange::ALL, true, |ids, weights| {
             for (&id, &weight) in ids.iter().zip(weights) {

@@ -118,12 +118,11 @@ impl Branch {
         if let Some(Next::Place(place)) = self.next { place } else { None }
     }
 
-    /// The most that what it may still find scores; `None` if that is nothing.
-    pub(super) fn bound(&self) -> Option<u32> {
-        match self.next? {
-            Next::Place(place) => Some(place.map_or(u32::MAX, |place| place.score)),
-            Next::Head(_) => Some(0),
-        }
+    /// What it may still find has this place in the answer or a later one, in the order of scores; `None` if it has ended.
+    ///
+    /// The first list goes on there in the order of bounds, and no score is above its bound.
+    pub(super) fn ahead(&self) -> Option<Place> {
+        self.next.map(|_| self.next_place().unwrap_or(Place::FIRST))
     }
 
     /// Up to which head everything has been found; `None`, which is less than any, before the first slice.

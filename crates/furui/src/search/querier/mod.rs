@@ -356,8 +356,8 @@ impl Querier {
     /// Moves what no branch can add anything before to `ready`.
     fn merge(&mut self) {
         if self.options.ranked.is_some() {
-            let bound = self.branches.iter().filter_map(Branch::bound).max();
-            while let Some(place) = self.top.take_above(bound) {
+            let ahead = self.branches.iter().filter_map(Branch::ahead).min();
+            while let Some(place) = self.top.take_before(ahead) {
                 if self.options.after.is_none_or(|after| place > after) {
                     self.ready.push_back(place);
                 }

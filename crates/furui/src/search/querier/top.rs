@@ -35,13 +35,10 @@ impl Top {
         }
     }
 
-    /// The next one, if it scores more than `bound`, which nothing that comes can.
-    pub(super) fn take_above(&mut self, bound: Option<u32>) -> Option<Place> {
-        let first = self.waiting.first().copied()?;
-        if bound.is_some_and(|bound| first.score <= bound) {
-            return None;
-        }
-        self.waiting.pop_first()
+    /// The next one, if it comes before `ahead`, which nothing that may still be found does.
+    pub(super) fn take_before(&mut self, ahead: Option<Place>) -> Option<Place> {
+        let first = self.waiting.first()?;
+        if ahead.is_some_and(|ahead| *first >= ahead) { None } else { self.waiting.pop_first() }
     }
 
     /// The score of the last one of so many, the least that is of use; 0 if there are fewer.
