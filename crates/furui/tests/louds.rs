@@ -127,6 +127,22 @@ fn keys_out_of_order_are_refused_by_their_place() {
     }
 }
 
+#[test]
+fn a_second_child_of_the_super_root_is_no_trie() {
+    let trie = build(SortedKeys::new(&[("ab", Some(7)), ("ac", Some(8)), ("bd", Some(9))]).unwrap().root());
+    let (base, leaf) = (trie.base(), trie.leaf());
+    let of = |words: &[u8]| {
+        let base = Select0::from_parts(words.to_vec(), base.len(), base.zeros(), base.index().map(<[u8]>::to_vec));
+        let leaf = Rank1::from_parts(leaf.words().to_vec(), leaf.len(), leaf.index().to_vec());
+        LoudsTrie::from_parts(base.unwrap(), leaf.unwrap(), trie.edge().into(), trie.values().into(), vec![])
+    };
+    let mut words = base.words().to_vec();
+    assert!(of(&words).is_some());
+    // "10 110 ..." becomes "110 10 ...": as many nodes, but one that no walk from the root meets.
+    words[0] ^= 0b110;
+    assert!(of(&words).is_none());
+}
+
 proptest! {
     #[test]
     fn a_trie_answers_like_a_map(map in map(), others in prop::collection::vec(key(), 0..60)) {

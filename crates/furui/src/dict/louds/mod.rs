@@ -61,8 +61,11 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
             && (edge.len() as u64).checked_add(1) == Some(nodes)
             && values.len() as u64 == keys * 4
             && (dead.is_empty() || dead.len() as u64 == keys.div_ceil(64) * 8);
-        // Every node is among the children of one before it; the root is that of the super-root.
-        let is_tree = || (0..nodes).all(|node| base.select0(node).is_some_and(|zero| zero - node > node));
+        // The super-root has one child, the root; every other node is among the children of one before it.
+        let is_tree = || {
+            base.select0(0) == Some(1)
+                && (1..nodes).all(|node| base.select0(node).is_some_and(|zero| zero - node > node))
+        };
         (fits && is_tree()).then_some(Self { base, leaf, edge, values, dead })
     }
 
