@@ -73,7 +73,8 @@ struct Records<'s> {
     tokens: Matcher,
     /// Where the record of a label is that was written first, + 1; by the number among labels.
     written: Vec<u64>,
-    cut: Vec<u16>,
+    /// The words of a record.
+    cut: Vec<u64>,
 }
 
 impl Records<'_> {
@@ -91,19 +92,19 @@ impl Records<'_> {
             return writer.link(position);
         }
         self.cut.clear();
-        let is_cut = text.len() <= MAX_RARE && self.tokens.cut(text, &mut self.cut);
-        let nibbles = self.cut.len() * TOKEN_NIBBLES;
-        if !is_cut || nibbles > MAX_RECORD {
+        let count = if text.len() <= MAX_RARE { self.tokens.cut(text, &mut self.cut) } else { None };
+        let Some(count) = count.filter(|count| count * TOKEN_NIBBLES <= MAX_RECORD) else {
             let place = writer.add_long(text)?;
             self.written[label as usize] = place | LONG_TEXT;
             return writer.long(place);
-        }
+        };
+        let nibbles = count * TOKEN_NIBBLES;
         match before {
             Some(position) if nibbles > link_nibbles(position) => writer.link(position),
-            Some(_) => writer.tokens(&self.cut),
+            Some(_) => writer.tokens(&self.cut, count),
             None => {
                 self.written[label as usize] = writer.position().0 + 1;
-                writer.tokens(&self.cut)
+                writer.tokens(&self.cut, count)
             }
         }
     }

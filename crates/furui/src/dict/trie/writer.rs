@@ -2,7 +2,7 @@ use super::block::{Block, Draft, NODES, Position, set_down};
 use super::codes::{Code, Dictionary};
 use super::ends::{EndParts, Ends};
 use super::jump::Jump;
-use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, place};
+use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, WORD_TOKENS, place};
 use super::parts::{Names, PARTS, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::Width;
@@ -100,14 +100,17 @@ impl Writer {
         }
     }
 
-    /// The next node's label is made of tokens.
+    /// The next node's label is made of `count` tokens, which `words` are.
     #[inline]
-    pub(super) fn tokens(&mut self, tokens: &[u16]) -> Result<(), TrieError> {
+    pub(super) fn tokens(&mut self, words: &[u64], count: usize) -> Result<(), TrieError> {
         self.class(Code::Record);
         self.uses_tokens = true;
-        self.draft.lengths.push((tokens.len() * TOKEN_NIBBLES) as u8);
-        for &token in tokens {
-            self.draft.push_nibbles(u64::from(token), TOKEN_NIBBLES);
+        let mut nibbles = count * TOKEN_NIBBLES;
+        self.draft.lengths.push(nibbles as u8);
+        for &word in words {
+            let now = nibbles.min(WORD_TOKENS * TOKEN_NIBBLES);
+            self.draft.push_nibbles(word, now);
+            nibbles -= now;
         }
         self.block_if_full()
     }

@@ -72,13 +72,19 @@ impl<'t> Codebook<'t> {
 
     #[inline]
     pub(super) fn find(&self, text: &[u8], hash: u64) -> Option<Number> {
+        self.find_if(hash, |found| found == text)
+    }
+
+    /// The code of a text with this hash, if `is_it`.
+    #[inline]
+    pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(&[u8]) -> bool) -> Option<Number> {
         for at in self.places(hash) {
             let slot = self.slots[at];
             if slot == 0 {
                 return None;
             }
             let number = slot as u32 - 1;
-            if slot >> 32 == hash >> 32 && self.text(number as usize) == Some(text) {
+            if slot >> 32 == hash >> 32 && self.text(number as usize).is_some_and(&is_it) {
                 return Some(Number(number));
             }
         }
