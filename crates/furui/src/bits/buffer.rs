@@ -50,6 +50,12 @@ impl Buffer {
         Ok(Self(Kind::Heap { bytes, start, len }))
     }
 
+    /// Gives up the bytes behind the first `len`. What of them was never touched took no memory.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        let (Kind::Heap { len: all, .. } | Kind::Pages { len: all, .. }) = &mut self.0;
+        *all = len.min(*all);
+    }
+
     /// A private map of some bytes of a file.
     pub(crate) fn mapped(pages: MmapMut) -> Self {
         let len = pages.len();

@@ -88,6 +88,7 @@ impl Rolling {
 
 /// What a run of bytes, 128 at most, does to a state of [`Rolling`], whatever the state is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(packed)]
 pub struct RollingRun {
     sum: u64,
     length: u8,

@@ -16,7 +16,8 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     let tokens = train(skeleton, &codes);
     let root = skeleton.root.and_then(|found| found.value());
     let width = Width::of(skeleton.values.iter().copied().chain(root));
-    let mut writer = Writer::new(width, skeleton.root);
+    let room = skeleton.nodes() * ROOM_PER_NODE + width.bytes(skeleton.keys() as u64) as usize;
+    let mut writer = Writer::new(room, width, skeleton.root)?;
     let mut records =
         Records { skeleton, tokens: tokens.matcher(), written: vec![0; skeleton.distinct.len()], cut: vec![] };
     let mut terminal = 0;
@@ -33,6 +34,9 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     let Codes { places, texts, .. } = codes;
     writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Vectors::detect())
 }
+
+/// About how many bytes a node takes, at most; where it is more, the trie is moved once while it is written.
+const ROOM_PER_NODE: usize = 8;
 
 /// Rare labels up to this many bytes are made of tokens; longer ones are texts of their own.
 pub(super) const MAX_RARE: usize = 255;

@@ -104,7 +104,7 @@ impl<'t> Labels<'t> {
     pub(super) fn known(&self, source: u8, label: Label<'t>) -> Option<Number> {
         match number(label) {
             Some(number) => *self.known[usize::from(source)].get(number)?,
-            None if matches!(label, Label::Empty) => Some(self.book.empty()),
+            None if matches!(label, Label::Empty) => self.book.empty(),
             None => None,
         }
     }
@@ -194,6 +194,11 @@ impl<'t> Labels<'t> {
                 Waiting::Code(_) | Waiting::Tokens { .. } => continue,
             };
             self.waiting[i] = settled;
+        }
+        for waiting in &self.waiting {
+            if let Waiting::Tokens { hash, .. } = waiting {
+                self.records.fetch_earlier(writer, *hash);
+            }
         }
         for i in 0..self.waiting.len() {
             match self.waiting[i] {

@@ -30,8 +30,8 @@ use tails::Tails;
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Several tries as one, newest first: of equal keys the newest counts. Beside the trie, the hashes of its keys by
-    /// [`Rolling::spec`]`(seed)`, in breadth-first order.
+    /// Several tries as one, newest first: of equal keys the newest counts. `each_key` is told the hash of each of its keys
+    /// by [`Rolling::spec`]`(seed)`, in breadth-first order.
     ///
     /// `forget`: keys that are deleted are left out, which is right if there is no older trie. The trie has the nodes of the
     /// one that is built of the same keys, but its labels have the codes and tokens of the largest source: it may be a
@@ -49,9 +49,9 @@ impl Trie {
     /// together, to the end of the shortest label. Where only one trie has keys, its nodes are copied. A node is written
     /// when the walk meets it.
     ///
-    /// Cost: time linear in the nodes of all tries and the bytes of their labels; 16 bytes for every waiting node, 8 for
-    /// every trie that has keys below it, and the rest of its label if it stands within one; 8 bytes a key for the hashes. If keys are left out, a second walk over the
-    /// merged trie.
+    /// Cost: time linear in the nodes of all tries and the bytes of their labels; beside the trie 16 bytes for every
+    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it stands within one. If keys
+    /// are left out, a second walk over the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
     /// TRIE" (2011), where every node is a byte, so that a walk never stands within one.
@@ -63,27 +63,28 @@ impl Trie {
         tries: &[&Trie<M>],
         seed: u64,
         forget: bool,
-    ) -> Result<(Self, Vec<KeyHash>), TrieError> {
+        each_key: impl FnMut(KeyHash),
+    ) -> Result<Self, TrieError> {
         if tries.len() > MAX_MERGED {
             return Err(TrieError::TooLarge("more than 256 tries to merge"));
         }
         let vectors = Vectors::detect();
         let Some((heir, _)) = (0..=u8::MAX).zip(tries).max_by_key(|(_, trie)| trie.nodes()) else {
-            return Ok((Self::encode(&super::Skeleton::new())?, vec![]));
+            return Self::encode(&super::Skeleton::new());
         };
-        let mut walk = Walk::new(tries, heir, forget, vectors)?;
+        let mut walk = Walk::new(tries, heir, forget, each_key, vectors)?;
         walk.root(tries.iter().find_map(|trie| trie.terminal(trie.root())), Rolling::start(seed));
         vectors.run(
             #[inline(always)]
             |vectors| walk.run(vectors),
         )?;
-        let Walk { mut writer, mut labels, hashes, .. } = walk;
+        let Walk { mut writer, mut labels, .. } = walk;
         labels.settle(&mut writer)?;
-        let trie = Self::assemble(writer.finish(labels.finish(), vectors)?)?;
+        let trie = Self::assemble(writer.finish(labels.finish(), vectors)?);
         if forget && !trie.part(Part::Deleted).is_empty() {
-            return Ok((trie.without_deleted(vectors)?, hashes));
+            return trie.without_deleted(vectors);
         }
-        Ok((trie, hashes))
+        Ok(trie)
     }
 }
 
@@ -99,12 +100,12 @@ enum Text<'t> {
     Decoded(Range<usize>),
 }
 
-struct Walk<'t> {
+struct Walk<'t, F> {
     sources: Vec<Source<'t>>,
     labels: Labels<'t>,
     writer: Writer,
     forget: bool,
-    hashes: Vec<KeyHash>,
+    each_key: F,
     waiting: VecDeque<Waiting>,
     cursors: VecDeque<Cursor>,
     /// For the cursors that stand within labels.
@@ -121,11 +122,12 @@ struct Walk<'t> {
 /// The most children a node has.
 const MAX_CHILDREN: usize = 256;
 
-impl<'t> Walk<'t> {
+impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
     fn new<M: Deref<Target = [u8]>>(
         tries: &'t [&'t Trie<M>],
         heir: u8,
         forget: bool,
+        each_key: F,
         vectors: Vectors,
     ) -> Result<Self, TrieError> {
         let sources: Vec<Source<'t>> = (0..=u8::MAX).zip(tries).map(|(i, trie)| Source::new(i, *trie)).collect();
@@ -136,10 +138,10 @@ impl<'t> Walk<'t> {
         let roots = (0..=u8::MAX).zip(tries).filter(|(_, trie)| trie.nodes() > 0);
         Ok(Self {
             labels: Labels::new(&names, heir, keys, vectors)?,
-            writer: Writer::new(width, root),
+            writer: Writer::new(tries.iter().map(|trie| trie.bytes()).sum(), width, root)?,
             sources,
             forget,
-            hashes: vec![],
+            each_key,
             waiting: VecDeque::new(),
             cursors: roots.map(|(trie, _)| Cursor::root(trie)).collect(),
             tails: Tails::default(),
@@ -414,7 +416,7 @@ impl<'t> Walk<'t> {
     #[inline(always)]
     fn hash_key(&mut self, found: Option<Found>, hash: Rolling) {
         if found.is_some_and(|found| !self.forget || found != Found::Deleted) {
-            self.hashes.push(hash.finish());
+            (self.each_key)(hash.finish());
         }
     }
 }

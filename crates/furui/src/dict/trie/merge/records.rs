@@ -1,6 +1,7 @@
 use crate::bits::{Vectors, prefetch, scale};
 use crate::dict::trie::block::{Block, Position};
 use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, words};
+use crate::dict::trie::search::fetch;
 use crate::dict::trie::writer::{Writer, link_nibbles};
 
 /// Where records of tokens are that were written: an equal one may be a link.
@@ -36,6 +37,15 @@ impl Records {
         let hash = hash ^ hash >> 32;
         prefetch(&self.places[scale(hash, self.places.len())]);
         hash
+    }
+
+    /// Asks for the record that may be equal to one of this hash.
+    #[inline(always)]
+    pub(super) fn fetch_earlier(&self, writer: &Writer, hash: u64) {
+        let entry = self.places[scale(hash, self.places.len())];
+        if hash != 0 && (entry ^ hash << Position::BITS) & TAG == 0 {
+            fetch(writer.written(), Position(entry & !TAG).offset());
+        }
     }
 
     /// Where the record is already, if a link there is shorter. Otherwise it is about to be written.
