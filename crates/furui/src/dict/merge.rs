@@ -1,10 +1,9 @@
 use super::entries::Entries;
 use super::fill::Fill;
-use super::layer::Layer;
-use super::{Found, MAX_MERGED, Skeleton, Trie};
+use super::layer::{Layer, Window};
+use super::{Found, MAX_MERGED, Record, Skeleton, Trie};
 use crate::error::{Error, Result};
 use crate::filter::BlockedBloom;
-use crate::format::Bytes;
 use crate::hash::{HashAlgorithm, HashSpec};
 
 /// What several parts of a dictionary are as one.
@@ -17,20 +16,19 @@ pub(super) struct Union {
 /// Makes one of several parts, oldest first: of equal keys the newest counts. `forget`: keys that are deleted are left
 /// out, which is right if there is nothing older. The filter is wrong about one key in 1 / `rate`.
 ///
-/// Tries are merged in one walk, which fills the filter if its hashes are rolling ones. Windows are ordered, and merged key
-/// by key.
+/// If the hashes are rolling ones, which a walk carries, they are merged as tries; otherwise key by key.
 pub(super) fn merge(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
-        let records =
-            (0..).map_while(|i| window.buffer.nth(i)).filter(|record| !forget || record.found != Found::Deleted);
-        let (keys, hashes): (Vec<_>, Vec<_>) =
-            records.map(|record| ((record.key, record.found.value()), record.hash)).unzip();
+        let (keys, hashes): (Vec<_>, Vec<_>) = records(window)
+            .filter(|record| !forget || record.found != Found::Deleted)
+            .map(|record| ((record.key, record.found.value()), record.hash))
+            .unzip();
         let mut fill = Fill::new(keys.len() as u64, hash, rate)?;
         hashes.into_iter().for_each(|hash| fill.push(hash));
         return Ok(Union { trie: built(keys)?, filter: fill.finish()? });
     }
-    if let (HashAlgorithm::Rolling, Some(tries)) = (hash.algorithm, tries(layers)) {
-        return merge_tries(&tries, hash, rate, forget);
+    if hash.algorithm == HashAlgorithm::Rolling && layers.len() <= MAX_MERGED {
+        return merge_tries(layers, hash, rate, forget);
     }
     let mut bytes = vec![];
     let mut ends = vec![];
@@ -49,11 +47,22 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -
     Ok(Union { trie, filter })
 }
 
-/// The filter is sized for all keys of all tries. If many of them are the same or left out, it is made anew.
-fn merge_tries(tries: &[&Trie<Bytes>], hash: HashSpec, rate: f64, forget: bool) -> Result<Union> {
-    let most = tries.iter().map(|trie| trie.keys()).sum();
+/// In one walk over all tries, those of the windows among them. The filter is sized for all keys of all of them; if many
+/// are the same or left out, it is made anew.
+fn merge_tries(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Result<Union> {
+    let of_window = |layer: &Layer| match layer {
+        Layer::Window(window) => built(records(window).map(|record| (record.key, record.found.value()))).map(Some),
+        Layer::Trie(_) => Ok(None),
+    };
+    let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
+    let tries = layers.iter().zip(&of_windows).rev().map(|(layer, of_window)| match (layer, of_window) {
+        (Layer::Trie(trie), _) => Some(trie.trie().borrowed()),
+        (Layer::Window(_), trie) => trie.as_ref().map(Trie::borrowed),
+    });
+    let tries: Vec<Trie<&[u8]>> = tries.flatten().collect();
+    let most = tries.iter().map(Trie::keys).sum();
     let mut fill = Fill::new(most, hash, rate)?;
-    let trie = Trie::merge(tries, hash.seed, forget, |hash| fill.push(hash));
+    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), hash.seed, forget, |hash| fill.push(hash));
     let trie = trie.map_err(|error| Error::Config(error.to_string()))?;
     let filter = if trie.keys() < most - most / SPARE { scan(&trie, hash, rate)? } else { fill.finish()? };
     Ok(Union { trie, filter })
@@ -72,13 +81,9 @@ fn scan(trie: &Trie, hash: HashSpec, rate: f64) -> Result<BlockedBloom> {
     fill.finish()
 }
 
-/// The tries, newest first, if all parts are tries, and not more than are merged in one walk.
-fn tries(layers: &[Layer]) -> Option<Vec<&Trie<Bytes>>> {
-    let tries = layers.iter().rev().map(|layer| match layer {
-        Layer::Trie(trie) => Some(trie.trie()),
-        Layer::Window(_) => None,
-    });
-    (layers.len() <= MAX_MERGED).then(|| tries.collect())?
+/// What a window holds, in the order of keys.
+fn records(window: &Window) -> impl Iterator<Item = Record<'_>> {
+    (0..).map_while(|i| window.buffer.nth(i))
 }
 
 fn built<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Trie> {

@@ -161,6 +161,11 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         Part::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
 
+    /// The same trie over borrowed bytes.
+    pub(in crate::dict) fn borrowed(&self) -> Trie<&[u8]> {
+        Trie { body: &self.body, shape: self.shape, vectors: self.vectors }
+    }
+
     #[inline(always)]
     fn part(&self, part: Part) -> &[u8] {
         &self.body[self.shape.parts.range(part)]
