@@ -70,6 +70,7 @@ struct Inner {
     repairing: AbortHandle,
     history: History,
     remembering: AbortHandle,
+    tidying: AbortHandle,
     /// Of the keeper, until it is waited for.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -126,6 +127,7 @@ impl Node {
             repair,
             history: History::default(),
             remembering: tokio::spawn(history::run(inner.clone())).abort_handle(),
+            tidying: tokio::spawn(PublishedTable::tidy(inner.clone())).abort_handle(),
             known: Known::new(),
             survey: LastSurvey::default(),
             published,
@@ -174,6 +176,7 @@ impl Node {
     pub async fn shutdown(&self) {
         self.0.repairing.abort();
         self.0.remembering.abort();
+        self.0.tidying.abort();
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());
