@@ -238,7 +238,7 @@ impl fmt::Display for NodeError {
             Self::Storage(error) => error.fmt(f),
             Self::Network(error) => error.fmt(f),
             Self::Identity(error) => error.fmt(f),
-            Self::Directory { file, source } => write!(f, "{}: {source}", file.display()),
+            Self::Directory { file, source } => write!(f, "cannot use {}: {source}", file.display()),
             Self::Stopped => f.write_str("the node is shut down; start it again"),
         }
     }

@@ -1,13 +1,11 @@
 use std::path::Path;
 
 use furui::{Error, HashAlgorithm, HashSpec};
-use redb::backends::InMemoryBackend;
-use redb::{
-    Builder, Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction,
-};
+use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use super::fault::{Fault, Outcome};
 use super::packed::{self, Effort};
+use crate::database;
 
 /// The bytes of a value.
 pub(super) type Row = &'static [u8];
@@ -85,13 +83,7 @@ impl Tables {
     /// Opens the database in a file, or one in memory, and makes what is missing. `cache` bounds the bytes of pages kept.
     pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
-        let mut builder = Builder::new();
-        builder.set_cache_size(cache);
-        let database = match path {
-            Some(path) => builder.create(path),
-            None => builder.create_with_backend(InMemoryBackend::new()),
-        };
-        let database = database.map_err(|error| Fault::from(error).at(&file))?;
+        let database = database::open(path, cache).map_err(|error| Fault::from(error).at(&file))?;
         let tables = Self { database, file, view: None };
         let totals = tables.prepare().map_err(|fault| fault.at(&tables.file))?;
         Ok((tables, totals))
