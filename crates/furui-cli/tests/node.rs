@@ -6,9 +6,9 @@
 mod support;
 
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
-use support::{TempDir, failure, furui_for_signals, run};
+use support::{TempDir, failure, furui_for_signals, run, stdout};
 
 #[test]
 fn a_node_runs_by_a_file_alone() {
@@ -22,7 +22,7 @@ fn a_node_runs_by_a_file_alone() {
     assert!(listening.starts_with("listening /ip4/127.0.0.1/tcp/"), "{listening}");
     assert!(lines.next().unwrap().starts_with("http http://127.0.0.1:"));
     assert!(dir.path().join("state/of it/identity").exists(), "a relative path begins at the file's directory");
-    let kill = std::process::Command::new("kill").args(["-s", "INT", &node.id().to_string()]).status();
+    let kill = Command::new("kill").args(["-s", "INT", &node.id().to_string()]).status();
     assert!(kill.unwrap().success() && node.wait().unwrap().success());
 }
 
@@ -79,4 +79,46 @@ fn what_keeps_a_node_from_starting_is_named() {
     let message = node(&[]);
     assert!(message.contains("node/identity is not the 32 bytes") && message.contains("remove it"), "{message}");
     assert_eq!(run(&["node", "--http", "nowhere", "--data", &data], b"").status.code(), Some(2));
+}
+
+/// Starts a node whose files may have so many blocks of 512 bytes, as on a disk that is as good as full.
+fn limited(data: &str, blocks: u32) -> (Child, String) {
+    let limits = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &limits, env!("CARGO_BIN_EXE_furui")]);
+    command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
+    let mut node = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = lines.find_map(|line| line.strip_prefix("http ").map(str::to_owned));
+    (node, url.expect("it does not start"))
+}
+
+#[test]
+fn a_node_whose_disk_is_full_says_so_and_ends_and_goes_on_where_it_was() {
+    let dir = TempDir::new();
+    let data = dir.join("node");
+    // Text that does not get shorter.
+    let documents: String = (0..100u64)
+        .map(|n| {
+            let words = (0..400u64).map(|m| format!("{:x} ", (n * 400 + m + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+            format!("{{\"url\":\"http://a.example/{n}\",\"text\":\"all {}\"}}\n", words.collect::<String>())
+        })
+        .collect();
+    let (node, url) = limited(&data, 2200);
+    let output = run(&["publish", "--node", &url], documents.as_bytes());
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("node/shelf.redb: "), "{message}");
+    let ended = node.wait_with_output().unwrap();
+    let message = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{message}");
+    assert!(message.starts_with("furui: cannot ") && message.contains("node/shelf.redb: "), "{message}");
+
+    let (mut node, url) = limited(&data, 1_000_000);
+    let sums = String::from_utf8(stdout(&["publish", "--node", &url], documents.as_bytes())).unwrap();
+    assert!(sums.starts_with("100 documents: "), "{sums}");
+    let found = run(&["search", "--node", &url, "--json", "--limit", "1000", "all"], b"");
+    assert_eq!(found.stdout.iter().filter(|byte| **byte == b'\n').count(), 101);
+    node.kill().unwrap();
+    node.wait().unwrap();
 }

@@ -12,7 +12,7 @@ use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::NodeOptions;
 
@@ -42,10 +42,25 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
 
     let (calls, asked) = mpsc::channel(CALLS);
     tokio::spawn(node.clone().answer(asked));
-    let served = furui_net::http::serve(listener, calls, interrupted).await;
+    let (failure, failed) = oneshot::channel();
+    let until = {
+        let node = node.clone();
+        async move {
+            tokio::select! {
+                () = interrupted => {}
+                // An error: it is not served any more.
+                why = node.failed() => drop(failure.send(why)),
+            }
+        }
+    };
+    let served = furui_net::http::serve(listener, calls, until).await;
     node.shutdown().await;
     served.map_err(|source| Error::io("cannot serve", http.to_string(), source))?;
-    Ok(ExitCode::SUCCESS)
+    match failed.await {
+        Ok(why) => Err(Error::Config(why)),
+        // It was interrupted.
+        Err(_) => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Prints the addresses in use.

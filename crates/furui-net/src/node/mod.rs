@@ -172,6 +172,12 @@ impl Node {
         })
     }
 
+    /// Waits until the node's storage takes nothing any more, as when the disk is full, and returns why. Then the node is
+    /// of no use to anybody until it is started again.
+    pub async fn failed(&self) -> String {
+        self.0.keeper.failed().await
+    }
+
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
         self.0.repairing.abort();
