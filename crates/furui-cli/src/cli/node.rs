@@ -11,7 +11,7 @@ use clap::Args;
 /// anything else. Runs until it is interrupted.
 #[derive(Args)]
 pub struct NodeOptions {
-    /// Directory for the node's identity, lists and documents; it is made if it is missing
+    /// Directory for the node's identity, lists and documents; it is made if it is missing. Needed, here or in a file
     #[arg(long, value_name = "DIR", required_unless_present = "config")]
     pub data: Option<PathBuf>,
     /// Where other nodes reach this one, as in /ip4/0.0.0.0/tcp/4001; may be repeated, port 0 picks one
