@@ -59,13 +59,15 @@ impl Keeper {
     ) -> std::io::Result<(Self, JoinHandle<()>)> {
         let (orders, order_queue) = mpsc::channel(ORDERS);
         let counts = Arc::new(Counts::default());
-        // A clock of its own: the thread outlives the runtime if the node is dropped without being shut down.
-        let clock = Builder::new_current_thread().enable_time().build()?;
         let kept = Kept::new(shelf, net.me(), Places::of(&net).await);
         let desk = Desk::new(kept, net, Arc::clone(&counts));
-        let thread = thread::Builder::new()
-            .name("keeper".to_owned())
-            .spawn(move || clock.block_on(desk.work(inbound, order_queue)))?;
+        let work = move || {
+            // A clock of its own: the thread outlives the runtime if the node is dropped without being shut down. Made here, as
+            // whoever is interrupted while it starts a node cannot drop it.
+            let clock = Builder::new_current_thread().enable_time().build();
+            clock.expect("a clock takes nothing from the system").block_on(desk.work(inbound, order_queue));
+        };
+        let thread = thread::Builder::new().name("keeper".to_owned()).spawn(work)?;
         Ok((Self { orders, counts }, thread))
     }
 
