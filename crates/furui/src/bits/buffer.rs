@@ -56,8 +56,7 @@ impl Buffer {
 
     /// Gives up the bytes behind the first `len`. What of them was never touched took no memory.
     pub(crate) fn truncate(&mut self, len: usize) {
-        let (Kind::Heap { len: all, .. } | Kind::Pages { len: all, .. }) = &mut self.0;
-        *all = len.min(*all);
+        self.len = len.min(self.len);
     }
 
     /// A private map of some bytes of a file.
