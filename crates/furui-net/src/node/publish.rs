@@ -194,7 +194,7 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(),
     }
     match stored.iter().filter(|stored| !**stored).count() {
         0 => Ok(()),
-        missing => Err(PublishError::NotStored { missing }),
+        missing => Err(inner.keeper.fault().map_or(PublishError::NotStored { missing }, PublishError::Storage)),
     }
 }
 
