@@ -38,7 +38,7 @@ pub(super) enum Command {
     TimedOut(Peer),
     Closest { key: Vec<u8>, n: usize, answer: oneshot::Sender<Vec<Peer>>, turn: OwnedSemaphorePermit },
     Known { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Option<Vec<Peer>>>> },
-    Replicas { key: Vec<u8>, n: usize, answer: oneshot::Sender<Vec<Peer>> },
+    Replicas { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Vec<Peer>>> },
     Peers(oneshot::Sender<Vec<Peer>>),
     Refresh(oneshot::Sender<()>),
     Shutdown,
@@ -150,13 +150,14 @@ impl Net {
         }
     }
 
-    /// The `n` nodes nearest to `key` of those this node knows, nearest first, itself included; asks no one. Exact for
-    /// keys that this node is one of the nearest to, as every node knows its neighbours.
-    pub async fn replicas(&self, key: &[u8], n: usize) -> Vec<Peer> {
+    /// For each key the `n` nodes nearest to it of those this node knows, nearest first, itself included; asks no one.
+    /// Exact for keys that this node is one of the nearest to, as every node knows its neighbours.
+    pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
         let (answer, receiver) = oneshot::channel();
-        match self.tell(Command::Replicas { key: key.to_vec(), n, answer }).await {
-            Ok(()) => receiver.await.unwrap_or_default(),
-            Err(_) => Vec::new(),
+        let count = keys.len();
+        match self.tell(Command::Replicas { keys, n, answer }).await {
+            Ok(()) => receiver.await.unwrap_or_else(|_| vec![Vec::new(); count]),
+            Err(_) => vec![Vec::new(); count],
         }
     }
 

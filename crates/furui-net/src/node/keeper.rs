@@ -254,12 +254,11 @@ impl Desk {
             Ok(Later::Sizes(sizes)) => {
                 let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
                 self.runtime.spawn(async move {
-                    let mut answer = Vec::with_capacity(sizes.len());
-                    for (word, mut size) in sizes {
-                        size.holders = net.replicas(&word_key(&word), limits::REPLICAS).await;
-                        answer.push(size);
-                    }
-                    respond(&counts, reply, &Response::Sizes(answer));
+                    let keys = sizes.iter().map(|(word, _)| word_key(word)).collect();
+                    let holders = net.replicas(keys, limits::REPLICAS).await;
+                    let answer =
+                        sizes.into_iter().zip(holders).map(|((_, size), holders)| WordSize { holders, ..size });
+                    respond(&counts, reply, &Response::Sizes(answer.collect()));
                 });
             }
             Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
@@ -369,7 +368,7 @@ impl Desk {
             let most = limits::IDS.min(room / LISTED_ID);
             // The list of no word is that of the records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
-            let more = ids.len() == most;
+            let (more, looked_at) = (ids.len() == most, ids.len());
             let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
             let mut ids = ids.to_vec();
             if word.is_empty() {
@@ -378,7 +377,8 @@ impl Desk {
             }
             let expiries = shelf.expiries(&ids)?;
             let days = expiries.into_iter().map(|at| days(at, now)).collect();
-            room = room.saturating_sub(ids.len() * LISTED_ID);
+            // Those that are not for the other side took time all the same.
+            room = room.saturating_sub(looked_at * LISTED_ID);
             lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)
