@@ -112,13 +112,15 @@ mod tests {
     use crate::table::Table;
 
     /// Every experiment has its section and its row in the index, every table of a page is that of the CSV beside it, every file
-    /// is linked from its page, and no path of the machine that wrote them is in any.
+    /// is linked from its page, no path of the machine that wrote them is in any, and all are of one commit.
     fn check_pages(dir: &Path) {
         let index = std::fs::read_to_string(dir.join(page::INDEX)).unwrap();
         assert_eq!(index, Pages::new(dir.to_owned()).index(&experiments()).unwrap(), "the index is that of the pages");
         for experiment in experiments() {
             assert!(index.contains(&format!("| {} |", experiment.full_name())), "{}", experiment.full_name());
         }
+        let machine = [env!("CARGO_MANIFEST_DIR").into(), std::env::temp_dir()].map(|path| path.display().to_string());
+        let mut commits = vec![];
         for source in Source::ALL {
             let page = dir.join(source.page()).with_extension("md");
             let files = dir.join(source.page());
@@ -133,10 +135,13 @@ mod tests {
                 csv.into_iter().chain(page::links(&page, "svg")).map(|path| dir.join(path)).collect();
             let found: BTreeSet<_> = std::fs::read_dir(files).unwrap().map(|file| file.unwrap().path()).collect();
             assert_eq!(linked, found, "{}: every file is linked and there", source.page());
-            for home in ["/root", "/home", "/work", "/tmp", "/Users"] {
+            for home in machine.iter().map(String::as_str).chain(["/root", "/home", "/Users"]) {
                 assert!(!page.contains(home), "{}: a path of the machine", source.page());
             }
+            commits.extend(page::commits(&page).into_iter().map(str::to_owned));
         }
+        assert_eq!(commits.len(), experiments().len(), "every section says of what commit it is");
+        assert!(commits.iter().all(|commit| *commit == commits[0]), "all pages are of one run: {commits:?}");
     }
 
     #[test]

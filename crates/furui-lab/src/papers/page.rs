@@ -34,6 +34,8 @@ reason, and *measured* where nothing is claimed.
 /// The directory of the pages.
 pub(super) struct Pages {
     dir: PathBuf,
+    /// The commit that runs, as it was when the run began.
+    commit: String,
 }
 
 /// What the index says of a section.
@@ -44,7 +46,7 @@ struct Entry {
 
 impl Pages {
     pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir }
+        Self { dir, commit: commit() }
     }
 
     /// Writes the plots and the tables of a finding, and its section of the page.
@@ -65,7 +67,7 @@ impl Pages {
             std::fs::write(files.join(&table.name).with_extension("csv"), table.csv())?;
         }
         let mut sections = self.sections(experiment.source)?;
-        sections.insert(experiment.full_name(), section(experiment, context, finding));
+        sections.insert(experiment.full_name(), section(experiment, context, finding, &self.commit));
         let mut text = format!("# {}\n\n{}\n", experiment.source.title(), experiment.source.reference());
         for experiment in all.iter().filter(|other| other.source == experiment.source) {
             if let Some(section) = sections.get(&experiment.full_name()) {
@@ -114,7 +116,7 @@ impl Pages {
     }
 }
 
-fn section(experiment: &Experiment, context: &Context, finding: &Finding) -> String {
+fn section(experiment: &Experiment, context: &Context, finding: &Finding, commit: &str) -> String {
     let dir = experiment.source.page();
     let who = if experiment.source == Source::Ours { "We ask" } else { "The paper" };
     let verdict = &finding.verdict;
@@ -145,7 +147,7 @@ fn section(experiment: &Experiment, context: &Context, finding: &Finding) -> Str
         "\nData: {} Seed {}; commit {}; {}.\n\n    cargo run --release -p furui-lab -- paper {} --seed {}{data}{quick}\n",
         finding.data,
         context.seed,
-        commit(),
+        commit,
         machine(),
         experiment.full_name(),
         context.seed,
@@ -186,6 +188,13 @@ fn machine() -> String {
     let model = model.map_or("an unknown processor", |(_, model)| model.trim());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{model}, {cores} cores, {}", if cfg!(debug_assertions) { "debug build" } else { "release build" })
+}
+
+/// The commit that each section of a page is of.
+#[cfg(test)]
+pub(super) fn commits(page: &str) -> Vec<&str> {
+    let of_data = page.lines().filter(|line| line.starts_with("Data: "));
+    of_data.filter_map(|line| Some(line.split_once("; commit ")?.1.split_once(';')?.0)).collect()
 }
 
 /// The paths of the files that a page links to, as it has them.

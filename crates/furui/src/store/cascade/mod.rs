@@ -4,15 +4,18 @@ mod batch;
 mod drain;
 mod fences;
 mod merge;
+mod options;
 mod page;
 mod page_set;
 mod policy;
 mod run;
 mod run_reader;
 mod run_writer;
+mod spill;
 mod table;
 
 pub use merge::{MERGE_WINDOW, Merge, SortedKeys};
+pub use options::CascadeOptions;
 pub use page::{PAGE_BYTES, Page, RemainderBits};
 pub use run::Run;
 pub use run_reader::RunReader;
@@ -22,7 +25,6 @@ use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{Manifest, RunEntry, Storage, StoreKind};
-use drain::Drain;
 use table::Table;
 
 /// An exact set of [`KeyHash`]es for sets far larger than memory: "was this ever put in?"
@@ -68,29 +70,6 @@ pub struct Cascade<S: Storage> {
     scratch: Vec<(u64, u32)>,
     wanted: Vec<u64>,
     found: Vec<bool>,
-}
-
-/// How a [`Cascade`] works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CascadeOptions {
-    /// Bytes of RAM for the set. At least [`MIN_MEMORY`](Self::MIN_MEMORY) are taken; and what runs keep in RAM, 0.01
-    /// bytes a key, comes on top where it is more than half of it.
-    pub memory: u64,
-    /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is,
-    /// or XXH3 with a random seed.
-    pub hash: Option<HashSpec>,
-}
-
-impl CascadeOptions {
-    /// A set with less memory than this would only shuffle files.
-    pub const MIN_MEMORY: u64 = 1 << 20;
-}
-
-impl Default for CascadeOptions {
-    /// 256 MiB, and whatever hash there is.
-    fn default() -> Self {
-        Self { memory: 256 << 20, hash: None }
-    }
 }
 
 impl<S: Storage> Cascade<S> {
@@ -260,22 +239,6 @@ impl<S: Storage> Cascade<S> {
         self.sync_table()
     }
 
-    /// Saves the manifest before anything else: runs without one are a damaged store, not a new one.
-    fn save_first(&mut self) -> Result<()> {
-        self.broken = true;
-        self.manifest.save(&self.storage)?;
-        (self.saved, self.broken) = (true, false);
-        Ok(())
-    }
-
-    fn sync_table(&mut self) -> Result<()> {
-        if self.table.len() == 0 {
-            return Ok(());
-        }
-        let sizes: Vec<u64> = self.manifest.runs.iter().map(|run| run.keys).collect();
-        self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
-    }
-
     /// Merges all runs, and what is in RAM, into one run: the least space, and one page a lookup.
     ///
     /// # Errors
@@ -325,30 +288,6 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Bytes of RAM that do not belong to the table.
-    fn run_bytes(&self) -> u64 {
-        self.runs.iter().map(Run::resident_bytes).sum()
-    }
-
-    /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to
-    /// storage. A batch that does not fit even then gets the room it needs: whoever made it has the memory.
-    fn make_room(&mut self, batch: usize) -> Result<()> {
-        if self.table.reserve(batch, self.table_budget()) {
-            return Ok(());
-        }
-        self.sync_table()?;
-        if !self.table.reserve(batch, self.table_budget()) {
-            self.table.reserve(batch, usize::MAX);
-        }
-        Ok(())
-    }
-
-    /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.
-    fn table_budget(&self) -> usize {
-        let room = self.memory.saturating_sub(self.run_bytes()).max(self.memory / 2);
-        usize::try_from(room).unwrap_or(usize::MAX)
-    }
-
     /// Leaves in `absent` those of `hashes` that are not in RAM, with their indices, sorted, and in `wanted` those of
     /// them that are in no run either, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
@@ -366,53 +305,6 @@ impl<S: Storage> Cascade<S> {
         }
         let mut found = self.found.iter();
         self.wanted.retain(|_| found.next() == Some(&false));
-        Ok(())
-    }
-
-    /// Merges the table and the newest `count` runs into one new run, durably, and forgets what went into it.
-    fn spill(&mut self, count: usize) -> Result<()> {
-        if !self.saved {
-            self.save_first()?;
-        }
-        self.broken = true;
-        let kept = self.runs.len() - count;
-        let merged = &self.runs[kept..];
-        let keys = self.table.len() as u64 + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
-        let mut sources: Vec<Box<dyn SortedKeys + '_>> = vec![Box::new(Drain::new(&self.table))];
-        for run in merged {
-            sources.push(Box::new(run.reader()));
-        }
-        let number = self.manifest.take_number()?;
-        let name = StoreKind::Seen.file_name(number);
-        let path = self.storage.path(&name);
-        let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
-            let mut writer = RunWriter::new(out, &path, self.manifest.hash, keys)?;
-            let mut merge = Merge::new(sources);
-            loop {
-                let keys = merge.next_keys()?;
-                if keys.is_empty() {
-                    return writer.finish();
-                }
-                writer.push(keys)?;
-            }
-        })?;
-        let entry = RunEntry { number, keys, seal };
-        self.written += entry.seal.length;
-        let run = open_run(&self.storage, &entry, self.manifest.hash)?;
-        let replaced = self.manifest.runs.split_off(kept);
-        self.manifest.runs.push(entry);
-        self.manifest.save(&self.storage)?;
-        self.runs.truncate(kept);
-        self.runs.push(run);
-        self.table.clear();
-        if self.table.bytes() > self.table_budget() {
-            self.table = Table::new();
-        }
-        self.broken = false;
-        for old in replaced {
-            // Where this fails, the file is an orphan, and the next opening removes it.
-            let _ = self.storage.remove(&StoreKind::Seen.file_name(old.number));
-        }
         Ok(())
     }
 }

@@ -1,0 +1,96 @@
+//! What is in RAM goes to storage.
+
+use super::drain::Drain;
+use super::table::Table;
+use super::{Cascade, Merge, Run, RunWriter, SortedKeys, WrittenRun, open_run, policy};
+use crate::error::Result;
+use crate::store::{RunEntry, Storage, StoreKind};
+
+impl<S: Storage> Cascade<S> {
+    /// Bytes of RAM that do not belong to the table.
+    pub(super) fn run_bytes(&self) -> u64 {
+        self.runs.iter().map(Run::resident_bytes).sum()
+    }
+
+    /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to
+    /// storage. A batch that does not fit even then gets the room it needs: whoever made it has the memory.
+    pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
+        if self.table.reserve(batch, self.table_budget()) {
+            return Ok(());
+        }
+        self.sync_table()?;
+        if !self.table.reserve(batch, self.table_budget()) {
+            self.table.reserve(batch, usize::MAX);
+        }
+        Ok(())
+    }
+
+    /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.
+    pub(super) fn table_budget(&self) -> usize {
+        let room = self.memory.saturating_sub(self.run_bytes()).max(self.memory / 2);
+        usize::try_from(room).unwrap_or(usize::MAX)
+    }
+
+    /// Saves the manifest before anything else: runs without one are a damaged store, not a new one.
+    pub(super) fn save_first(&mut self) -> Result<()> {
+        self.broken = true;
+        self.manifest.save(&self.storage)?;
+        (self.saved, self.broken) = (true, false);
+        Ok(())
+    }
+
+    pub(super) fn sync_table(&mut self) -> Result<()> {
+        if self.table.len() == 0 {
+            return Ok(());
+        }
+        let sizes: Vec<u64> = self.manifest.runs.iter().map(|run| run.keys).collect();
+        self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
+    }
+
+    /// Merges the table and the newest `count` runs into one new run, durably, and forgets what went into it.
+    pub(super) fn spill(&mut self, count: usize) -> Result<()> {
+        if !self.saved {
+            self.save_first()?;
+        }
+        self.broken = true;
+        let kept = self.runs.len() - count;
+        let merged = &self.runs[kept..];
+        let keys = self.table.len() as u64 + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
+        let mut sources: Vec<Box<dyn SortedKeys + '_>> = vec![Box::new(Drain::new(&self.table))];
+        for run in merged {
+            sources.push(Box::new(run.reader()));
+        }
+        let number = self.manifest.take_number()?;
+        let name = StoreKind::Seen.file_name(number);
+        let path = self.storage.path(&name);
+        let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
+            let mut writer = RunWriter::new(out, &path, self.manifest.hash, keys)?;
+            let mut merge = Merge::new(sources);
+            loop {
+                let keys = merge.next_keys()?;
+                if keys.is_empty() {
+                    return writer.finish();
+                }
+                writer.push(keys)?;
+            }
+        })?;
+        let entry = RunEntry { number, keys, seal };
+        self.written += entry.seal.length;
+        let run = open_run(&self.storage, &entry, self.manifest.hash)?;
+        let replaced = self.manifest.runs.split_off(kept);
+        self.manifest.runs.push(entry);
+        self.manifest.save(&self.storage)?;
+        self.runs.truncate(kept);
+        self.runs.push(run);
+        self.table.clear();
+        if self.table.bytes() > self.table_budget() {
+            self.table = Table::new();
+        }
+        self.broken = false;
+        for old in replaced {
+            // Where this fails, the file is an orphan, and the next opening removes it.
+            let _ = self.storage.remove(&StoreKind::Seen.file_name(old.number));
+        }
+        Ok(())
+    }
+}
