@@ -255,11 +255,16 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
     assert!(report.rounds.is_empty() || next == 0, "the last round goes to the end");
 }
 
-/// The first `most` ids of a list from a head on, and up to where they are all.
+/// The first `most` ids of a list from a head on, and up to where they are all: to the roundest number before the next.
 fn slice(list: &[ContentId], first: u64, most: usize) -> (&[ContentId], IdRange) {
     let rest = &list[list.partition_point(|id| id.head() < first)..];
     match rest.get(most) {
-        Some(after) => (&rest[..most], IdRange { first, last: after.head() - 1 }),
+        Some(after) => {
+            let (last, next) = (rest[most - 1].head(), after.head());
+            let mut ends = (0..64).rev().map(|bits| (next >> bits << bits).wrapping_sub(1));
+            let last = ends.find(|end| (last..next).contains(end)).expect("one before the next is one");
+            (&rest[..most], IdRange { first, last })
+        }
         None => (rest, IdRange { first, last: u64::MAX }),
     }
 }

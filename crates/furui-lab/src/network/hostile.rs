@@ -9,9 +9,9 @@ use furui_net::net::{Config, Identity, Net, Transport};
 use super::Done;
 use super::corpus::{Corpus, Dice};
 
-/// What a node is flooded with: each kind of request, as costly as it can be made.
+/// What a node is flooded with: each kind of request, as costly as it can be made; last what it keeps, for then others
+/// take that over.
 pub(super) const KINDS: [Kind; 17] = [
-    Kind::Store,
     Kind::Size,
     Kind::Sample,
     Kind::Search,
@@ -28,6 +28,7 @@ pub(super) const KINDS: [Kind; 17] = [
     Kind::List,
     Kind::Records,
     Kind::Nonsense,
+    Kind::Store,
 ];
 
 #[derive(Clone, Copy, Debug)]
