@@ -7,10 +7,12 @@
 mod demo;
 mod support;
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::process::{Command, Stdio};
 
 use demo::Demo;
-use support::{TempDir, failure};
+use support::{TempDir, failure, furui_for_signals};
 
 #[test]
 fn what_is_suggested_finds_something_and_nothing_is_left() {
@@ -29,6 +31,24 @@ fn what_is_suggested_finds_something_and_nothing_is_left() {
         assert!(demo.end(signal).success());
         drop(idle);
         assert!(TcpStream::connect(&address).is_err());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn an_interruption_at_any_time_leaves_nothing() {
+    let dir = TempDir::new();
+    for until in ["starting", "published"] {
+        let mut command = furui_for_signals();
+        command.args(["demo", "--no-open", "--port", "0", "--nodes", "2"]).env("TMPDIR", dir.path());
+        let mut demo = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(demo.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.starts_with(until)), "{until}");
+        let kill = Command::new("kill").args(["-s", "INT", &demo.id().to_string()]).status();
+        assert!(kill.unwrap().success());
+        let rest: Vec<String> = lines.collect();
+        assert!(demo.wait().unwrap().success(), "{rest:?}");
+        assert!(rest.iter().all(|line| line.starts_with("published")), "{rest:?}");
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

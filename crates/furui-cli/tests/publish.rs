@@ -216,6 +216,94 @@ fn crawls_are_published_past_what_is_broken_in_them() {
     }
 }
 
+/// A member of a gzip file with these bytes as they are, without its end.
+fn unfinished_member(bytes: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(bytes.len()).unwrap();
+    let head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff, 1];
+    [&head[..], &length.to_le_bytes(), &(!length).to_le_bytes(), bytes].concat()
+}
+
+#[test]
+fn of_a_crawl_that_was_cut_off_everything_before_the_cut_is_published() {
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    let answer = |url: &str| {
+        let page = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>the page at {url}");
+        warc_record("response", url, page.as_bytes())
+    };
+    let whole = [answer("http://a.example/1"), answer("http://a.example/2"), answer("http://a.example/3")].concat();
+    let member = unfinished_member(&whole);
+    for (name, bytes, why) in [
+        ("a.warc", &whole[..whole.len() - 20], "record 3 (http://a.example/3): it ends in the middle"),
+        ("b.warc.gz", &member[..member.len() - 20], "record 3 (http://a.example/3): a damaged gzip member"),
+    ] {
+        let output = run(&["publish", "--node", &node.url(), &dir.file(name, bytes)], b"");
+        assert_eq!(output.status.code(), Some(0));
+        assert!(text(&output.stdout).starts_with("2 documents: "), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).ends_with(&format!("{name}: {why}; left out\n")), "{}", text(&output.stderr));
+    }
+    assert_eq!(node.records().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_odd_in_a_directory_keeps_nothing_else_from_being_published() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    fs::create_dir_all(dir.join("tree/inner")).unwrap();
+    dir.file("tree/a.txt", b"one");
+    dir.file("tree/inner/b.html", b"<p>two \xf0\x28\x8c\x28");
+    symlink("..", dir.join("tree/inner/loop")).unwrap();
+    symlink("self", dir.join("tree/self")).unwrap();
+    symlink("/no/such/file", dir.join("tree/dangling")).unwrap();
+    let huge = fs::File::create(dir.join("tree/huge.html")).unwrap();
+    huge.set_len(5 << 30).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(dir.join("tree/pipe")).status().unwrap().success());
+    let shut = dir.file("tree/shut.txt", b"three");
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0)).unwrap();
+    // Some users may read everything.
+    let may_read = fs::read(&shut).is_ok();
+
+    let output = run(&["publish", "--node", &node.url(), &dir.join("tree")], b"");
+    let (published, left_out) = if may_read { (3, 2) } else { (2, 3) };
+    let sums = format!("{published} documents: {published} new, 0 known; {left_out} left out\n");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), &*sums));
+    let errors = text(&output.stderr);
+    assert!(errors.contains("huge.html: more than 16777216 bytes; publish it in parts; left out"), "{errors}");
+    assert!(errors.contains("pipe: neither a file nor a directory; left out"), "{errors}");
+    assert!(may_read || errors.contains("shut.txt: Permission denied"), "{errors}");
+    assert!(node.records().iter().any(|record| record.text.starts_with("two ")));
+    // What is named is not passed over.
+    let message = failure(&["publish", "--node", &node.url(), &dir.join("tree/self")], b"");
+    assert!(message.contains("cannot read") && message.contains("tree/self"), "{message}");
+}
+
+#[cfg(unix)]
+#[test]
+fn who_interrupts_leaves_nothing_behind_but_what_was_sent() {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+    let node = FakeNode::new();
+    let dir = TempDir::new();
+    let mut command = support::furui_for_signals();
+    command.args(["publish", "--node", &node.url()]).env("TMPDIR", dir.path());
+    let mut publish = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = publish.stdin.take().unwrap();
+    stdin.write_all(&jsonl(300)).unwrap();
+    // What has arrived is sent when no more comes at once.
+    while node.records().len() < 300 {
+        std::thread::yield_now();
+    }
+    let kill = Command::new("kill").args(["-s", "INT", &publish.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    assert_eq!(publish.wait().unwrap().signal(), Some(2));
+    drop(stdin);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    assert_eq!(text(&stdout(&["publish", "--node", &node.url()], &jsonl(301))), "301 documents: 1 new, 300 known\n");
+}
+
 /// A web server on this machine, which answers each path with bytes that it is given; it ends with the tests.
 fn site(answers: impl Fn(&str, &str) -> Vec<u8> + Send + 'static) -> String {
     use std::io::{BufRead, BufReader, Write};

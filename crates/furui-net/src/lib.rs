@@ -1,6 +1,7 @@
 //! Drives [`furui::search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
 //! and documents in an embedded database, and an HTTP face on loopback.
 
+mod database;
 pub mod http;
 pub mod net;
 pub mod node;

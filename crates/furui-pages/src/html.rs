@@ -3,90 +3,12 @@ use std::convert::Infallible;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
+use crate::elements::{is_block, is_skipped};
+use crate::lines::Lines;
 use crate::{Page, charset, is_noindex};
 
 /// The most bytes of an attribute that is kept.
 const MAX_ATTRIBUTE: usize = 4 << 10;
-
-/// Elements whose content is no text of the page, or the same on every page of a site.
-const SKIPPED: [&[u8]; 11] = [
-    b"canvas",
-    b"iframe",
-    b"nav",
-    b"noframes",
-    b"noscript",
-    b"object",
-    b"script",
-    b"style",
-    b"svg",
-    b"template",
-    b"textarea",
-];
-/// Elements that begin and end lines.
-const BLOCKS: [&[u8]; 62] = [
-    b"address",
-    b"article",
-    b"aside",
-    b"blockquote",
-    b"body",
-    b"br",
-    b"button",
-    b"caption",
-    b"center",
-    b"dd",
-    b"details",
-    b"dialog",
-    b"dir",
-    b"div",
-    b"dl",
-    b"dt",
-    b"fieldset",
-    b"figcaption",
-    b"figure",
-    b"footer",
-    b"form",
-    b"h1",
-    b"h2",
-    b"h3",
-    b"h4",
-    b"h5",
-    b"h6",
-    b"head",
-    b"header",
-    b"hgroup",
-    b"hr",
-    b"html",
-    b"img",
-    b"input",
-    b"legend",
-    b"li",
-    b"listing",
-    b"main",
-    b"menu",
-    b"ol",
-    b"optgroup",
-    b"option",
-    b"p",
-    b"plaintext",
-    b"pre",
-    b"search",
-    b"section",
-    b"select",
-    b"summary",
-    b"table",
-    b"tbody",
-    b"td",
-    b"tfoot",
-    b"th",
-    b"thead",
-    b"title",
-    b"tr",
-    b"ul",
-    b"video",
-    b"audio",
-    b"xmp",
-    b"nav",
-];
 
 /// What an HTML page says. `charset` is what whoever sent it says; see [`Page`] for what the page says of itself.
 ///
@@ -182,7 +104,7 @@ impl Reader {
             }
         }
         if self.skipped.is_none() {
-            if SKIPPED.contains(&tag.as_slice()) {
+            if is_skipped(&tag) {
                 // Of all these only <svg/> is over with its tag.
                 self.skipped = (!(self_closing && tag == b"svg")).then(|| (tag.clone(), 1));
                 self.text.end_line();
@@ -237,7 +159,7 @@ impl Reader {
     }
 
     fn break_at(&mut self, tag: &[u8]) {
-        if BLOCKS.contains(&tag) {
+        if is_block(tag) {
             self.text.end_line();
         }
     }
@@ -253,59 +175,6 @@ impl Reader {
             self.text.push(&value, self.pre > 0);
         }
     }
-}
-
-/// Text in lines, with one space between words.
-#[derive(Default)]
-pub(crate) struct Lines {
-    text: String,
-    /// What separates what comes next from what came before.
-    gap: Gap,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
-    #[default]
-    None,
-    Space,
-    Line,
-}
-
-impl Lines {
-    /// Appends what may have any spaces in it; its own lines are kept, or not.
-    pub(crate) fn push(&mut self, text: &str, keeps_lines: bool) {
-        for piece in text.split_inclusive(is_space) {
-            let word = piece.trim_end_matches(is_space);
-            if !word.is_empty() {
-                match self.gap {
-                    _ if self.text.is_empty() => {}
-                    Gap::None => {}
-                    Gap::Space => self.text.push(' '),
-                    Gap::Line => self.text.push('\n'),
-                }
-                self.gap = Gap::None;
-                self.text.push_str(word);
-            }
-            if word.len() < piece.len() {
-                let gap = if keeps_lines && piece.ends_with('\n') { Gap::Line } else { Gap::Space };
-                self.gap = self.gap.max(gap);
-            }
-        }
-    }
-
-    /// What comes next is on another line.
-    pub(crate) fn end_line(&mut self) {
-        self.gap = Gap::Line;
-    }
-
-    pub(crate) fn finish(self) -> String {
-        self.text
-    }
-}
-
-/// HTML's spaces, and no-break spaces, which people do not see either; NUL is what browsers leave out.
-fn is_space(character: char) -> bool {
-    matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0c' | '\0' | '\u{a0}')
 }
 
 #[cfg(test)]

@@ -10,9 +10,11 @@
 //! Whatever the bytes are, there is a page or an error; memory is bounded by [`MAX_PAGE`].
 
 mod charset;
+mod elements;
 mod format;
 mod gunzip;
 mod html;
+mod lines;
 mod markdown;
 mod media;
 mod page;

@@ -1,7 +1,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use crate::Page;
-use crate::html::{Lines, html};
+use crate::lines::Lines;
+use crate::{Page, html};
 
 /// What a Markdown text says: its first heading is the title; marks are left out, text and code stay. Metadata between
 /// `---` at the beginning, as of static sites, is no text.

@@ -11,23 +11,29 @@ use clap::Args;
 /// anything else. Runs until it is interrupted.
 #[derive(Args)]
 pub struct NodeOptions {
-    /// Directory for the node's identity, lists and documents; it is made if it is missing
-    #[arg(long, value_name = "DIR")]
-    pub data: PathBuf,
+    /// Directory for the node's identity, lists and documents; it is made if it is missing. Needed, here or in a file
+    #[arg(long, value_name = "DIR", required_unless_present = "config")]
+    pub data: Option<PathBuf>,
     /// Where other nodes reach this one, as in /ip4/0.0.0.0/tcp/4001; may be repeated, port 0 picks one
-    #[arg(long, value_name = "MULTIADDR", default_value = "/ip4/0.0.0.0/tcp/0")]
+    /// [default: /ip4/0.0.0.0/tcp/0]
+    #[arg(long, value_name = "MULTIADDR")]
     pub listen: Vec<String>,
-    /// Where other nodes reach this one, if that is not where it listens: behind a router that forwards a port
+    /// Where other nodes reach this one, if that is not where it listens: behind a router that forwards a port; may be
+    /// repeated
     #[arg(long, value_name = "MULTIADDR")]
     pub external: Vec<String>,
     /// Where its page is, and "furui publish" and "furui search" reach it; port 0 picks one. Whoever reaches it may publish
-    /// and search
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7717")]
-    pub http: SocketAddr,
+    /// and search [default: 127.0.0.1:7717]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub http: Option<SocketAddr>,
     /// A node that is in the network, with its identity, as in /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be repeated.
     /// Without one this is the first node
     #[arg(long, value_name = "MULTIADDR")]
     pub bootstrap: Vec<String>,
+    /// A TOML file with these options under their long names, as http = "127.0.0.1:7717" and, for what may be repeated,
+    /// bootstrap = ["…"]. What is given here goes before what is there; a relative path in it begins at its directory
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 /// The node to ask.

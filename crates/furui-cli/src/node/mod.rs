@@ -1,22 +1,23 @@
 //! `furui node`, and asking one.
 
 mod client;
+mod settings;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use furui::Error;
-use furui_net::http;
 use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::NodeOptions;
 
 pub use client::{Client, Lines};
+use settings::Settings;
 
 /// Requests of the HTTP face on their way to the node.
 pub const CALLS: usize = 64;
@@ -25,27 +26,41 @@ pub const CALLS: usize = 64;
 pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
-    runtime.block_on(serve(options))
+    runtime.block_on(serve(Settings::new(options)?))
 }
 
-async fn serve(options: &NodeOptions) -> Result<ExitCode, Error> {
+async fn serve(settings: Settings) -> Result<ExitCode, Error> {
+    let Settings { data, listen, external, http, bootstrap } = settings;
     let failed = |error: node::NodeError| Error::Config(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
-    let mut config = Config::new(node::identity(&options.data).map_err(failed)?, Transport::Tcp);
-    config.listen.clone_from(&options.listen);
-    config.external.clone_from(&options.external);
-    config.bootstrap.clone_from(&options.bootstrap);
-    let listener = TcpListener::bind(options.http).await;
-    let listener = listener.map_err(|source| Error::io("cannot listen on", options.http.to_string(), source))?;
-    let node = Node::start(Some(&options.data), config).await.map_err(failed)?;
-    announce(&node, listener.local_addr().unwrap_or(options.http))?;
+    let config =
+        Config { listen, external, bootstrap, ..Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp) };
+    let listener = TcpListener::bind(http).await;
+    let listener = listener.map_err(|source| Error::io("cannot listen on", http.to_string(), source))?;
+    let node = Node::start(Some(&data), config).await.map_err(failed)?;
+    announce(&node, listener.local_addr().unwrap_or(http))?;
 
     let (calls, asked) = mpsc::channel(CALLS);
     tokio::spawn(node.clone().answer(asked));
-    let served = http::serve(listener, calls, interrupted).await;
+    let (failure, failed) = oneshot::channel();
+    let until = {
+        let node = node.clone();
+        async move {
+            tokio::select! {
+                () = interrupted => {}
+                // An error: it is not served any more.
+                why = node.failed() => drop(failure.send(why)),
+            }
+        }
+    };
+    let served = furui_net::http::serve(listener, calls, until).await;
     node.shutdown().await;
-    served.map_err(|source| Error::io("cannot serve", options.http.to_string(), source))?;
-    Ok(ExitCode::SUCCESS)
+    served.map_err(|source| Error::io("cannot serve", http.to_string(), source))?;
+    match failed.await {
+        Ok(why) => Err(Error::Config(why)),
+        // It was interrupted.
+        Err(_) => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Prints the addresses in use.

@@ -45,7 +45,7 @@ pub(super) enum Kind {
     Ranked,
     /// As many ids as a message holds, to meet a hot list.
     Meet,
-    /// A ringed filter of as many bits as a message holds and the most probes, to meet a hot list.
+    /// The same as a ringed filter with the most probes.
     Filter,
     /// All ids, in three messages of which the third never comes.
     Sessions,
@@ -141,14 +141,10 @@ impl Arms {
                     Ranking { mean_length: 25, idfs: vec![limits::IDF; 2], best, floor: 0, after: None, from: None };
                 search(word, me, dice, Some(ranking))
             }
-            Kind::Meet => {
-                let mut ids: Vec<ContentId> = (0..limits::IDS).map(|_| id(dice)).collect();
-                ids.sort_unstable();
-                meet(word, &ids, Coding::Ids)
-            }
+            Kind::Meet => meet(word, &ids(dice), Coding::Ids),
             Kind::Filter => {
-                let ids: Vec<ContentId> = some_ids(1).into_iter().cycle().take(80_000).collect();
-                meet(word, &ids, plan::choose(Wants::Ringed { probes: Some(64), delta: 1 }, 1, 1, IdRange::ALL, 0))
+                let wants = Wants::Ringed { probes: Some(64), delta: 1000 };
+                meet(word, &ids(dice), plan::choose(wants, 1, 1, IdRange::ALL, 0))
             }
             Kind::Sessions => {
                 let (own, other) = (self.ids.len() as u64, self.ids.len() as u64);
@@ -193,6 +189,13 @@ fn search(word: String, me: Peer, dice: &mut Dice, ranking: Option<Ranking>) -> 
 fn meet(word: String, ids: &[ContentId], coding: Coding) -> Request {
     let set = CodedSet::encode(ids, IdRange::ALL, coding).map(|set| set.bytes).unwrap_or_default();
     Request::Meet(Meet { word, range: IdRange::ALL, set, weighted: true })
+}
+
+/// As many ids as a set may have.
+fn ids(dice: &mut Dice) -> Vec<ContentId> {
+    let mut ids: Vec<ContentId> = (0..limits::IDS).map(|_| id(dice)).collect();
+    ids.sort_unstable();
+    ids
 }
 
 fn id(dice: &mut Dice) -> ContentId {

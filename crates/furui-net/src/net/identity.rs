@@ -1,5 +1,5 @@
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -41,13 +41,19 @@ impl Identity {
                 let mut secret = Vec::new();
                 // One more than a secret has, so that a longer file is seen to be none.
                 file.take(Self::SECRET + 1).read_to_end(&mut secret).map_err(failed)?;
-                Self::from_secret(&secret)
+                Self::from_secret(&secret).map_err(|_| IdentityError::Damaged { path: path.to_owned() })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let identity = Self::generate();
                 let pair = identity.0.clone().try_into_ed25519().expect("it was generated as one");
-                let mut file = private().open(path).map_err(failed)?;
-                file.write_all(pair.secret().as_ref()).and_then(|()| file.sync_all()).map_err(failed)?;
+                // Whole or not at all: a part of a key, left by a full disk, would be none.
+                let new = path.with_extension("new");
+                let written = write_private(&new, pair.secret().as_ref()).and_then(|()| fs::rename(&new, path));
+                written.map_err(|error| {
+                    // An error: it was not even made.
+                    let _ = fs::remove_file(&new);
+                    failed(error)
+                })?;
                 Ok(identity)
             }
             Err(error) => Err(failed(error)),
@@ -73,13 +79,20 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// Creates a file that is not there yet, for its owner only.
-fn private() -> OpenOptions {
+/// Writes a file for its owner only.
+fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // One that was left behind may have other rights.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 #[cfg(unix)]
@@ -107,6 +120,11 @@ pub enum IdentityError {
         /// What the system says.
         error: io::Error,
     },
+    /// The file does not hold 32 bytes.
+    Damaged {
+        /// Which.
+        path: PathBuf,
+    },
     /// Others than the owner may read the file.
     Exposed {
         /// Which.
@@ -119,6 +137,12 @@ impl fmt::Display for IdentityError {
         match self {
             Self::Length { found } => write!(f, "a secret key has 32 bytes, here are {found}"),
             Self::File { path, error } => write!(f, "cannot keep the node's key in {}: {error}", path.display()),
+            Self::Damaged { path } => write!(
+                f,
+                "{0} is not the 32 bytes of a node's key; put it back from a copy, or remove it: then the node is a new \
+                 one, and cannot withdraw what it has published",
+                path.display()
+            ),
             Self::Exposed { path } => {
                 write!(
                     f,

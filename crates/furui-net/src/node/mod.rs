@@ -70,6 +70,7 @@ struct Inner {
     repairing: AbortHandle,
     history: History,
     remembering: AbortHandle,
+    tidying: AbortHandle,
     /// Of the keeper, until it is waited for.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -126,6 +127,7 @@ impl Node {
             repair,
             history: History::default(),
             remembering: tokio::spawn(history::run(inner.clone())).abort_handle(),
+            tidying: tokio::spawn(PublishedTable::tidy(inner.clone())).abort_handle(),
             known: Known::new(),
             survey: LastSurvey::default(),
             published,
@@ -170,10 +172,17 @@ impl Node {
         })
     }
 
+    /// Waits until the node's storage takes nothing any more, as when the disk is full, and returns why. Then the node is
+    /// of no use to anybody until it is started again.
+    pub async fn failed(&self) -> String {
+        self.0.keeper.failed().await
+    }
+
     /// Leaves the network and closes the storage.
     pub async fn shutdown(&self) {
         self.0.repairing.abort();
         self.0.remembering.abort();
+        self.0.tidying.abort();
         self.0.net.shutdown().await;
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());
@@ -235,7 +244,7 @@ impl fmt::Display for NodeError {
             Self::Storage(error) => error.fmt(f),
             Self::Network(error) => error.fmt(f),
             Self::Identity(error) => error.fmt(f),
-            Self::Directory { file, source } => write!(f, "{}: {source}", file.display()),
+            Self::Directory { file, source } => write!(f, "cannot use {}: {source}", file.display()),
             Self::Stopped => f.write_str("the node is shut down; start it again"),
         }
     }

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use furui::search::{ContentId, IdRange, Index, Listing, Weight};
+use furui::search::{ContentId, First, IdRange, Index, Listing, Weight};
 use furui::{Error, Result};
 use redb::ReadableTableMetadata;
 
@@ -15,7 +15,7 @@ use super::holdings::{DATABASE, WORDS};
 use super::lists::{self, Extent};
 use super::posting::Posting;
 use super::recent::{Fresh, Recent};
-use super::runs::{Gather, Part};
+use super::runs::{Part, Run};
 use super::{RECORDS, Shelf, locks, records};
 
 /// A word of a shelf, and its list in two numbers: equal lists have equal ones.
@@ -175,11 +175,15 @@ impl Shelf {
         if let Some(part) = known {
             return Ok(take(&part));
         }
-        let mut gather = Gather::new(if whole { 0 } else { range.first }, self.options.run_ids);
+        let from = if whole { 0 } else { range.first };
+        let mut first = First::new(self.options.run_ids.max(1));
         let mut older = Documents::new(view);
         let mut show = |postings: &[Posting]| {
             for &posting in postings {
-                gather.push(weighted(recent, &mut older, posting)?);
+                let (id, weight) = weighted(recent, &mut older, posting)?;
+                if id.head() >= from {
+                    first.push((id, weight));
+                }
             }
             Ok(())
         };
@@ -187,7 +191,8 @@ impl Shelf {
         if let Some(fresh) = recent.lists.get(&word) {
             show(&fresh.postings)?;
         }
-        let run = gather.finish();
+        let (postings, complete) = first.finish();
+        let run = Run::new(from, &postings, complete);
         let part = run.get(range, most).expect("a run from its beginning on, of as many ids as may be asked for");
         let taken = take(&part);
         runs.insert(word, run);

@@ -2,6 +2,8 @@ use std::io;
 
 use furui::Error;
 
+use crate::database;
+
 /// What can go wrong beneath a shelf, before it is known which file it was.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -33,13 +35,7 @@ impl Fault {
         match self {
             Self::Other(error) => error,
             Self::Damaged(what) => Error::io("cannot read", file, io::Error::new(io::ErrorKind::InvalidData, what)),
-            Self::Database(redb::Error::Io(source)) => Error::io("cannot read or write", file, source),
-            Self::Database(redb::Error::DatabaseAlreadyOpen) => Error::Locked(file.to_owned()),
-            Self::Database(redb::Error::PreviousIo) => {
-                let why = "reading or writing it failed before; open it again once there is room and the disk is well";
-                Error::io("cannot use", file, io::Error::other(why))
-            }
-            Self::Database(error) => Error::io("cannot use", file, io::Error::other(error.to_string())),
+            Self::Database(error) => database::explain(error, file),
         }
     }
 }

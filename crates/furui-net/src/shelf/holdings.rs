@@ -56,8 +56,8 @@ pub struct Shelf {
     /// Locks that were opened since it was opened.
     pub(super) withdrawals: u64,
     pub(super) whole: bool,
-    /// A change failed.
-    broken: bool,
+    /// Why a change failed.
+    fault: Option<String>,
     pub(super) directory: Option<PathBuf>,
 }
 
@@ -99,7 +99,7 @@ impl Shelf {
             sequence: 0,
             withdrawals: 0,
             whole: false,
-            broken: false,
+            fault: None,
             directory: directory.map(Path::to_owned),
             options,
             tables,
@@ -251,6 +251,11 @@ impl Shelf {
         self.sequence + self.withdrawals
     }
 
+    /// Why nothing more is taken, if a change failed: then the shelf is to be opened again.
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
     /// Says whether the node has been given all that it should hold; no, after opening.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
@@ -258,14 +263,14 @@ impl Shelf {
 
     /// Whether changes can be made, and then the change: if it fails, the last.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
-        if self.broken {
-            let file = self.tables.file();
-            return Err(Error::Config(format!("{file}: a change failed before; open it again to go on")));
+        if let Some(why) = &self.fault {
+            return Err(Error::Config(why.clone()));
         }
-        self.broken = true;
-        let result = self.asking(change)?;
-        self.broken = false;
-        Ok(result)
+        // As after a panic in it.
+        self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
+        let result = self.asking(change);
+        self.fault = result.as_ref().err().map(ToString::to_string);
+        result
     }
 
     pub(super) fn asking<T>(&mut self, ask: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {

@@ -4,13 +4,14 @@
 use redb::ReadableTable;
 
 use super::fault::{Fault, Outcome};
+use super::packed::{self, Effort};
 use super::posting::{self, Posting};
 use super::tables::{Row, Tablets, View};
 use super::varint;
 
 /// The most bytes of postings in a word's own row.
 const INLINE_BYTES: usize = 256;
-/// The most bytes of a block: one fills a page of the database.
+/// The most bytes of a block before it is packed: one fits into a page of the database even if that makes it no shorter.
 const BLOCK_BYTES: usize = 4064;
 
 /// How long a list is, and the sum of the hashes of its ids.
@@ -148,7 +149,7 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
         let part = next.map_or(fresh.len(), |next| fresh.partition_point(|posting| posting.number < next));
         let (here, rest) = fresh.split_at(part);
         if here.is_empty() {
-            return Err(Fault::damaged("lists", key));
+            return Err(Fault::damaged("blocks", key));
         }
         posting::merge(&mut postings, here);
         fresh = rest;
@@ -208,7 +209,7 @@ fn write_blocks(tables: &mut Tablets<'_>, word: u32, postings: &[Posting], limit
     let (mut first, mut least) = (0, 0);
     for posting in postings {
         if !block.is_empty() && block.len() + posting.length(least) > limit {
-            tables.lists.insert((word, first), block.as_slice())?;
+            tables.lists.insert((word, first), packed::pack(&block, Effort::Much).as_slice())?;
             block.clear();
         }
         if block.is_empty() {
@@ -218,7 +219,7 @@ fn write_blocks(tables: &mut Tablets<'_>, word: u32, postings: &[Posting], limit
         least = posting.next();
     }
     if !block.is_empty() {
-        tables.lists.insert((word, first), block.as_slice())?;
+        tables.lists.insert((word, first), packed::pack(&block, Effort::Much).as_slice())?;
     }
     Ok(())
 }
@@ -234,7 +235,8 @@ fn decode(word: u32, inline: &[u8], postings: &mut Vec<Posting>) -> Outcome<()> 
 }
 
 fn decode_block(key: (u32, u32), block: &[u8], postings: &mut Vec<Posting>) -> Outcome<()> {
-    posting::take_all(block, postings)
+    packed::unpack(block, BLOCK_BYTES)
+        .and_then(|block| posting::take_all(&block, postings))
         .filter(|()| postings.first().is_some_and(|first| first.number == key.1))
-        .ok_or_else(|| Fault::damaged("lists", key))
+        .ok_or_else(|| Fault::damaged("blocks", key))
 }

@@ -19,6 +19,7 @@ mod resolver;
 mod runs;
 mod tables;
 mod varint;
+mod withdraw;
 
 pub use answers::{Statistics, WordList};
 pub use holdings::{MAX_CHANGE, MAX_RECORD, Shelf, Stored};

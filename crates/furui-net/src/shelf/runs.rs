@@ -36,15 +36,6 @@ pub(super) struct Part<'r> {
     to: usize,
 }
 
-/// Collects the first ids of a list that comes in any order, in little more than twice their room.
-pub(super) struct Gather {
-    first: u64,
-    most: usize,
-    postings: Vec<(ContentId, Weight)>,
-    /// The greatest that still matters, once there were more than enough.
-    bound: Option<ContentId>,
-}
-
 impl Runs {
     /// About what an entry takes beside its ids.
     const ENTRY: usize = 160;
@@ -129,6 +120,18 @@ impl Runs {
 }
 
 impl Run {
+    /// The postings of a list whose ids have a head from `first` on, ascending: all of them, or the first so many.
+    pub(super) fn new(first: u64, postings: &[(ContentId, Weight)], complete: bool) -> Self {
+        Self {
+            first,
+            ids: postings.iter().map(|(id, _)| *id).collect(),
+            weights: postings.iter().map(|(_, weight)| *weight).collect(),
+            complete,
+            pending: vec![],
+            used: 0,
+        }
+    }
+
     fn bytes(&self) -> usize {
         Runs::ENTRY + size_of_val(&*self.ids) + size_of_val(&*self.weights) + size_of_val(self.pending.as_slice())
     }
@@ -160,43 +163,4 @@ impl Part<'_> {
 
 fn part<T: Copy>(all: &Arc<[T]>, from: usize, to: usize) -> Arc<[T]> {
     if to - from == all.len() { Arc::clone(all) } else { all[from..to].into() }
-}
-
-impl Gather {
-    /// For the first `most` ids whose head is `first` or more.
-    pub(super) fn new(first: u64, most: usize) -> Self {
-        Self { first, most: most.max(1), postings: vec![], bound: None }
-    }
-
-    #[inline]
-    pub(super) fn push(&mut self, (id, weight): (ContentId, Weight)) {
-        if id.head() < self.first || self.bound.is_some_and(|bound| id > bound) {
-            return;
-        }
-        self.postings.push((id, weight));
-        if self.postings.len() >= 2 * self.most {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        let (_, &mut (last, _), _) = self.postings.select_nth_unstable_by_key(self.most - 1, |(id, _)| *id);
-        self.postings.truncate(self.most);
-        self.bound = Some(last);
-    }
-
-    pub(super) fn finish(mut self) -> Run {
-        if self.postings.len() > self.most {
-            self.cut();
-        }
-        self.postings.sort_unstable_by(|(a, _), (b, _)| a.head().cmp(&b.head()).then_with(|| a.cmp(b)));
-        Run {
-            first: self.first,
-            ids: self.postings.iter().map(|(id, _)| *id).collect(),
-            weights: self.postings.iter().map(|(_, weight)| *weight).collect(),
-            complete: self.bound.is_none(),
-            pending: vec![],
-            used: 0,
-        }
-    }
 }

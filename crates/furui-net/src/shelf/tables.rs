@@ -1,12 +1,11 @@
 use std::path::Path;
 
 use furui::{Error, HashAlgorithm, HashSpec};
-use redb::backends::InMemoryBackend;
-use redb::{
-    Builder, Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction,
-};
+use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use super::fault::{Fault, Outcome};
+use super::packed::{self, Effort};
+use crate::database;
 
 /// The bytes of a value.
 pub(super) type Row = &'static [u8];
@@ -14,7 +13,7 @@ pub(super) type Row = &'static [u8];
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 pub(super) const JOURNAL: TableDefinition<u64, Row> = TableDefinition::new("journal");
 pub(super) const WORDS: TableDefinition<u32, Row> = TableDefinition::new("words");
-pub(super) const LISTS: TableDefinition<(u32, u32), Row> = TableDefinition::new("lists");
+pub(super) const LISTS: TableDefinition<(u32, u32), Row> = TableDefinition::new("blocks");
 pub(super) const IDS: TableDefinition<(u64, u32), ()> = TableDefinition::new("ids");
 pub(super) const DOCUMENTS: TableDefinition<u32, Row> = TableDefinition::new("documents");
 pub(super) const RECORDS: TableDefinition<u32, Row> = TableDefinition::new("records");
@@ -23,8 +22,10 @@ pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks"
 pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("more locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
-/// The version of what the tables hold: docs/format.md, "Shelf".
-const VERSION: u64 = 1;
+/// The version of what the tables hold: docs/format.md, "What a node holds".
+const VERSION: u64 = 2;
+/// The blocks of version 1, which were not packed.
+const OLD_LISTS: TableDefinition<(u32, u32), Row> = TableDefinition::new("lists");
 
 /// The database, and the state of it that reading sees.
 #[derive(Debug)]
@@ -82,13 +83,7 @@ impl Tables {
     /// Opens the database in a file, or one in memory, and makes what is missing. `cache` bounds the bytes of pages kept.
     pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
-        let mut builder = Builder::new();
-        builder.set_cache_size(cache);
-        let database = match path {
-            Some(path) => builder.create(path),
-            None => builder.create_with_backend(InMemoryBackend::new()),
-        };
-        let database = database.map_err(|error| Fault::from(error).at(&file))?;
+        let database = database::open(path, cache).map_err(|error| Fault::from(error).at(&file))?;
         let tables = Self { database, file, view: None };
         let totals = tables.prepare().map_err(|fault| fault.at(&tables.file))?;
         Ok((tables, totals))
@@ -105,6 +100,11 @@ impl Tables {
             let version = meta.get("version")?.map(|version| version.value());
             match version {
                 Some(VERSION) => Totals::read(&meta)?,
+                Some(1) => {
+                    pack_lists(&transaction)?;
+                    meta.insert("version", VERSION)?;
+                    Totals::read(&meta)?
+                }
                 Some(newer) => {
                     return Err(Fault::Other(Error::Config(format!(
                         "{}: written by a newer version (its format is {newer}, this program knows {VERSION}); use that \
@@ -180,6 +180,18 @@ impl Tables {
         self.database.compact()?;
         Ok(())
     }
+}
+
+/// Makes of version 1 what it is now.
+fn pack_lists(transaction: &WriteTransaction) -> Outcome<()> {
+    let (old, mut new) = (transaction.open_table(OLD_LISTS)?, transaction.open_table(LISTS)?);
+    for block in old.iter()? {
+        let (key, postings) = block?;
+        new.insert(key.value(), packed::pack(postings.value(), Effort::Much).as_slice())?;
+    }
+    drop(old);
+    transaction.delete_table(OLD_LISTS)?;
+    Ok(())
 }
 
 impl<'t> Tablets<'t> {

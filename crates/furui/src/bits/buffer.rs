@@ -14,13 +14,17 @@ const LINE: usize = 64;
 /// Large ones ask the system for huge pages: then a random access need not wait for the page table as well, which in
 /// a table beyond the caches takes as long again. One that was mapped from a file reads the file's pages as they are
 /// touched and writes to copies of its own: the file never changes.
-pub struct Buffer(Kind);
+pub struct Buffer {
+    kind: Kind,
+    /// Where in that memory the table begins.
+    start: usize,
+    len: usize,
+}
 
+/// Where the memory is from.
 enum Kind {
-    /// `len` bytes from `start` on, which is where a line begins.
-    Heap { bytes: Vec<u8>, start: usize, len: usize },
-    /// `len` bytes from `start` on.
-    Pages { pages: MmapMut, start: usize, len: usize },
+    Heap(Vec<u8>),
+    Pages(MmapMut),
 }
 
 /// There is not enough memory for a table.
@@ -38,40 +42,40 @@ impl std::error::Error for NoMemory {}
 impl Buffer {
     pub(crate) fn zeroed(len: usize) -> Result<Self, NoMemory> {
         if len >= HUGE_PAGE
-            && let Some(kind) = huge_pages(len)
+            && let Some(table) = Self::huge_pages(len)
         {
-            return Ok(Self(kind));
+            return Ok(table);
         }
         let room = len.checked_add(LINE - 1).ok_or(NoMemory)?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(room).map_err(|_| NoMemory)?;
         bytes.resize(room, 0);
         let start = bytes.as_ptr().align_offset(LINE).min(LINE - 1);
-        Ok(Self(Kind::Heap { bytes, start, len }))
+        Ok(Self { kind: Kind::Heap(bytes), start, len })
     }
 
     /// A private map of some bytes of a file.
     pub(crate) fn mapped(pages: MmapMut) -> Self {
         let len = pages.len();
-        Self(Kind::Pages { pages, start: 0, len })
+        Self { kind: Kind::Pages(pages), start: 0, len }
     }
-}
 
-/// Pages for a table of `len` bytes that begins where a huge page does: the system gives huge pages to whole ones only.
-///
-/// What is mapped beyond the table is never touched, and so takes addresses, not memory; but the last huge page, which
-/// the table fills in part, is one only if that wastes no more than an eighth of the table.
-fn huge_pages(len: usize) -> Option<Kind> {
-    let up = len.checked_next_multiple_of(HUGE_PAGE)?;
-    let pages = MmapMut::map_anon(up.checked_add(HUGE_PAGE)?).ok()?;
-    let start = pages.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
-    #[cfg(target_os = "linux")]
-    {
-        let huge = if up - len <= len / 8 { up } else { up - HUGE_PAGE };
-        // Where there are no huge pages, the usual ones do.
-        let _ = pages.advise_range(memmap2::Advice::HugePage, start, huge);
+    /// Pages for a table of `len` bytes that begins where a huge page does: the system gives huge pages to whole ones only.
+    ///
+    /// What is mapped beyond the table is never touched, and so takes addresses, not memory; but the last huge page, which
+    /// the table fills in part, is one only if that wastes no more than an eighth of the table.
+    fn huge_pages(len: usize) -> Option<Self> {
+        let up = len.checked_next_multiple_of(HUGE_PAGE)?;
+        let pages = MmapMut::map_anon(up.checked_add(HUGE_PAGE)?).ok()?;
+        let start = pages.as_ptr().align_offset(HUGE_PAGE).min(HUGE_PAGE);
+        #[cfg(target_os = "linux")]
+        {
+            let huge = if up - len <= len / 8 { up } else { up - HUGE_PAGE };
+            // Where there are no huge pages, the usual ones do.
+            let _ = pages.advise_range(memmap2::Advice::HugePage, start, huge);
+        }
+        Some(Self { kind: Kind::Pages(pages), start, len })
     }
-    Some(Kind::Pages { pages, start, len })
 }
 
 impl From<Vec<u8>> for Buffer {
@@ -91,20 +95,22 @@ impl Deref for Buffer {
 
     #[inline(always)]
     fn deref(&self) -> &[u8] {
-        match &self.0 {
-            Kind::Heap { bytes, start, len } => &bytes[*start..][..*len],
-            Kind::Pages { pages, start, len } => &pages[*start..][..*len],
-        }
+        let all: &[u8] = match &self.kind {
+            Kind::Heap(bytes) => bytes,
+            Kind::Pages(pages) => pages,
+        };
+        &all[self.start..][..self.len]
     }
 }
 
 impl DerefMut for Buffer {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [u8] {
-        match &mut self.0 {
-            Kind::Heap { bytes, start, len } => &mut bytes[*start..][..*len],
-            Kind::Pages { pages, start, len } => &mut pages[*start..][..*len],
-        }
+        let all: &mut [u8] = match &mut self.kind {
+            Kind::Heap(bytes) => bytes,
+            Kind::Pages(pages) => pages,
+        };
+        &mut all[self.start..][..self.len]
     }
 }
 

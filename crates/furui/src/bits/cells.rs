@@ -204,6 +204,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
     ///
     /// # Panics
     /// If the range ends past the array.
+    #[inline]
     pub fn decrement_range(&mut self, start: usize, count: usize) {
         assert!(count <= self.len && start <= self.len - count, "the range ends past the array");
         if count == 0 {
@@ -213,21 +214,28 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         let (last, high) = self.locate(start + count - 1);
         let from_start = u64::MAX << low;
         let to_end = u64::MAX >> (64 - self.bits - high);
-        if first == last {
-            self.decrement_masked(first, from_start & to_end);
-            return;
+        // Where first and last are one word, the last is left nothing: no branch that would have to be foreseen.
+        let (in_first, in_last) = if first == last { (from_start & to_end, 0) } else { (from_start, to_end) };
+        self.decrement_masked(first, in_first);
+        self.decrement_masked(last, in_last);
+        if last - first > 1 {
+            self.decrement_words(first + 1, last);
         }
-        self.decrement_masked(first, from_start);
+    }
+
+    /// Decrements all cells of the words from `first` to before `end`. Not inlined, so that a short range, which has no
+    /// such words, takes few instructions.
+    #[inline(never)]
+    fn decrement_words(&mut self, first: usize, end: usize) {
         let bits = self.bits;
-        let between = &mut self.words_mut()[first + 1..last];
+        let words = &mut self.words_mut()[first..end];
         if bits == 2 {
-            arch::decrement_2bit(between);
+            arch::decrement_2bit(words);
         } else {
-            for word in between {
+            for word in words {
                 change(word, |word| word - nonzero(word, bits));
             }
         }
-        self.decrement_masked(last, to_end);
     }
 
     /// Decrements the cells of one word that lie under `mask`.

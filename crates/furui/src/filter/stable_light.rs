@@ -6,7 +6,7 @@ use super::file::{META, Source, Stored, Writer};
 use super::probes::check_rate;
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
-use crate::bits::{Buffer, Cells};
+use crate::bits::Buffer;
 use crate::format::{Kind, ReadError};
 use crate::hash::{HashSpec, KeyHash};
 
@@ -135,46 +135,53 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Takes 1 from the next `count` counters at the cursor and moves it behind them, as
     /// [`insert`](FilterMut::insert) does with P. A `count` of [`counters`](Self::counters) is one whole round.
     pub fn decrement(&mut self, count: usize) {
-        decrement(&mut self.counters.cells.lend_mut(), &mut self.cursor, count);
+        let mut cells = self.counters.cells.lend_mut();
+        let mut left = count;
+        while left > 0 {
+            let run = left.min(cells.len() - self.cursor);
+            cells.decrement_range(self.cursor, run);
+            self.cursor += run;
+            if self.cursor == cells.len() {
+                self.cursor = 0;
+            }
+            left -= run;
+        }
     }
 
     /// Inserts `key`; true if it was not remembered.
     ///
     /// The key's counters are read and set in one go, so that no more than one access waits for each. Nothing branches on
-    /// what they held: while one insertion waits for memory, the processor can begin the next ones. Set before the decrement, though, a counter that it passes must be set again.
+    /// what they held: while one insertion waits for memory, the processor begins the next ones, as many as it has room
+    /// for the instructions of, so these are to be few. Set before the decrement, though, a counter that it passes must be
+    /// set again.
     #[inline]
     fn put(&mut self, key: KeyHash) -> bool {
         let positions = self.counters.of(key);
         let mut cells = self.counters.cells.lend_mut();
         assert_eq!(cells.bits(), BITS, "lets the compiler see it");
         let (start, count) = (self.cursor, self.decrements);
-        let mut passed = start + count > cells.len();
-        let known = positions.clone().fold(true, |all, position| {
-            passed |= position.wrapping_sub(start) < count;
+        // How near behind the cursor the nearest is.
+        let mut nearest = usize::MAX;
+        let known = positions.fold(true, |all, position| {
+            nearest = nearest.min(position.wrapping_sub(start));
             all & cells.fill(position)
         });
-        decrement(&mut cells, &mut self.cursor, count);
-        if passed {
-            for position in positions {
-                cells.fill(position);
-            }
+        let end = start + count;
+        if end >= cells.len() || nearest < count {
+            self.decrement_and_fill(key);
+        } else {
+            cells.decrement_range(start, count);
+            self.cursor = end;
         }
         !known
     }
-}
 
-/// Takes 1 from the next `count` counters at the cursor and moves it behind them.
-#[inline]
-fn decrement(cells: &mut Cells<&mut [u8]>, cursor: &mut usize, count: usize) {
-    let mut left = count;
-    while left > 0 {
-        let run = left.min(cells.len() - *cursor);
-        cells.decrement_range(*cursor, run);
-        *cursor += run;
-        if *cursor == cells.len() {
-            *cursor = 0;
-        }
-        left -= run;
+    /// The rest of an insertion whose counters are among those that it decrements, or that ends a round.
+    #[cold]
+    #[inline(never)]
+    fn decrement_and_fill(&mut self, key: KeyHash) {
+        self.decrement(self.decrements);
+        self.counters.of(key).for_each(|position| _ = self.counters.cells.fill(position));
     }
 }
 

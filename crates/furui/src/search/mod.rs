@@ -20,6 +20,7 @@
 mod answerer;
 mod clause;
 mod codec;
+mod first;
 mod fit;
 mod id;
 mod index;
@@ -45,6 +46,7 @@ pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
     Matches, Prediction, Session, Settlement, Size, decode_steps, encode_steps, predict, settle,
 };
+pub use first::First;
 pub use fit::Fit;
 pub use id::{ContentId, IdRange, NoContentId};
 pub use index::{Index, Listing, WordPostings};

@@ -115,8 +115,8 @@ impl Lines {
         }
     }
 
-    /// Whether [`set_inline`](Self::set_inline) and [`test_inline`](Self::test_inline) need no call. Asked apart from them, so
-    /// that it can be asked once before a loop.
+    /// Whether the operations on one key below, outside of [`run`](Self::run), need no call. Asked apart from them, so that
+    /// it can be asked once before a loop.
     #[inline(always)]
     pub(crate) fn inlines(self) -> bool {
         match self.0 {
@@ -126,7 +126,7 @@ impl Lines {
         }
     }
 
-    /// [`set`](Self::set) in all lanes for one key, outside of [`run`](Self::run).
+    /// [`set`](Self::set) in all lanes for one key.
     #[inline(always)]
     pub(crate) fn set_inline(self, line: &mut Line, choice: u64) -> bool {
         match self.0 {
@@ -137,7 +137,18 @@ impl Lines {
         }
     }
 
-    /// [`test`](Self::test) of all lanes for one key, likewise.
+    /// [`set`](Self::set) for one key.
+    #[inline(always)]
+    pub(crate) fn set_lanes_inline(self, line: &mut Line, choice: u64, lanes: u8) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_inline::set_lanes(line, choice, lanes) },
+            _ => self.run(line, choice, lanes, Self::set),
+        }
+    }
+
+    /// [`test`](Self::test) of all lanes for one key.
     #[inline(always)]
     pub(crate) fn test_inline(self, line: &Line, choice: u64) -> bool {
         match self.0 {
@@ -145,6 +156,17 @@ impl Lines {
             // SAFETY: `Avx512` says that the instructions exist.
             Level::Avx512 => unsafe { line_inline::test(line, choice) },
             _ => self.run(line, choice, 0xFF, Self::test),
+        }
+    }
+
+    /// [`test`](Self::test) for one key.
+    #[inline(always)]
+    pub(crate) fn test_lanes_inline(self, line: &Line, choice: u64, lanes: u8) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_inline::test_lanes(line, choice, lanes) },
+            _ => self.run(line, choice, lanes, Self::test),
         }
     }
 
@@ -225,6 +247,10 @@ mod tests {
                     "{context}"
                 );
                 assert_eq!(line, after, "{context}");
+                let mut inline = before;
+                assert_eq!((way.set_lanes_inline(&mut inline, choice, lanes), inline), (!all, after), "{context}");
+                assert_eq!(way.test_lanes_inline(&before, choice, lanes), all, "{context}");
+                assert!(way.test_lanes_inline(&after, choice, lanes), "{context}");
                 if lanes == 0xFF {
                     let mut inline = before;
                     assert_eq!((way.set_inline(&mut inline, choice), inline), (!all, after), "{context}");

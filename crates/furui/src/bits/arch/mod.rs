@@ -12,6 +12,8 @@ mod line_inline;
 mod lines;
 pub(crate) mod split_block;
 mod vectors;
+#[cfg(target_arch = "x86_64")]
+mod word_inline;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

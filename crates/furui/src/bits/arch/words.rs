@@ -5,7 +5,7 @@
 
 use super::generic;
 #[cfg(target_arch = "x86_64")]
-use super::x86_64;
+use super::{word_inline, x86_64};
 
 /// Which word instructions (population count, count of zeros, deposit of bits) the code at hand may use.
 ///
@@ -61,14 +61,37 @@ impl Words {
         )
     }
 
-    /// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many. `n` is below 64.
+    /// The same, if [`count_ones`](Self::count_ones) and [`select`](Self::select) are few instructions outside of
+    /// [`run`](Self::run) too: then an operation that needs no others can be inlined into whatever calls it.
+    #[inline(always)]
+    pub(crate) fn inlined(self) -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        if self.v3 {
+            return Some(Self { v3: true });
+        }
+        None
+    }
+
+    /// How many ones `word` has: a single instruction outside of [`run`](Self::run) too.
+    #[inline(always)]
+    pub(crate) fn count_ones(self, word: u64) -> u32 {
+        #[cfg(target_arch = "x86_64")]
+        if self.v3 {
+            // SAFETY: `v3` says that the instruction exists.
+            return unsafe { word_inline::count_ones(word) };
+        }
+        word.count_ones()
+    }
+
+    /// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many. `n` is below 64. In a few
+    /// instructions outside of [`run`](Self::run) too.
     #[inline(always)]
     pub(crate) fn select(self, word: u64, n: u32) -> u32 {
         debug_assert!(n < 64);
         #[cfg(target_arch = "x86_64")]
         if self.v3 {
             // SAFETY: `v3` says that the instructions exist.
-            return unsafe { x86_64::select(word, n) };
+            return unsafe { word_inline::select(word, n) };
         }
         generic::select(word, n)
     }
@@ -88,6 +111,8 @@ mod tests {
             words.extend([x, x & y, x | y, x & y & (y >> 7)]);
         }
         for word in words {
+            assert_eq!(Words::detect().count_ones(word), word.count_ones(), "{word:#x}");
+            assert_eq!(Words::portable().count_ones(word), word.count_ones(), "{word:#x}");
             let ones: Vec<u32> = (0..64).filter(|&i| word >> i & 1 == 1).collect();
             for n in 0..64 {
                 let expected = ones.get(n as usize).copied().unwrap_or(64);

@@ -48,9 +48,9 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// 0.1 % down: two lines seldom have too many keys at once.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
-/// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once: with 8
-/// probes a key takes three quarters of the time that it takes alone in a cache, a quarter in main memory; with another
-/// number, half and a seventh, as a key alone is then a call into vector code. Of two lines the second costs as much as the
+/// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once: a key
+/// takes three quarters of the time that it takes alone in a cache, or nearly all of it, and a quarter in main memory. With AVX2
+/// a key alone is a call into vector code, with AVX-512 it is not. Of two lines the second costs as much as the
 /// first in a cache, and little in main memory, where it comes along.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each

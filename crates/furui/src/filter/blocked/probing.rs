@@ -91,11 +91,24 @@ fn set<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, key: Ke
 /// Whether all bits of `key` are set.
 #[inline(always)]
 pub(super) fn contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> bool {
-    if probes == 8 && vectors.inlines() {
-        let shape = Shape::whole(table.len(), probes);
-        return vectors.test_inline(&table[shape.line(key)], own(shape, EIGHT, key).0);
+    if !vectors.inlines() {
+        return call_contains(vectors, table, probes, key);
     }
-    call_contains(vectors, table, probes, key)
+    let shape = Shape::whole(table.len(), probes);
+    let line = shape.line(key);
+    match probes {
+        8 => vectors.test_inline(&table[line], own(shape, EIGHT, key).0),
+        9.. => {
+            vectors.test_inline(&table[line], own(shape, MORE, key).0) && {
+                let (choice, lanes) = buddy(shape, key);
+                vectors.test_lanes_inline(&table[line ^ 1], choice, lanes)
+            }
+        }
+        _ => {
+            let (choice, lanes) = own(shape, LESS, key);
+            vectors.test_lanes_inline(&table[line], choice, lanes)
+        }
+    }
 }
 
 /// [`contains`] as a call into vector code.
@@ -120,11 +133,23 @@ fn call_contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> b
 /// Sets all bits of `key`. True if one was not set.
 #[inline(always)]
 pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) -> bool {
-    if probes == 8 && vectors.inlines() {
-        let shape = Shape::whole(table.len(), probes);
-        return vectors.set_inline(&mut table[shape.line(key)], own(shape, EIGHT, key).0);
+    if !vectors.inlines() {
+        return call_insert(vectors, table, probes, key);
     }
-    call_insert(vectors, table, probes, key)
+    let shape = Shape::whole(table.len(), probes);
+    let line = shape.line(key);
+    match probes {
+        8 => vectors.set_inline(&mut table[line], own(shape, EIGHT, key).0),
+        9.. => {
+            let new = vectors.set_inline(&mut table[line], own(shape, MORE, key).0);
+            let (choice, lanes) = buddy(shape, key);
+            new | vectors.set_lanes_inline(&mut table[line ^ 1], choice, lanes)
+        }
+        _ => {
+            let (choice, lanes) = own(shape, LESS, key);
+            vectors.set_lanes_inline(&mut table[line], choice, lanes)
+        }
+    }
 }
 
 /// [`insert`], likewise.

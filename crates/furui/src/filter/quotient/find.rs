@@ -58,7 +58,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         if head.occupied >> index & 1 == 0 {
             return false;
         }
-        let rank = (head.occupied & low_bits(index)).count_ones();
+        let rank = words.count_ones(head.occupied & low_bits(index));
         let first = near_run_start(words, &head, rank);
         if first >= 64 {
             return self.walk_finds(words, quotient, remainder);

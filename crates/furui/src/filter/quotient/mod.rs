@@ -249,6 +249,14 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         Fingerprints::new(self.decoder(), self.len)
     }
 
+    /// [`contains`](Filter::contains) where the processor has no instructions that are worth inlining.
+    #[cold]
+    #[inline(never)]
+    fn call_contains(&self, key: KeyHash) -> bool {
+        let (quotient, remainder) = self.shape.locate(key);
+        self.table.contains(self.words, &self.lanes, quotient, remainder)
+    }
+
     /// What the slot of number `slot` holds, to inspect a table; `None` beyond the last.
     pub fn slot(&self, slot: u64) -> Option<QuotientSlot> {
         if slot >= self.shape.slots {
@@ -368,14 +376,11 @@ impl<M: PartialEq> PartialEq for QuotientFilter<M> {
 impl<M: Eq> Eq for QuotientFilter<M> {}
 
 impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
+    #[inline]
     fn contains(&self, key: KeyHash) -> bool {
-        self.words.run(
-            #[inline(always)]
-            move |words| {
-                let (quotient, remainder) = self.shape.locate(key);
-                self.table.contains(words, &self.lanes, quotient, remainder)
-            },
-        )
+        let Some(words) = self.words.inlined() else { return self.call_contains(key) };
+        let (quotient, remainder) = self.shape.locate(key);
+        self.table.contains(words, &self.lanes, quotient, remainder)
     }
 
     /// Asks for the memory of keys ahead if the table is larger than the caches of a core.

@@ -1,5 +1,5 @@
 use super::super::message::Ranking;
-use super::super::{ContentId, IdRange, Index, Place, Scale, Weight, limits};
+use super::super::{ContentId, First, IdRange, Index, Place, Scale, Weight, limits};
 use super::lists;
 use crate::error::Result;
 
@@ -49,7 +49,7 @@ impl Scoring {
             Ok::<(), std::convert::Infallible>(())
         })?;
         let Ok(()) = pass;
-        let mut slice = first.finish();
+        let (mut slice, _) = first.finish();
         let next = if slice.len() > most { slice.pop().map(|(place, _)| place) } else { None };
         slice.sort_unstable_by_key(|(place, _)| place.id);
         let scored = slice.iter().map(|&(_, weight)| (weight, scale.score(own, weight))).collect();
@@ -84,40 +84,6 @@ impl Scoring {
         let wanted = places.filter(|place| place.score >= floor && after.is_none_or(|after| *place > after));
         let mut first = First::new(best as usize);
         wanted.for_each(|place| first.push(place));
-        first.finish()
-    }
-}
-
-/// The first so many of what comes in any order, in twice their room.
-struct First<T> {
-    most: usize,
-    kept: Vec<T>,
-}
-
-impl<T: Ord> First<T> {
-    fn new(most: usize) -> Self {
-        Self { most, kept: Vec::new() }
-    }
-
-    #[inline]
-    fn push(&mut self, one: T) {
-        self.kept.push(one);
-        if self.kept.len() >= 2 * self.most {
-            self.cut();
-        }
-    }
-
-    fn cut(&mut self) {
-        if self.kept.len() > self.most {
-            self.kept.select_nth_unstable(self.most);
-            self.kept.truncate(self.most);
-        }
-    }
-
-    /// They, in order.
-    fn finish(mut self) -> Vec<T> {
-        self.cut();
-        self.kept.sort_unstable();
-        self.kept
+        first.finish().0
     }
 }

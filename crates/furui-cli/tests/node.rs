@@ -1,0 +1,124 @@
+//! `furui node`: its configuration file, and what keeps it from starting.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+#![cfg(unix)]
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use support::{TempDir, failure, furui_for_signals, run, stdout};
+
+#[test]
+fn a_node_runs_by_a_file_alone() {
+    let dir = TempDir::new();
+    let text = "# all of it\ndata = \"state/of it\"\nlisten = [\"/ip4/127.0.0.1/tcp/0\"]\nhttp = \"127.0.0.1:0\"\n";
+    let file = dir.file("node.toml", text.as_bytes());
+    let mut command = furui_for_signals();
+    let mut node = command.args(["node", "--config", &file]).current_dir("/").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let listening = lines.next().unwrap();
+    assert!(listening.starts_with("listening /ip4/127.0.0.1/tcp/"), "{listening}");
+    assert!(lines.next().unwrap().starts_with("http http://127.0.0.1:"));
+    assert!(dir.path().join("state/of it/identity").exists(), "a relative path begins at the file's directory");
+    let kill = Command::new("kill").args(["-s", "INT", &node.id().to_string()]).status();
+    assert!(kill.unwrap().success() && node.wait().unwrap().success());
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_named_with_its_line() {
+    let dir = TempDir::new();
+    for (text, line, why) in [
+        (&b"data = 'd'\nlisen = ['/ip4/127.0.0.1/tcp/0']\n"[..], 2, "unknown field `lisen`, expected one of `data`"),
+        (b"data = 'd'\n\nlisten = '/ip4/127.0.0.1/tcp/0'\n", 3, "invalid type: string"),
+        (b"http = '127.0.0.1'\n", 1, "invalid socket address"),
+        (b"http = 7717\n", 1, "invalid type: integer"),
+        (b"data = 'd'\ndata = 'e'\n", 2, "duplicate key"),
+        (b"data = 'd'\nhttp = \n", 2, ""),
+        (b"data 'd'\n", 1, ""),
+    ] {
+        let file = dir.file("node.toml", text);
+        let message = failure(&["node", "--config", &file], b"");
+        let begin = format!("furui: {file}: line {line}: {why}");
+        assert!(message.starts_with(&begin) && message.contains("an option of `furui node`"), "{message}");
+    }
+    let missing = dir.join("missing.toml");
+    let message = failure(&["node", "--config", &missing], b"");
+    assert!(message.starts_with(&format!("furui: cannot read {missing}: ")), "{message}");
+    failure(&["node", "--config", &dir.file("latin.toml", b"data = 'caf\xe9'\n")], b"");
+    failure(&["node", "--config", dir.path().to_str().unwrap()], b"");
+    let message = failure(&["node", "--config", &dir.file("zeros.toml", &vec![b'\n'; (1 << 20) + 1])], b"");
+    assert!(message.contains("more than 1048576 bytes"), "{message}");
+    let message = failure(&["node", "--config", &dir.file("empty.toml", b"")], b"");
+    assert!(message.contains("empty.toml has no line data = \"DIR\"") && message.contains("--data"), "{message}");
+    let message = failure(&["node"], b"");
+    assert!(message.contains("--data"), "{message}");
+}
+
+#[test]
+fn what_keeps_a_node_from_starting_is_named() {
+    let dir = TempDir::new();
+    let data = dir.join("node");
+    let node = |arguments: &[&str]| {
+        let usual = ["node", "--data", &data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"];
+        failure(&[&usual[..], arguments].concat(), b"")
+    };
+    let message = node(&["--bootstrap", "example.org:4001"]);
+    assert!(message.contains("`example.org:4001` is not a multiaddress") && message.contains("/ip4/"), "{message}");
+    let message = node(&["--listen", "/ip4/192.0.2.1/tcp/0"]);
+    assert!(message.contains("cannot listen on /ip4/192.0.2.1/tcp/0"), "{message}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let message = failure(&["node", "--data", &data, "--http", &address], b"");
+    assert!(message.contains(&format!("cannot listen on {address}")), "{message}");
+    let file = dir.file("file", b"");
+    let message = failure(&["node", "--data", &file, "--http", "127.0.0.1:0"], b"");
+    assert!(message.contains(&file), "{message}");
+    std::fs::write(format!("{data}/identity"), b"no key").unwrap();
+    let message = node(&[]);
+    assert!(message.contains("node/identity is not the 32 bytes") && message.contains("remove it"), "{message}");
+    assert_eq!(run(&["node", "--http", "nowhere", "--data", &data], b"").status.code(), Some(2));
+}
+
+/// Starts a node whose files may have so many blocks of 512 bytes, as on a disk that is as good as full.
+fn limited(data: &str, blocks: u32) -> (Child, String) {
+    let limits = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &limits, env!("CARGO_BIN_EXE_furui")]);
+    command.args(["node", "--data", data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
+    let mut node = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(node.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = lines.find_map(|line| line.strip_prefix("http ").map(str::to_owned));
+    (node, url.expect("it does not start"))
+}
+
+#[test]
+fn a_node_whose_disk_is_full_says_so_and_ends_and_goes_on_where_it_was() {
+    let dir = TempDir::new();
+    let data = dir.join("node");
+    // Text that does not get shorter.
+    let documents: String = (0..100u64)
+        .map(|n| {
+            let words = (0..400u64).map(|m| format!("{:x} ", (n * 400 + m + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+            format!("{{\"url\":\"http://a.example/{n}\",\"text\":\"all {}\"}}\n", words.collect::<String>())
+        })
+        .collect();
+    let (node, url) = limited(&data, 2200);
+    let output = run(&["publish", "--node", &url], documents.as_bytes());
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("node/shelf.redb: "), "{message}");
+    let ended = node.wait_with_output().unwrap();
+    let message = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{message}");
+    assert!(message.starts_with("furui: cannot ") && message.contains("node/shelf.redb: "), "{message}");
+
+    let (mut node, url) = limited(&data, 1_000_000);
+    let sums = String::from_utf8(stdout(&["publish", "--node", &url], documents.as_bytes())).unwrap();
+    assert!(sums.starts_with("100 documents: "), "{sums}");
+    let found = run(&["search", "--node", &url, "--json", "--limit", "1000", "all"], b"");
+    assert_eq!(found.stdout.iter().filter(|byte| **byte == b'\n').count(), 101);
+    node.kill().unwrap();
+    node.wait().unwrap();
+}

@@ -1,0 +1,92 @@
+//! Databases of the crate redb: opened so that a crash leaves a whole one or none, and with errors that say what to do.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use furui::Error;
+use redb::backends::InMemoryBackend;
+use redb::{Builder, Database};
+
+/// Opens the database in a file, or one in memory, and makes it if it is missing. `cache` bounds the bytes of pages kept.
+pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::Error> {
+    let mut builder = Builder::new();
+    builder.set_cache_size(cache);
+    match path {
+        None => Ok(builder.create_with_backend(InMemoryBackend::new())?),
+        Some(path) if path.exists() => Ok(builder.open(path)?),
+        Some(path) => create(&builder, path),
+    }
+}
+
+/// Makes an empty database under another name first: a part of one, left by a crash or a full disk, is none.
+fn create(builder: &Builder, path: &Path) -> Result<Database, redb::Error> {
+    let new = path.with_extension("new");
+    remove(&new)?;
+    let created = builder.create(&new).map_err(redb::Error::from).and_then(|database| {
+        fs::rename(&new, path)?;
+        Ok(database)
+    });
+    if created.is_err() {
+        remove(&new)?;
+    }
+    if cfg!(unix)
+        && let Some(directory) = path.parent()
+    {
+        File::open(directory)?.sync_all()?;
+    }
+    created
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The error, with the name of the database's file and what to do.
+pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
+    let other = |kind, why: &str| Error::io("cannot use", file, io::Error::new(kind, why));
+    match error {
+        redb::Error::DatabaseAlreadyOpen => Error::Locked(file.to_owned()),
+        redb::Error::PreviousIo => other(
+            ErrorKind::Other,
+            "reading or writing it failed before; start again once there is room and the disk is well",
+        ),
+        redb::Error::Io(source) if source.kind() == ErrorKind::StorageFull => {
+            other(ErrorKind::StorageFull, &format!("{source}; make room, and start again"))
+        }
+        redb::Error::Io(source) if source.kind() == ErrorKind::InvalidData => other(
+            ErrorKind::InvalidData,
+            "it is damaged, or something else; put it back from a copy, or move the node's directory away and begin a new \
+             one, which other nodes fill",
+        ),
+        redb::Error::Io(source) => Error::io("cannot read or write", file, source),
+        error => other(ErrorKind::Other, &error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_begun_and_not_finished_is_begun_again() {
+        let directory = std::env::temp_dir().join(format!("furui-database-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("some.redb");
+        fs::write(path.with_extension("new"), [0; 5000]).unwrap();
+        drop(open(Some(&path), 1 << 20).unwrap());
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
+        let database = open(Some(&path), 1 << 20).unwrap();
+        let second = explain(open(Some(&path), 1 << 20).unwrap_err(), "some.redb");
+        assert!(matches!(second, Error::Locked(_)), "{second}");
+        drop(database);
+        fs::write(&path, [0; 5000]).unwrap();
+        let damaged = explain(open(Some(&path), 1 << 20).unwrap_err(), "some.redb").to_string();
+        assert!(damaged.contains("some.redb") && damaged.contains("it is damaged"), "{damaged}");
+        fs::remove_dir_all(&directory).unwrap();
+        assert!(open(Some(&path), 1 << 20).is_err(), "there is no such directory");
+    }
+}

@@ -1,0 +1,178 @@
+//! What a keeper answers without asking anybody.
+
+use furui::search::{
+    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, WordPostings,
+    WordSize, limits,
+};
+
+use super::desk::Desk;
+use super::{LIFE, unix_seconds};
+use crate::node::{fetch, record_key, word_key};
+use crate::shelf::Shelf;
+
+/// Words of a shelf that are looked through for one answer to a comparison.
+const COMPARED: usize = 4 << 10;
+/// Bytes of ids in one answer, and of an id with its days.
+const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
+const LISTED_ID: usize = ContentId::BYTES + 1;
+/// Room in an answer that is not worth beginning another list.
+const SPARE: usize = 8 << 10;
+const DAY: u64 = 24 * 60 * 60;
+
+/// An answer, or what is still missing in it.
+pub(super) enum Later {
+    Now(Response),
+    Sizes(Vec<(String, WordSize)>),
+}
+
+impl Desk {
+    /// Answers what needs no memory between messages.
+    pub(super) fn answer(&mut self, from: &Peer, request: Request, bytes: usize) -> furui::Result<Later> {
+        let response = match request {
+            Request::Size { words } => {
+                let mut sizes = Vec::with_capacity(words.len());
+                for word in words {
+                    let listing = self.kept.size(&word)?;
+                    let mean_length = self.mean_length(&word)?;
+                    let Listing { ids, whole } = listing;
+                    sizes.push((word, WordSize { ids, whole, mean_length, holders: Vec::new() }));
+                }
+                return Ok(Later::Sizes(sizes));
+            }
+            Request::Fetch { ids, clauses } => fetch::answer(&mut self.kept.shelf, &ids, &clauses)?,
+            Request::Store { postings, records } => self.store(from, postings, records, bytes)?,
+            Request::Withdraw { keys } => {
+                if *from != self.net.me() && !self.allowance.grants(from, bytes, self.now()) {
+                    return Ok(Later::Now(Response::Refused(Refusal::Busy)));
+                }
+                let expires = unix_seconds() + LIFE.as_secs();
+                Response::Withdrawn { opened: self.kept.shelf.withdraw(&keys, expires, false)? }
+            }
+            Request::Locks { ids } => Response::Locks(locks(&mut self.kept.shelf, &ids)?),
+            Request::Withdrawn { range } => self.withdrawn(from, range)?,
+            Request::Compare { from: after, since } => self.compare(from, &after, since)?,
+            Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
+            // The answerer keeps these for itself.
+            Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
+        };
+        Ok(Later::Now(response))
+    }
+
+    /// How long the documents of the sample are on average, if the word is the sample's.
+    fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
+        if word != SAMPLE {
+            return Ok(0);
+        }
+        let weights = self.kept.weights(word, IdRange::ALL, SURVEYED)?;
+        let lengths: u64 = weights.iter().map(|weight| u64::from(weight.length())).sum();
+        Ok(u32::try_from(lengths / (weights.len() as u64).max(1)).unwrap_or(u32::MAX))
+    }
+
+    /// Keeps what this node may well be the one to keep.
+    fn store(
+        &mut self,
+        from: &Peer,
+        mut postings: Vec<WordPostings>,
+        records: Vec<(Lock, Vec<u8>)>,
+        bytes: usize,
+    ) -> furui::Result<Response> {
+        let me = self.net.me();
+        let now = self.now();
+        if *from != me && !self.allowance.grants(from, bytes, now) {
+            return Ok(Response::Refused(Refusal::Busy));
+        }
+        let brought = postings.len() + records.len();
+        postings.retain(|(word, _)| self.kept.near.may_keep(&me, &word_key(word)));
+        let (mut locks, mut kept) = (Vec::with_capacity(records.len()), Vec::with_capacity(records.len()));
+        for (lock, record) in records {
+            let id = ContentId::of(&record);
+            if self.kept.near.may_keep(&me, &record_key(id)) {
+                locks.push((id, lock));
+                kept.push((id, record));
+            }
+        }
+        let records = kept;
+        if brought > 0 && postings.is_empty() && records.is_empty() {
+            return Ok(Response::Refused(Refusal::Invalid));
+        }
+        let expires = unix_seconds() + LIFE.as_secs();
+        Ok(Response::Stored { new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new })
+    }
+
+    /// The lists that another may well have to keep, in short; none if nothing has changed since it had them all.
+    fn compare(&mut self, from: &Peer, after: &str, since: u64) -> furui::Result<Response> {
+        let state = self.state();
+        if state == since {
+            return Ok(Response::Compared { state, lists: Vec::new(), more: false });
+        }
+        let lists = self.kept.shelf.words_after(after, COMPARED)?;
+        let more = lists.len() == COMPARED;
+        // The last stays, for the other side to go on after it.
+        let last = if more { lists.len() } else { usize::MAX };
+        let lists = lists
+            .into_iter()
+            .zip(1..)
+            .filter(|(list, number)| *number == last || self.kept.near.may_keep(from, &word_key(&list.word)));
+        let lists = lists.map(|(list, _)| (list.word, list.ids, list.fingerprint)).collect();
+        Ok(Response::Compared { state, lists, more })
+    }
+
+    /// Parts of these lists, as much as fits into a message.
+    fn list(&mut self, from: &Peer, words: &[String], range: IdRange) -> furui::Result<Vec<Listed>> {
+        let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
+        let mut room = LISTED_BYTES;
+        let mut lists = Vec::new();
+        for word in words {
+            if room < SPARE {
+                break;
+            }
+            let most = limits::IDS.min(room / LISTED_ID);
+            // The list of no word is that of the records.
+            let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
+            let (more, looked_at) = (ids.len() == most, ids.len());
+            let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
+            let mut ids = ids.to_vec();
+            if word.is_empty() {
+                let last = ids.last().copied().filter(|_| more);
+                ids.retain(|id| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
+            }
+            let expiries = shelf.expiries(&ids)?;
+            let days = expiries.into_iter().map(|at| days(at, now)).collect();
+            // Those that are not for the other side took time all the same.
+            room = room.saturating_sub(looked_at * LISTED_ID);
+            lists.push(Listed { ids, weights, days, more });
+        }
+        Ok(lists)
+    }
+
+    /// Keys that opened locks of what another may well have to keep.
+    fn withdrawn(&mut self, from: &Peer, range: IdRange) -> furui::Result<Response> {
+        let now = unix_seconds();
+        let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;
+        let more = keys.len() == limits::KEYS;
+        let last = keys.last().filter(|_| more).map(|(id, ..)| id.head());
+        // The other side goes on after the head of the last, whose keys may not all be here.
+        if let Some(last) = last.filter(|last| keys.first().is_some_and(|(id, ..)| id.head() < *last)) {
+            keys.retain(|(id, ..)| id.head() < last);
+        }
+        let last = keys.last().filter(|_| more).map(|(id, ..)| *id);
+        keys.retain(|(id, ..)| last == Some(*id) || self.kept.near.may_keep(from, &record_key(*id)));
+        let keys = keys.into_iter().map(|(id, key, expires)| (id, key, days(expires, now))).collect();
+        Ok(Response::Keys { keys, more })
+    }
+}
+
+/// How many days are left, rounded down.
+fn days(until: u64, now: u64) -> u8 {
+    (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
+}
+
+/// The locks of these documents.
+fn locks(shelf: &mut Shelf, ids: &[ContentId]) -> furui::Result<Vec<Vec<(Lock, u8)>>> {
+    let now = unix_seconds();
+    let mut locks = Vec::with_capacity(ids.len());
+    for id in ids {
+        locks.push(shelf.locks(*id)?.into_iter().map(|(lock, expires)| (lock, days(expires, now))).collect());
+    }
+    Ok(locks)
+}

@@ -1,0 +1,208 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use furui::HashSpec;
+use furui::search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::answers::Later;
+use super::{Counts, Order};
+use crate::net::{Inbound, Net, Reply};
+use crate::node::allowance::Allowance;
+use crate::node::kept::Kept;
+use crate::node::places::Places;
+use crate::node::{self, word_key};
+
+/// How long nothing may have been stored before the shelf is made small: it takes the thread for as long as it takes to
+/// write what the shelf holds.
+const QUIET: Duration = Duration::from_secs(2 * 60);
+/// How much must have changed for that: as many messages with something to store.
+const CHANGES: u64 = 32;
+/// Longer than it is ever waited.
+const LONG: Duration = Duration::from_secs(3600);
+
+/// What the thread of a [`Keeper`](super::Keeper) has before it.
+pub(super) struct Desk {
+    /// Where that runs which waits for others.
+    runtime: Handle,
+    pub(super) kept: Kept,
+    answerer: Answerer,
+    pub(super) net: Net,
+    /// How often one of the nearest came or went.
+    comings: u64,
+    /// How the state that others compare with is made of what it depends on.
+    state: HashSpec,
+    pub(super) allowance: Allowance,
+    /// The shelf's changes when it was last made small, and when it is to be made so.
+    compacted: u64,
+    quiet: Option<(u64, Instant)>,
+    /// By the number that the answerer knows the request by.
+    replies: HashMap<u64, Reply>,
+    next_reply: u64,
+    started: Instant,
+    counts: Arc<Counts>,
+}
+
+/// What came back for a request of the answerer's.
+struct Answer {
+    call: u64,
+    response: Option<Response>,
+}
+
+impl Desk {
+    /// Before it: nothing yet. On the thread of a runtime that lasts.
+    pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>) -> Self {
+        Self {
+            runtime: Handle::current(),
+            answerer: Answerer::new(net.me()),
+            kept,
+            net,
+            comings: 0,
+            state: HashSpec::random(),
+            allowance: Allowance::default(),
+            compacted: 0,
+            quiet: None,
+            replies: HashMap::new(),
+            next_reply: 0,
+            started: Instant::now(),
+            counts,
+        }
+    }
+
+    /// Works until it is told to stop, or nobody is left who could.
+    pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
+        // Its length is bounded by the meetings that the answerer has: each waits for one answer.
+        let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
+        let mut neighbourhood = self.net.neighbourhood();
+        loop {
+            let deadline = self.answerer.deadline().map_or(Instant::now() + LONG, |at| self.started + at);
+            let quiet = self.quiet.map_or(Instant::now() + LONG, |(_, at)| at);
+            tokio::select! {
+                answer = answered.recv() => {
+                    if let Some(Answer { call, response }) = answer {
+                        let now = self.now();
+                        match response {
+                            Some(response) => self.answerer.on_response(call, response, now, &mut self.kept),
+                            None => self.answerer.on_failure(call, now, &mut self.kept),
+                        }
+                    }
+                }
+                request = inbound.recv() => match request {
+                    Some(request) => self.on_request(request),
+                    None => break,
+                },
+                order = orders.recv() => match order {
+                    Some(Order::Do(job)) => job(&mut self.kept.shelf),
+                    Some(Order::Settled(places)) => self.kept.settle(places),
+                    Some(Order::Stop) | None => break,
+                },
+                Ok(()) = neighbourhood.changed() => {
+                    self.comings += 1;
+                    self.kept.met_others(Places::of(&self.net).await);
+                }
+                () = tokio::time::sleep_until(deadline) => {
+                    let now = self.now();
+                    self.answerer.on_time(now, &mut self.kept);
+                }
+                () = tokio::time::sleep_until(quiet) => self.compact(),
+            }
+            self.note_changes();
+            if let Some(why) = self.kept.shelf.fault() {
+                self.counts.fault.send_if_modified(|fault| {
+                    let is_new = fault.is_none();
+                    *fault = Some(why.to_owned());
+                    is_new
+                });
+            }
+            while let Some(event) = self.answerer.poll() {
+                match event {
+                    AnswerEvent::Respond { call, response } => {
+                        if let Some(reply) = self.replies.remove(&call) {
+                            self.respond(reply, &response);
+                        }
+                    }
+                    AnswerEvent::Send { to, call, request } => {
+                        let (net, answers) = (self.net.clone(), answers.clone());
+                        self.runtime.spawn(async move {
+                            let response = node::call(&net, &to, &request).await;
+                            // An error: the desk is closed.
+                            let _ = answers.send(Answer { call, response });
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts off what waits for a time when nothing is stored.
+    fn note_changes(&mut self) {
+        let changes = self.kept.shelf.changes();
+        let is_worth_it = changes >= self.compacted + CHANGES;
+        if is_worth_it && self.quiet.is_none_or(|(then, _)| then != changes) {
+            self.quiet = Some((changes, Instant::now() + QUIET));
+        }
+    }
+
+    fn compact(&mut self) {
+        // A storage that fails says so to whoever stores something next.
+        let _ = self.kept.shelf.compact();
+        self.compacted = self.kept.shelf.changes();
+        self.quiet = None;
+    }
+
+    /// A number that is another when others may have to take something over, and is not known to any before.
+    pub(super) fn state(&self) -> u64 {
+        let depends_on = [self.kept.shelf.changes().to_le_bytes(), self.comings.to_le_bytes()].concat();
+        self.state.hash(&depends_on).get().max(1)
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn on_request(&mut self, Inbound { from, request, reply }: Inbound) {
+        let bytes = request.len();
+        let request = match Request::decode(&request) {
+            Ok(request) => request,
+            Err(_) => return self.respond(reply, &Response::Refused(Refusal::Invalid)),
+        };
+        let call = self.next_reply;
+        self.next_reply += 1;
+        self.replies.insert(call, reply);
+        let now = self.now();
+        let Some(request) = self.answerer.on_request(&from, call, request, now, &mut self.kept) else { return };
+        let Some(reply) = self.replies.remove(&call) else { return };
+        match self.answer(&from, request, bytes) {
+            Ok(Later::Now(response)) => self.respond(reply, &response),
+            Ok(Later::Sizes(sizes)) => {
+                let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
+                self.runtime.spawn(async move {
+                    let keys = sizes.iter().map(|(word, _)| word_key(word)).collect();
+                    let holders = net.replicas(keys, limits::REPLICAS).await;
+                    let answer =
+                        sizes.into_iter().zip(holders).map(|((_, size), holders)| WordSize { holders, ..size });
+                    respond(&counts, reply, &Response::Sizes(answer.collect()));
+                });
+            }
+            Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),
+        }
+    }
+
+    fn respond(&self, reply: Reply, response: &Response) {
+        respond(&self.counts, reply, response);
+    }
+}
+
+fn respond(counts: &Counts, reply: Reply, response: &Response) {
+    let count = if matches!(response, Response::Refused(_)) { &counts.refused } else { &counts.answered };
+    count.fetch_add(1, Ordering::Relaxed);
+    let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
+    if let Ok(bytes) = bytes {
+        // An error: too long, which the encoder excludes.
+        let _ = reply.send(bytes);
+    }
+}

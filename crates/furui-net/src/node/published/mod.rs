@@ -1,0 +1,330 @@
+//! What this node has published for its users.
+
+mod tables;
+
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use furui::search::ContentId;
+use redb::ReadableTable;
+use sha2::{Digest, Sha256};
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+use super::Inner;
+use tables::{DOCUMENTS, DocumentTable, Tables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
+
+/// How long nothing may have been published before the table is made small, at least; and how much must have been: as many
+/// batches.
+const QUIET: Duration = Duration::from_secs(60);
+const CHANGES: u64 = 8;
+
+/// What this node has published for its users, when, and under which URL: so that it is not published twice in a short
+/// time, and again before it expires; and that what takes its place makes it go.
+///
+/// URLs are known by 64 bits of hash: among n of them, n²/2⁶⁵ are taken for another, which then takes its place.
+#[derive(Clone)]
+pub(super) struct Published(Arc<Tables>);
+
+impl Published {
+    /// What a directory holds, or nothing, in memory.
+    pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
+        Ok(Self(Arc::new(Tables::open(directory)?)))
+    }
+
+    /// Makes the table small whenever nothing is published for a while, as long as there is a node.
+    pub(super) async fn tidy(published: Weak<Inner>) {
+        let (mut before, mut compacted) = (0, 0);
+        loop {
+            sleep(QUIET).await;
+            let Some(published) = published.upgrade().map(|node| node.published.clone()) else { return };
+            let changes = published.0.changes();
+            if changes == before && changes >= compacted + CHANGES {
+                compacted = changes;
+                // A storage that fails says so to whoever publishes next.
+                let _ = spawn_blocking(move || published.0.compact()).await;
+            }
+            before = changes;
+        }
+    }
+
+    /// Which of these are published, and were so at `since` or later.
+    pub(super) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(DOCUMENTS)?;
+            let mut recent = Vec::with_capacity(ids.len());
+            for id in ids {
+                let row = table.get(id.as_bytes())?.map(|row| row.value());
+                recent.push(row.is_some_and(|(url, at, _)| url > 0 && u64::from(at) >= since));
+            }
+            Ok(recent)
+        })
+    }
+
+    /// How often each of these was withdrawn.
+    pub(super) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(DOCUMENTS)?;
+            let mut withdrawals = Vec::with_capacity(ids.len());
+            for id in ids {
+                withdrawals.push(table.get(id.as_bytes())?.map_or(0, |row| row.value().2));
+            }
+            Ok(withdrawals)
+        })
+    }
+
+    /// Notes that these were published, each under its URL; documents that were before are to be withdrawn. Returns how
+    /// many there are of those.
+    pub(super) fn set(&self, documents: &[(ContentId, String)], now: u64) -> furui::Result<u64> {
+        self.0.change(|transaction| {
+            let mut replaced = 0;
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
+            for (id, url) in documents {
+                let url = hash(url);
+                let before = find(&table, &urls, url)?.filter(|before| before != id);
+                if let Some(before) = before {
+                    withdraw(&mut table, &mut withdrawn, before, now)?;
+                    replaced += 1;
+                }
+                urls.insert(url, head(*id))?;
+                let withdrawals = table.get(id.as_bytes())?.map_or(0, |row| row.value().2);
+                table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
+            }
+            Ok(replaced)
+        })
+    }
+
+    /// Notes that these, which are published, were so again.
+    pub(super) fn renew(&self, ids: &[ContentId], now: u64) -> furui::Result<()> {
+        self.0.change(|transaction| {
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            for id in ids {
+                let row = table.get(id.as_bytes())?.map(|row| row.value());
+                // It may have been withdrawn meanwhile.
+                if let Some((url, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
+                    table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Notes that what is published under these URLs is to be withdrawn: for each whether there was something.
+    pub(super) fn withdraw(&self, of: &[String], now: u64) -> furui::Result<Vec<bool>> {
+        self.0.change(|transaction| {
+            let mut found = Vec::with_capacity(of.len());
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
+            for url in of {
+                let url = hash(url);
+                let id = find(&table, &urls, url)?;
+                if let Some(id) = id {
+                    urls.remove(url)?;
+                    withdraw(&mut table, &mut withdrawn, id, now)?;
+                }
+                found.push(id.is_some());
+            }
+            Ok(found)
+        })
+    }
+
+    /// Notes that of all that is published some is to be withdrawn: at most `most`. Returns how many they are.
+    pub(super) fn withdraw_some(&self, most: usize, now: u64) -> furui::Result<usize> {
+        self.0.change(|transaction| {
+            let mut some = Vec::new();
+            let mut table = transaction.open_table(DOCUMENTS)?;
+            let (mut urls, mut withdrawn) = (transaction.open_table(URLS)?, transaction.open_table(WITHDRAWN)?);
+            for entry in urls.iter()?.take(most) {
+                some.push(entry?.0.value());
+            }
+            for &url in &some {
+                let id = find(&table, &urls, url)?;
+                urls.remove(url)?;
+                id.map_or(Ok(()), |id| withdraw(&mut table, &mut withdrawn, id, now))?;
+            }
+            Ok(some.len())
+        })
+    }
+
+    /// At most `most` documents whose keepers are to be told, and how often they had been withdrawn before; after that one.
+    pub(super) fn to_tell(&self, after: Option<(ContentId, u32)>, most: usize) -> furui::Result<Vec<(ContentId, u32)>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(WITHDRAWN)?;
+            let mut some = Vec::new();
+            let (id, times) = after.unwrap_or((ContentId::new([0; ContentId::BYTES]), 0));
+            for entry in table.range((id.as_bytes(), times)..)? {
+                let (key, _) = entry?;
+                let (id, times) = key.value();
+                let found = (ContentId::new(*id), times);
+                if after != Some(found) {
+                    some.push(found);
+                }
+                if some.len() == most {
+                    break;
+                }
+            }
+            Ok(some)
+        })
+    }
+
+    /// Notes that keepers of these were told.
+    pub(super) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
+        self.0.change(|transaction| {
+            let mut withdrawn = transaction.open_table(WITHDRAWN)?;
+            for (id, times) in documents {
+                withdrawn.remove((id.as_bytes(), *times))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// At most `most` of those that were published before `before`.
+    pub(super) fn stale(&self, before: u64, most: usize) -> furui::Result<Vec<ContentId>> {
+        self.0.read(|transaction| {
+            let table = transaction.open_table(DOCUMENTS)?;
+            let mut stale = Vec::new();
+            for entry in table.iter()? {
+                let (id, row) = entry?;
+                let (url, at, _) = row.value();
+                if url > 0 && u64::from(at) < before {
+                    stale.push(ContentId::new(*id.value()));
+                    if stale.len() == most {
+                        break;
+                    }
+                }
+            }
+            Ok(stale)
+        })
+    }
+
+    /// Forgets what was withdrawn before `before`: by then every keeper has, too.
+    pub(super) fn forget(&self, before: u64) -> furui::Result<()> {
+        self.0.change(|transaction| {
+            transaction.open_table(DOCUMENTS)?.retain(|_, (url, at, _)| url > 0 || u64::from(at) >= before)?;
+            Ok(())
+        })
+    }
+}
+
+/// Notes that a document is to be withdrawn, if it is published.
+fn withdraw(
+    table: &mut DocumentTable<'_>,
+    withdrawn: &mut WithdrawnTable<'_>,
+    id: ContentId,
+    now: u64,
+) -> Result<(), redb::Error> {
+    let row = table.get(id.as_bytes())?.map(|row| row.value());
+    if let Some((_, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
+        withdrawn.insert((id.as_bytes(), withdrawals), ())?;
+        table.insert(id.as_bytes(), (0, seconds(now), withdrawals.saturating_add(1)))?;
+    }
+    Ok(())
+}
+
+fn hash(url: &str) -> u64 {
+    let hash: [u8; 32] = Sha256::digest(url).into();
+    let (first, _) = hash.split_first_chunk().expect("longer than that");
+    u64::from_le_bytes(*first).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs};
+
+    use redb::Database;
+
+    use super::tables::{FILE, OLD_DOCUMENTS, OLD_URLS};
+    use super::*;
+
+    const DAY: u64 = 24 * 60 * 60;
+
+    fn id(n: u32) -> ContentId {
+        let mut id = [0; ContentId::BYTES];
+        // Some of them begin alike.
+        id[..4].copy_from_slice(&(n / 3).to_le_bytes());
+        id[16..].copy_from_slice(&n.to_le_bytes());
+        ContentId::new(id)
+    }
+
+    fn url(n: u32) -> String {
+        format!("http://a.example/{n}")
+    }
+
+    fn some(numbers: impl Iterator<Item = u32>) -> Vec<(ContentId, String)> {
+        numbers.map(|n| (id(n), url(n))).collect()
+    }
+
+    /// Everything about 100 documents of which each tenth was withdrawn.
+    fn check(published: &Published) {
+        let ids: Vec<ContentId> = (0..100).map(id).collect();
+        let recent: Vec<bool> = (0..100).map(|n| n % 10 > 0).collect();
+        assert_eq!(published.recent(&ids, DAY).unwrap(), recent);
+        assert!(!published.recent(&ids, DAY + 1).unwrap().contains(&true));
+        let withdrawals: Vec<u32> = (0..100).map(|n| u32::from(n % 10 == 0)).collect();
+        assert_eq!(published.withdrawals(&ids).unwrap(), withdrawals);
+        assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), 0)).collect::<Vec<_>>());
+        // What comes in the place of one, and of one that is withdrawn.
+        assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], 2 * DAY).unwrap(), 1);
+        assert_eq!(published.recent(&[id(1), id(200), id(201)], DAY).unwrap(), [false, true, true]);
+        assert_eq!(published.withdrawals(&[id(1)]).unwrap(), [1]);
+        assert_eq!(published.withdraw(&[url(1), url(10), url(300)], DAY).unwrap(), [true, false, false]);
+        assert_eq!(published.stale(2 * DAY, 200).unwrap().len(), 89);
+        assert_eq!(published.withdraw_some(200, DAY).unwrap(), 90);
+        published.forget(3 * DAY).unwrap();
+        assert_eq!(published.withdrawals(&ids).unwrap(), [0; 100]);
+    }
+
+    #[test]
+    fn what_is_published_is_known_by_id_and_by_url() {
+        let published = Published::open(None).unwrap();
+        assert_eq!(published.set(&some(0..100), 0).unwrap(), 0);
+        published.renew(&(0..100).map(id).collect::<Vec<_>>(), DAY).unwrap();
+        let tenth: Vec<String> = (0..10).map(|n| url(10 * n)).collect();
+        assert_eq!(published.withdraw(&tenth, DAY).unwrap(), [true; 10]);
+        published.0.compact().unwrap();
+        check(&published);
+    }
+
+    #[test]
+    fn what_the_first_version_kept_is_there() {
+        let directory = env::temp_dir().join(format!("furui-published-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let old = Database::create(directory.join(FILE)).unwrap();
+        let transaction = old.begin_write().unwrap();
+        for n in 0..100 {
+            let is_published = n % 10 > 0;
+            let row = (DAY, u32::from(!is_published), is_published);
+            transaction.open_table(OLD_DOCUMENTS).unwrap().insert(id(n).as_bytes(), row).unwrap();
+            if is_published {
+                let mut hash = [0; 16];
+                hash.copy_from_slice(&Sha256::digest(url(n))[..16]);
+                transaction.open_table(OLD_URLS).unwrap().insert(&hash, id(n).as_bytes()).unwrap();
+            } else {
+                transaction.open_table(WITHDRAWN).unwrap().insert((id(n).as_bytes(), 0), ()).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+        drop(old);
+        drop(Published::open(Some(&directory)).unwrap());
+        check(&Published::open(Some(&directory)).unwrap());
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn compacting_gives_room_back() {
+        let directory = env::temp_dir().join(format!("furui-published-room-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let published = Published::open(Some(&directory)).unwrap();
+        for batch in 0..40 {
+            published.set(&some(batch * 200..batch * 200 + 200), DAY).unwrap();
+        }
+        let length = || fs::metadata(directory.join(FILE)).unwrap().len();
+        let before = length();
+        published.0.compact().unwrap();
+        assert!(length() < before && length() < 8000 * 48 * 2, "{before} {}", length());
+        assert_eq!(published.recent(&[id(7999), id(8000)], DAY).unwrap(), [true, false]);
+        fs::remove_dir_all(directory).unwrap();
+    }
+}

@@ -1,0 +1,142 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use furui::search::ContentId;
+use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
+
+use crate::database;
+
+pub(super) const FILE: &str = "published.redb";
+/// From the id of a document to what is known of it.
+pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], Row> = TableDefinition::new("ids");
+/// From the hash of a URL to how the id of the document that is published under it begins.
+pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
+/// Documents whose keepers are still to be told that they are withdrawn, and how often they had been before.
+pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
+/// What there was in the place of the first two once: seconds, withdrawals and whether it is published, by id; ids by 16
+/// bytes of a URL's hash.
+pub(super) const OLD_DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], (u64, u32, bool)> =
+    TableDefinition::new("documents");
+pub(super) const OLD_URLS: TableDefinition<'_, &[u8; 16], &[u8; ContentId::BYTES]> = TableDefinition::new("urls");
+/// Memory for pages.
+const CACHE: usize = 4 << 20;
+
+/// The hash of its URL, 0 if it is not published any more; when it was published last, or withdrawn, in seconds since 1970;
+/// and how often it was withdrawn.
+pub(super) type Row = (u64, u32, u32);
+pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], Row>;
+pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
+
+/// The database: docs/format.md, "What a node holds".
+pub(super) struct Tables {
+    database: RwLock<Database>,
+    file: String,
+    changes: AtomicU64,
+}
+
+impl Tables {
+    /// Opens those of a directory, or some in memory; they are made if they are missing.
+    pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
+        let path = directory.map(|directory| directory.join(FILE));
+        let file = path.as_ref().map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
+        let database = database::open(path.as_deref(), CACHE).and_then(|database| {
+            prepare(&database)?;
+            Ok(database)
+        });
+        let database = RwLock::new(database.map_err(|error| database::explain(error, &file))?);
+        Ok(Self { database, file, changes: AtomicU64::new(0) })
+    }
+
+    /// Another number after each change.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> furui::Result<T> {
+        // A panic elsewhere leaves the database as the last transaction did.
+        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let result = database.begin_read().map_err(redb::Error::from).and_then(|transaction| read(&transaction));
+        result.map_err(|error| database::explain(error, &self.file))
+    }
+
+    /// Changes the tables, all or nothing.
+    pub(super) fn change<T>(
+        &self,
+        change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
+    ) -> furui::Result<T> {
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+        let result = database.begin_write().map_err(redb::Error::from).and_then(|transaction| {
+            let result = change(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        });
+        result.map_err(|error| database::explain(error, &self.file))
+    }
+
+    /// Gives back the room that changes have left.
+    pub(super) fn compact(&self) -> furui::Result<()> {
+        let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
+        let compacted = database.compact().map_err(redb::Error::from);
+        compacted.map(|_| ()).map_err(|error| database::explain(error, &self.file))
+    }
+}
+
+/// Makes what is missing, and what is now of what there was once.
+fn prepare(database: &Database) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    {
+        let (mut table, mut urls) = (transaction.open_table(DOCUMENTS)?, transaction.open_table(URLS)?);
+        transaction.open_table(WITHDRAWN)?;
+        for entry in transaction.open_table(OLD_DOCUMENTS)?.iter()? {
+            let (id, row) = entry?;
+            let (at, withdrawals, _) = row.value();
+            table.insert(id.value(), (0, seconds(at), withdrawals))?;
+        }
+        for entry in transaction.open_table(OLD_URLS)?.iter()? {
+            let (url, id) = entry?;
+            let (url, _) = url.value().split_first_chunk().expect("longer than that");
+            let (url, id) = (u64::from_le_bytes(*url).max(1), ContentId::new(*id.value()));
+            let row = table.get(id.as_bytes())?.map(|row| row.value());
+            if let Some((_, at, withdrawals)) = row {
+                table.insert(id.as_bytes(), (url, at, withdrawals))?;
+                urls.insert(url, head(id))?;
+            }
+        }
+    }
+    transaction.delete_table(OLD_DOCUMENTS)?;
+    transaction.delete_table(OLD_URLS)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// The document that is published under a URL of this hash.
+pub(super) fn find(
+    table: &DocumentTable<'_>,
+    urls: &Table<'_, u64, u32>,
+    url: u64,
+) -> Result<Option<ContentId>, redb::Error> {
+    let Some(head) = urls.get(url)?.map(|head| head.value()) else { return Ok(None) };
+    let (mut first, mut last) = ([0; ContentId::BYTES], [0xff; ContentId::BYTES]);
+    first[..4].copy_from_slice(&head.to_le_bytes());
+    last[..4].copy_from_slice(&head.to_le_bytes());
+    for entry in table.range::<&[u8; ContentId::BYTES]>(&first..=&last)? {
+        let (id, row) = entry?;
+        if row.value().0 == url {
+            return Ok(Some(ContentId::new(*id.value())));
+        }
+    }
+    Ok(None)
+}
+
+/// The first bytes of an id.
+pub(super) fn head(id: ContentId) -> u32 {
+    let (first, _) = id.as_bytes().split_first_chunk().expect("longer than that");
+    u32::from_le_bytes(*first)
+}
+
+/// A time as it is stored.
+pub(super) fn seconds(since_1970: u64) -> u32 {
+    u32::try_from(since_1970).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,171 @@
+//! Takes records away: by the keys of their locks, and when their locks' time is over.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use furui::Result;
+use furui::search::{ContentId, IdRange, LockKey};
+use redb::{ReadableTable, ReadableTableMetadata};
+
+use super::documents::{self, Document, Documents};
+use super::fault::{Fault, Outcome};
+use super::locks::{CHUNK, Locks, beside, entries, entry, split, withdrawn_row};
+use super::tables::{META, Tablets, WITHDRAWN};
+use super::{RECORDS, Shelf, expire, lists, records};
+
+/// The most keys that are remembered: 24 MiB.
+const MAX_WITHDRAWN: u64 = 1 << 18;
+/// Of these, as many as others may tell of what was never here.
+const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
+
+impl Shelf {
+    /// Takes away the locks that these keys open, and remembers the keys until `expires`; a record without any lock left
+    /// is gone. Returns how many locks there were.
+    ///
+    /// Keys that open nothing are remembered only if they are `told` by another who keeps the record, or did.
+    ///
+    /// # Errors
+    /// As [`store`](Self::store).
+    pub fn withdraw(&mut self, keys: &[(ContentId, LockKey)], expires: u64, told: bool) -> Result<u64> {
+        let expires = u32::try_from(expires).unwrap_or(u32::MAX);
+        let keys = self.asking(|shelf| shelf.useful(keys, told))?;
+        if keys.is_empty() {
+            return Ok(0);
+        }
+        self.changing(|shelf| {
+            let opened = shelf.tables.change(|transaction| {
+                let mut tables = Locks::open(transaction)?;
+                let mut withdrawn = transaction.open_table(WITHDRAWN)?;
+                let mut opened = 0;
+                for (id, key, number) in keys {
+                    let mut has_opened = false;
+                    if let Some(number) = number
+                        && let Some(mut left) = tables.beside(number)?
+                        && let Some(at) = left.iter().position(|(lock, _)| *lock == key.lock())
+                    {
+                        left.remove(at);
+                        tables.put(number, &left)?;
+                        has_opened = true;
+                        opened += 1;
+                    }
+                    let room = if has_opened { MAX_WITHDRAWN } else { MAX_TOLD };
+                    if (has_opened || told) && withdrawn.len()? < room {
+                        withdrawn.insert(&withdrawn_row(id, key.lock()), &entry(key.as_bytes(), expires))?;
+                    }
+                }
+                Ok(opened)
+            })?;
+            shelf.withdrawals += opened;
+            Ok(opened)
+        })
+    }
+
+    /// Those of the keys that open something, or are to be remembered; with the numbers of their documents.
+    fn useful(&mut self, keys: &[(ContentId, LockKey)], told: bool) -> Outcome<Vec<(ContentId, LockKey, Option<u32>)>> {
+        let mut useful = vec![];
+        for &(id, key) in keys {
+            let number = self.number(id)?;
+            let view = self.tables.view()?;
+            let locks = number.map_or(Ok(None), |number| beside(&view.locks, &view.more_locks, number))?;
+            let opens = locks.is_some_and(|locks| locks.iter().any(|(lock, _)| *lock == key.lock()));
+            if opens || told && view.withdrawn.get(&withdrawn_row(id, key.lock()))?.is_none() {
+                useful.push((id, key, number));
+            }
+        }
+        Ok(useful)
+    }
+
+    /// Keys that opened locks of documents in `range`, and until when each is remembered: in the order of the documents,
+    /// the first `most`.
+    ///
+    /// # Errors
+    /// As [`locks`](Self::locks).
+    pub fn withdrawn(&mut self, range: IdRange, most: usize) -> Result<Vec<(ContentId, LockKey, u64)>> {
+        self.asking(|shelf| {
+            let (mut first, mut last) = ([0; 40], [0xff; 40]);
+            // The head of an id is its first bytes, the highest first.
+            first[..8].copy_from_slice(&range.first.swap_bytes().to_le_bytes());
+            last[..8].copy_from_slice(&range.last.swap_bytes().to_le_bytes());
+            let rows = shelf.tables.view()?.withdrawn.range::<&[u8; 40]>(&first..=&last)?;
+            let mut keys = vec![];
+            for row in rows.take(most) {
+                let (row, entry) = row?;
+                let (id, _) = row.value().split_first_chunk().expect("longer than an id");
+                let (key, expires) = split(entry.value());
+                keys.push((ContentId::new(*id), LockKey::new(key), u64::from(expires)));
+            }
+            Ok(keys)
+        })
+    }
+
+    /// Forgets locks and keys that expire by `now`, and throws away the records that are gone. To be called when nothing is
+    /// recent.
+    pub(super) fn forget_locks(&mut self, now: u32) -> Outcome<()> {
+        let gone = self.tables.rewrite(|transaction, view| {
+            transaction.open_table(WITHDRAWN)?.retain(|_, entry| split(entry).1 > now)?;
+            let mut tables = Locks::open(transaction)?;
+            let mut older = Documents::new(view);
+            let mut gone = vec![];
+            for row in view.locks.iter()? {
+                let (chunk, row) = row?;
+                let chunk = chunk.value();
+                let count = entries(chunk, row.value())?.len() as u32;
+                for number in chunk * CHUNK..chunk * CHUNK + count {
+                    let Some(mut left) = beside(&view.locks, &view.more_locks, number)? else { continue };
+                    if older.get(number)?.is_none() {
+                        tables.clear(number)?;
+                        continue;
+                    }
+                    let before = left.len();
+                    left.retain(|(_, expires)| *expires > now);
+                    if left.is_empty() {
+                        gone.push(number);
+                    } else if left.len() < before {
+                        tables.put(number, &left)?;
+                    }
+                }
+            }
+            Ok(gone)
+        })?;
+        if gone.is_empty() { Ok(()) } else { self.throw_away(&gone) }
+    }
+
+    /// Takes records out of their list and, if that is worth it, out of their blocks. Their postings stay until they expire.
+    fn throw_away(&mut self, gone: &[u32]) -> Outcome<()> {
+        let mut totals = self.totals;
+        self.tables.rewrite(|transaction, view| {
+            let mut tables = Tablets::open(transaction)?;
+            let mut locks = Locks::open(transaction)?;
+            let mut older = Documents::new(view);
+            let mut changed: BTreeMap<u32, Document> = BTreeMap::new();
+            for &number in gone {
+                locks.clear(number)?;
+                if let Some(document) = older.get(number)?.filter(|document| document.block.is_some()) {
+                    changed.insert(number, document);
+                }
+            }
+            if changed.is_empty() {
+                return Ok(());
+            }
+            let blocks: BTreeSet<u32> = changed.values().filter_map(|document| document.block).collect();
+            let mut extent = lists::extent(&view.words, RECORDS)?;
+            extent.ids =
+                extent.ids.checked_sub(changed.len() as u64).ok_or_else(|| Fault::damaged("words", RECORDS))?;
+            for document in changed.values_mut() {
+                extent.sum = extent.sum.wrapping_sub(document.id.hash().get());
+                document.block = None;
+            }
+            lists::rewrite(&mut tables, view, RECORDS, |number| !changed.contains_key(&number), extent)?;
+            let mut living = vec![];
+            for block in blocks {
+                living.extend(expire::empty(&mut tables, &mut older, block, &mut changed)?);
+            }
+            living.sort_by_key(|(number, _)| *number);
+            totals.next_block = records::append(&mut tables, totals.next_block, living, &mut changed)?;
+            documents::write(&mut tables, &changed)?;
+            totals.write(&mut transaction.open_table(META)?)
+        })?;
+        self.totals = totals;
+        self.runs.clear();
+        Ok(())
+    }
+}

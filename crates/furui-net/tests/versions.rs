@@ -1,0 +1,110 @@
+//! What a node kept on disk with versions before this one is still there.
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use furui::search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
+use furui_net::shelf::{Shelf, ShelfOptions};
+
+/// Documents of the shelf that is kept.
+const DOCUMENTS: u32 = 3000;
+/// When all of it expires.
+const EXPIRES: u64 = 4_000_000_000;
+
+/// Directories as versions of the format had them, the large file in each packed.
+fn golden(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/v{version}"))
+}
+
+fn id(n: u32) -> ContentId {
+    let word = u64::from(n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
+    let mut bytes = [0; 20];
+    bytes.iter_mut().zip(word.iter().cycle()).for_each(|(byte, part)| *byte = part.rotate_left(n % 7));
+    ContentId::new(bytes)
+}
+
+fn key(n: u32) -> LockKey {
+    LockKey::of(&[7; 32], id(n), 0)
+}
+
+/// Lists of all lengths: within a row of words, one block, several.
+fn postings() -> Vec<WordPostings> {
+    let of = |step: u32| (0..DOCUMENTS).filter(move |n| n % step == 0);
+    let weighted = |n: u32| (id(n), Weight::of_steps((n % 5) as u8, 1 + (n % 90) as u8));
+    [1, 2, 3, 7, 10, 300, 2999].map(|step| (format!("every-{step}"), of(step).map(weighted).collect())).to_vec()
+}
+
+fn records() -> Vec<(ContentId, Vec<u8>)> {
+    (0..DOCUMENTS).step_by(30).map(|n| (id(n), format!("the record of document {n}").into_bytes())).collect()
+}
+
+fn locks() -> Vec<(ContentId, Lock)> {
+    (0..DOCUMENTS).step_by(60).map(|n| (id(n), key(n).lock())).collect()
+}
+
+/// What is in the tables, and a part that is in the journal.
+fn fill(shelf: &mut Shelf) {
+    let (last, first) = postings().split_last().map(|(last, first)| (last.clone(), first.to_vec())).unwrap();
+    shelf.store_locked(&first, &records(), &locks(), EXPIRES).unwrap();
+    assert_eq!(shelf.withdraw(&[(id(60), key(60))], EXPIRES, false).unwrap(), 1);
+    shelf.compact().unwrap();
+    shelf.store(&[last], &[], EXPIRES).unwrap();
+}
+
+fn check(shelf: &mut Shelf) {
+    for (word, mut postings) in postings() {
+        postings.sort_by_key(|(id, _)| *id);
+        assert_eq!(shelf.size(&word).unwrap().ids, postings.len() as u64, "{word}");
+        let ids = shelf.slice(&word, IdRange::ALL, usize::MAX).unwrap();
+        let weights = shelf.weights(&word, IdRange::ALL, usize::MAX).unwrap();
+        assert!(ids.iter().copied().zip(weights.iter().copied()).eq(postings), "{word}");
+    }
+    for (id, record) in records() {
+        let expected = (id != self::id(60)).then_some(record);
+        assert_eq!(shelf.document(id).unwrap(), expected);
+    }
+    assert_eq!(shelf.locks(id(120)).unwrap(), [(key(120).lock(), EXPIRES)]);
+    assert_eq!(shelf.withdrawn(IdRange::ALL, 9).unwrap(), [(id(60), key(60), EXPIRES)]);
+    assert_eq!(shelf.expiries(&[id(0)]).unwrap(), [EXPIRES]);
+}
+
+/// A copy of what is kept, to be opened.
+fn unpacked(version: u32) -> PathBuf {
+    let directory = env::temp_dir().join(format!("furui-versions-{version}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(directory.join("words")).unwrap();
+    for entry in fs::read_dir(golden(version).join("words")).unwrap().map(Result::unwrap) {
+        fs::copy(entry.path(), directory.join("words").join(entry.file_name())).unwrap();
+    }
+    let packed = fs::read(golden(version).join("shelf.redb.zst")).unwrap();
+    fs::write(directory.join("shelf.redb"), zstd::decode_all(&*packed).unwrap()).unwrap();
+    directory
+}
+
+#[test]
+fn what_any_version_kept_is_there_and_can_be_changed() {
+    for version in [1, 2] {
+        let directory = unpacked(version);
+        let open = || Shelf::open(&directory, ShelfOptions::default()).unwrap();
+        check(&mut open());
+        let mut shelf = open();
+        let more = [("every-1".to_owned(), vec![(id(DOCUMENTS), Weight::of_steps(1, 1))])];
+        assert_eq!(shelf.store(&more, &[], EXPIRES).unwrap().new, 1);
+        shelf.compact().unwrap();
+        assert_eq!(shelf.size("every-1").unwrap().ids, u64::from(DOCUMENTS) + 1);
+        assert_eq!(shelf.expire(EXPIRES).unwrap(), u64::from(DOCUMENTS) + 1);
+        fs::remove_dir_all(directory).unwrap();
+    }
+}
+
+/// Not a test: how the directory of this version was made.
+#[test]
+#[ignore = "writes what is kept for later versions"]
+fn write_the_shelf_of_this_version() {
+    let directory = PathBuf::from(env::var_os("FURUI_TEST_SHELF").unwrap());
+    fill(&mut Shelf::open(&directory, ShelfOptions::default()).unwrap());
+    let file = directory.join("shelf.redb");
+    fs::write(file.with_extension("redb.zst"), zstd::encode_all(&*fs::read(&file).unwrap(), 19).unwrap()).unwrap();
+    fs::remove_file(file).unwrap();
+}

@@ -1,0 +1,91 @@
+//! What elements of HTML mean for the text between their tags.
+
+/// Elements whose content is no text of the page, or the same on every page of a site.
+const SKIPPED: [&[u8]; 11] = [
+    b"canvas",
+    b"iframe",
+    b"nav",
+    b"noframes",
+    b"noscript",
+    b"object",
+    b"script",
+    b"style",
+    b"svg",
+    b"template",
+    b"textarea",
+];
+/// Elements that begin and end lines.
+const BLOCKS: [&[u8]; 62] = [
+    b"address",
+    b"article",
+    b"aside",
+    b"blockquote",
+    b"body",
+    b"br",
+    b"button",
+    b"caption",
+    b"center",
+    b"dd",
+    b"details",
+    b"dialog",
+    b"dir",
+    b"div",
+    b"dl",
+    b"dt",
+    b"fieldset",
+    b"figcaption",
+    b"figure",
+    b"footer",
+    b"form",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"h4",
+    b"h5",
+    b"h6",
+    b"head",
+    b"header",
+    b"hgroup",
+    b"hr",
+    b"html",
+    b"img",
+    b"input",
+    b"legend",
+    b"li",
+    b"listing",
+    b"main",
+    b"menu",
+    b"ol",
+    b"optgroup",
+    b"option",
+    b"p",
+    b"plaintext",
+    b"pre",
+    b"search",
+    b"section",
+    b"select",
+    b"summary",
+    b"table",
+    b"tbody",
+    b"td",
+    b"tfoot",
+    b"th",
+    b"thead",
+    b"title",
+    b"tr",
+    b"ul",
+    b"video",
+    b"audio",
+    b"xmp",
+    b"nav",
+];
+
+/// Whether what is in an element is no text of the page.
+pub(crate) fn is_skipped(tag: &[u8]) -> bool {
+    SKIPPED.contains(&tag)
+}
+
+/// Whether an element begins and ends lines.
+pub(crate) fn is_block(tag: &[u8]) -> bool {
+    BLOCKS.contains(&tag)
+}
