@@ -261,7 +261,7 @@ fn what_is_odd_in_a_directory_keeps_nothing_else_from_being_published() {
     huge.set_len(5 << 30).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(dir.join("tree/pipe")).status().unwrap().success());
     let shut = dir.file("tree/shut.txt", b"three");
-    fs::set_permissions(&shut, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).unwrap();
     // Some users may read everything.
     let may_read = fs::read(&shut).is_ok();
 

@@ -1,8 +1,8 @@
 //! What a keeper answers without asking anybody.
 
 use furui::search::{
-    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, WordPostings,
-    WordSize, limits,
+    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, Weight,
+    WordPostings, WordSize, limits,
 };
 
 use super::desk::Desk;
@@ -12,9 +12,9 @@ use crate::shelf::Shelf;
 
 /// Words of a shelf that are looked through for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// Bytes of ids in one answer, and of an id with its days.
+/// Bytes of ids in one answer, and of an id with its weight and its days.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
-const LISTED_ID: usize = ContentId::BYTES + 1;
+const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
 /// Room in an answer that is not worth beginning another list.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
