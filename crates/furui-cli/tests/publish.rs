@@ -374,6 +374,15 @@ fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
 }
 
 #[test]
+fn it_is_said_what_fewer_nodes_took_than_should() {
+    let node = FakeNode::new();
+    let lines = "{\"url\":\"u:1\",\"text\":\"a scarce one\"}\n{\"url\":\"u:2\",\"text\":\"another\"}\nnonsense\n";
+    let output = run(&["publish", "--node", &node.url()], lines.as_bytes());
+    let sums = "2 documents: 2 new, 0 known; 1 at fewer than 3 nodes; 1 left out\n";
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), sums));
+}
+
+#[test]
 fn what_is_known_is_not_sent() {
     let node = FakeNode::new();
     let relay = Relay::to(&node.url());
