@@ -261,7 +261,7 @@ fn what_is_odd_in_a_directory_keeps_nothing_else_from_being_published() {
     huge.set_len(5 << 30).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(dir.join("tree/pipe")).status().unwrap().success());
     let shut = dir.file("tree/shut.txt", b"three");
-    fs::set_permissions(&shut, fs::Permissions::from_mode(0o0)).unwrap();
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o000)).unwrap();
     // Some users may read everything.
     let may_read = fs::read(&shut).is_ok();
 
@@ -371,6 +371,15 @@ fn a_site_on_this_machine_is_published_by_its_sitemap_and_no_other() {
     assert!(message.contains("redirected more than 5 times"), "{message}");
     let message = failure(&["publish", "--node", &node.url(), "http://example.org/sitemap.xml"], b"");
     assert!(message.contains("only sites on this machine are fetched") && message.contains("WARC"), "{message}");
+}
+
+#[test]
+fn it_is_said_what_fewer_nodes_took_than_should() {
+    let node = FakeNode::new();
+    let lines = "{\"url\":\"u:1\",\"text\":\"a scarce one\"}\n{\"url\":\"u:2\",\"text\":\"another\"}\nnonsense\n";
+    let output = run(&["publish", "--node", &node.url()], lines.as_bytes());
+    let sums = "2 documents: 2 new, 0 known; 1 at fewer than 3 nodes; 1 left out\n";
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), sums));
 }
 
 #[test]

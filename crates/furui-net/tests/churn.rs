@@ -6,7 +6,8 @@ mod common;
 use std::time::Duration;
 
 use common::{check, config, document, network};
-use furui_net::node::Node;
+use furui::search::Record;
+use furui_net::node::{Document, Node};
 
 const COUNT: usize = 300;
 
@@ -83,4 +84,21 @@ async fn what_was_lost_with_all_its_keepers_is_published_again() {
     all_repaired(&nodes).await;
     assert_eq!(again.await, COUNT as u64);
     check(&nodes, COUNT).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_is_taken_over_than_a_message_holds() {
+    let old = network(1).await.remove(0);
+    let words: String = (0..60).map(|word| format!("word{word} ")).collect();
+    let documents = (0..1000).map(|number| {
+        let (url, text) = (format!("http://a.example/{number}"), words.clone());
+        Document::new(&Record { url, title: String::new(), text }).unwrap()
+    });
+    // 60,000 postings, of 23 bytes each.
+    assert_eq!(old.publish(documents.collect(), false).await.unwrap().new, 1000);
+    let new = Node::start(None, config(Some(&old))).await.unwrap();
+    new.net().joined().await;
+    tokio::time::timeout(Duration::from_secs(60), new.repaired()).await.unwrap();
+    let (old, new) = (old.status().await.unwrap().shelf, new.status().await.unwrap().shelf);
+    assert_eq!((new.postings, new.records), (old.postings, old.records));
 }

@@ -121,15 +121,18 @@ async fn documents_are_published_in_batches() {
         sizes.push(documents.len());
         let record = Record::decode(&documents[0].record).unwrap();
         assert_eq!(documents[0].words, record.postings().into_iter().collect::<Vec<_>>());
-        answer.send(Ok(Published { new: 1, changed: 1 })).unwrap();
+        answer.send(Ok(Published { new: 1, changed: 1, scarce: 1 })).unwrap();
     }
     assert_eq!(sizes, [BATCH_DOCUMENTS, 3]);
     let (status, body) = asked.answer();
     assert_eq!(status, 200);
     let lines = lines(&body);
-    assert_eq!(lines[0], json!({ "documents": BATCH_DOCUMENTS, "new": 1, "changed": 1, "bad": 0 }));
+    assert_eq!(lines[0], json!({ "documents": BATCH_DOCUMENTS, "new": 1, "changed": 1, "scarce": 1, "bad": 0 }));
     assert_eq!(lines[1]["line"], count + 2);
-    assert_eq!(lines[2], json!({ "documents": count + 2, "new": 2, "changed": 2, "bad": 1, "done": true }));
+    assert_eq!(
+        lines[2],
+        json!({ "documents": count + 2, "new": 2, "changed": 2, "scarce": 2, "bad": 1, "done": true })
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -176,7 +179,7 @@ async fn lines_and_documents_too_long_are_left_out() {
     let (address, mut calls) = face().await;
     let node = tokio::spawn(async move {
         let Some(Call::Publish { documents, answer, .. }) = calls.recv().await else { panic!() };
-        answer.send(Ok(Published { new: 1, changed: 0 })).unwrap();
+        answer.send(Ok(Published { new: 1, changed: 0, scarce: 0 })).unwrap();
         documents.len()
     });
     let long = " ".repeat(MAX_LINE + 1);
@@ -186,7 +189,7 @@ async fn lines_and_documents_too_long_are_left_out() {
     let lines = lines(&body);
     assert!(lines[0]["line"] == 1 && lines[0]["error"].as_str().unwrap().contains("a line of more than"), "{body}");
     assert!(lines[1]["line"] == 2 && lines[1]["error"].as_str().unwrap().contains("in parts"), "{body}");
-    assert_eq!(lines[2], json!({ "documents": 1, "new": 1, "changed": 0, "bad": 2, "done": true }));
+    assert_eq!(lines[2], json!({ "documents": 1, "new": 1, "changed": 0, "scarce": 0, "bad": 2, "done": true }));
     assert_eq!(node.await.unwrap(), 1);
 }
 

@@ -106,7 +106,7 @@ async fn a_hundred_nodes_find_the_nearest_with_few_bytes_and_again_when_a_quarte
         let (here, nearest) = (&nodes[number as usize], by_distance(&nodes, &key));
         assert_eq!(soon("a look-up", here.closest(&key, 3)).await, nearest[..3]);
         let holder = nodes.iter().find(|net| net.me() == nearest[0]).unwrap();
-        assert_eq!(holder.replicas(&key, 3).await, nearest[..3]);
+        assert_eq!(holder.replicas(vec![key.to_vec()], 3).await, [&nearest[..3]]);
         let mut question = key.to_vec();
         let answer = soon("an answer", here.call(&nearest[0], question.clone())).await.unwrap();
         question.reverse();

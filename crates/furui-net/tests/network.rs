@@ -18,12 +18,13 @@ fn documents(count: usize) -> Vec<Document> {
 }
 
 fn published(count: u64) -> Result<Published, PublishError> {
-    Ok(Published { new: count, changed: 0 })
+    Ok(Published { new: count, changed: 0, scarce: 0 })
 }
 
 async fn publish(node: &Node, documents: &[Document]) {
     for batch in documents.chunks(256) {
-        assert_eq!(node.publish(batch.to_vec(), false).await, published(batch.len() as u64));
+        // Not in full, if some keepers are dead.
+        assert_eq!(node.publish(batch.to_vec(), false).await.unwrap().new, batch.len() as u64);
     }
 }
 
@@ -123,6 +124,20 @@ async fn documents_are_published_although_some_keepers_are_dead() {
         assert_eq!(found(node, "common c3 -number13").await, ids(others));
     }
     local::shut_down(&nodes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn it_is_told_what_fewer_nodes_took_than_should() {
+    let nodes = local::network(3).await;
+    let documents = documents(30);
+    assert_eq!(nodes[0].publish(documents[..10].to_vec(), false).await, published(10));
+    nodes[2].shutdown().await;
+    // Whether it is known yet that the third is gone, or it is tried in vain.
+    let scarce = Published { new: 10, changed: 0, scarce: 10 };
+    assert_eq!(nodes[0].publish(documents[10..20].to_vec(), false).await, Ok(scarce));
+    nodes[1].shutdown().await;
+    assert_eq!(nodes[0].publish(documents[20..].to_vec(), false).await, Ok(scarce));
+    local::shut_down(&nodes[..1]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

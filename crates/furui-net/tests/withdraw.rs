@@ -63,7 +63,7 @@ async fn what_is_withdrawn_is_found_by_no_node_and_by_nobody_who_joins_later() {
     // What is published again is found again.
     let again: Vec<Document> = (0..10).map(document).collect();
     assert_eq!(nodes[0].wanted(&[again[0].id]), Ok(vec![true]));
-    assert_eq!(nodes[0].publish(again, false).await, Ok(Published { new: 10, changed: 0 }));
+    assert_eq!(nodes[0].publish(again, false).await, Ok(Published { new: 10, changed: 0, scarce: 0 }));
     assert_eq!(found(&nodes, "document").await, urls((0..10).chain(60..80)));
     assert_eq!(nodes[0].withdraw(&[url(3)]).await, Ok(vec![true]));
     assert!(!found(&nodes, "document").await.contains(&url(3)));
@@ -78,20 +78,20 @@ async fn a_document_that_is_changed_is_found_by_its_new_words_only() {
     let publish = async |documents: &[&Document]| {
         nodes[0].publish(documents.iter().map(|&document| document.clone()).collect(), false).await.unwrap()
     };
-    assert_eq!(publish(&[&versions[0], &other]).await, Published { new: 2, changed: 0 });
+    assert_eq!(publish(&[&versions[0], &other]).await, Published { new: 2, changed: 0, scarce: 0 });
     let (a, b) = ("http://a.example/".to_owned(), "http://b.example/".to_owned());
     let both = BTreeSet::from([a.clone(), b.clone()]);
     for (version, with_apple, with_plum) in [(1, &b, true), (2, &a, false)] {
-        assert_eq!(publish(&[&versions[version]]).await, Published { new: 1, changed: 1 });
+        assert_eq!(publish(&[&versions[version]]).await, Published { new: 1, changed: 1, scarce: 0 });
         let apples = found(&nodes, "apple").await;
         assert!(apples.contains(with_apple) && apples.contains(&a) != with_plum, "{apples:?}");
         assert_eq!(found(&nodes, "plum").await.contains(&a), with_plum);
         assert_eq!(found(&nodes, "pear").await, BTreeSet::from([a.clone()]));
     }
     // Of two in one batch the last stays.
-    assert_eq!(publish(&[&versions[1], &versions[2]]).await, Published { new: 1, changed: 1 });
+    assert_eq!(publish(&[&versions[1], &versions[2]]).await, Published { new: 1, changed: 1, scarce: 0 });
     let late = page("http://a.example/", "cherry");
-    assert_eq!(publish(&[&page("http://a.example/", "fig"), &late]).await, Published { new: 2, changed: 2 });
+    assert_eq!(publish(&[&page("http://a.example/", "fig"), &late]).await, Published { new: 2, changed: 2, scarce: 0 });
     assert!(found(&nodes, "fig").await.is_empty());
     assert_eq!(found(&nodes, "cherry OR plum").await, both);
     shut_down(&nodes).await;

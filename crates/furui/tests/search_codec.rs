@@ -458,6 +458,21 @@ fn the_best_rate_is_that_of_section_6() {
 }
 
 #[test]
+fn a_page_waits_for_a_third_message_only_if_it_can_save_much() {
+    let three = |own, other| {
+        let coding = plan::choose_for_page(Wants::Best, own, other, IdRange::ALL, 1);
+        matches!(coding, Coding::Golomb(golomb) if golomb.three_messages)
+    };
+    // So many matches, of 40 bits each.
+    let most = plan::PAGE_THIRD_BITS as u64 / u64::from(plan::CHECK_BITS);
+    assert!(three(most + 1, 1 << 20) && !three(most * 9 / 10, 1 << 20));
+    assert_eq!(
+        plan::choose_for_page(Wants::Naive, 4, 4, IdRange::ALL, 1),
+        plan::choose(Wants::Naive, 4, 4, IdRange::ALL, 1)
+    );
+}
+
+#[test]
 fn each_wish_gets_its_coding() {
     let choose = |wants, own, other| plan::choose(wants, own, other, IdRange::ALL, 1);
     assert_eq!(choose(Wants::Naive, 5, 5), Coding::Ids);

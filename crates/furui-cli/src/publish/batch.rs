@@ -36,6 +36,7 @@ pub(super) struct Sent {
     pub(super) documents: u64,
     pub(super) new: u64,
     pub(super) changed: u64,
+    pub(super) scarce: u64,
 }
 
 /// What a node wants of what it was offered.
@@ -56,6 +57,7 @@ enum Answer {
         documents: u64,
         new: u64,
         changed: u64,
+        scarce: u64,
         #[serde(default)]
         done: bool,
     },
@@ -123,7 +125,9 @@ fn send(
                 let document = line.checked_sub(1).and_then(|line| documents.get(line));
                 bad(document.map_or("a line", |document| &document.place), &error)?;
             }
-            Answer::Progress { documents, new, changed, done: true } => return Ok(Sent { documents, new, changed }),
+            Answer::Progress { documents, new, changed, scarce, done: true } => {
+                return Ok(Sent { documents, new, changed, scarce });
+            }
             Answer::Progress { .. } => {}
         }
     }

@@ -2,6 +2,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use furui::Error;
+use furui::search::limits;
 
 use super::batch::Sent;
 use crate::report::grouped;
@@ -10,9 +11,10 @@ use crate::report::grouped;
 pub(super) struct Sums {
     strict: bool,
     documents: u64,
-    /// Those that were sent, and of these those that took the place of others.
+    /// Those that were sent; of these, those that took the place of others, and those that fewer nodes took than should.
     sent: u64,
     changed: u64,
+    scarce: u64,
     left_out: [u64; REASONS.len()],
 }
 
@@ -36,13 +38,14 @@ const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", 
 
 impl Sums {
     pub(super) fn new(strict: bool) -> Self {
-        Self { strict, documents: 0, sent: 0, changed: 0, left_out: [0; REASONS.len()] }
+        Self { strict, documents: 0, sent: 0, changed: 0, scarce: 0, left_out: [0; REASONS.len()] }
     }
 
     pub(super) fn add(&mut self, sent: Sent) {
         self.documents += sent.documents;
         self.sent += sent.new;
         self.changed += sent.changed;
+        self.scarce += sent.scarce;
     }
 
     /// Something is not published, as is to be expected.
@@ -64,7 +67,7 @@ impl Sums {
 
 impl fmt::Display for Sums {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { documents, sent, changed, .. } = *self;
+        let Self { documents, sent, changed, scarce, .. } = *self;
         let (new, known) = (sent.saturating_sub(changed), documents.saturating_sub(sent));
         write!(f, "{} documents: {} new, ", grouped(documents), grouped(new))?;
         if changed > 0 {
@@ -72,6 +75,9 @@ impl fmt::Display for Sums {
         }
         write!(f, "{} known", grouped(known))?;
         let mut separator = "; ";
+        if scarce > 0 {
+            write!(f, "; {} at fewer than {} nodes", grouped(scarce), limits::REPLICAS)?;
+        }
         for (what, count) in REASONS.iter().zip(self.left_out).filter(|(_, count)| *count > 0) {
             write!(f, "{separator}{} {what}", grouped(count))?;
             separator = ", ";

@@ -70,9 +70,11 @@ async fn answer(mut calls: mpsc::Receiver<Call>, documents: Arc<Mutex<BTreeMap<C
                 let mut documents = documents.lock().unwrap();
                 let refused =
                     published.iter().any(|document| document.words.iter().any(|(word, _)| word == "refuseme"));
+                let scarce = published.iter().filter(|it| it.words.iter().any(|(word, _)| word == "scarce")).count();
                 let new = published.into_iter().filter(|it| documents.insert(it.id, it.clone()).is_none()).count();
                 let refusal = Refused { error: "the disk is full; make room".into() };
-                let _ = answer.send(if refused { Err(refusal) } else { Ok(Published { new: new as u64, changed: 0 }) });
+                let published = Published { new: new as u64, changed: 0, scarce: scarce as u64 };
+                let _ = answer.send(if refused { Err(refusal) } else { Ok(published) });
             }
             Call::Search { asked, events } => {
                 let clauses = asked.query.clauses();

@@ -69,7 +69,6 @@ impl Corpus {
         Ok(std::fs::write(file, text)?)
     }
 
-    #[cfg(feature = "ranking")]
     pub(super) fn records(&self) -> &[Record] {
         &self.records
     }
@@ -77,6 +76,13 @@ impl Corpus {
     pub(super) fn describe(&self) -> String {
         let postings: usize = self.lists.values().map(BTreeSet::len).sum();
         format!("{} documents, {} words, {postings} postings", self.records.len(), self.lists.len())
+    }
+
+    /// The words of the most documents.
+    pub(super) fn frequent(&self, most: usize) -> Vec<String> {
+        let mut words: Vec<(usize, &String)> = self.lists.iter().map(|(word, list)| (list.len(), word)).collect();
+        words.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
+        words.into_iter().take(most).map(|(_, word)| word.clone()).collect()
     }
 
     /// One to three words of some document: there is an answer.

@@ -3,6 +3,7 @@
 mod cluster;
 mod corpus;
 mod flood;
+mod hostile;
 mod hot;
 mod kill;
 mod page;
@@ -35,7 +36,7 @@ pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Done {
         "kill" => (20, 10_000),
         "relay" => (10, 10_000),
         "hot" => (5, 200_000),
-        "flood" => (3, 2_000),
+        "flood" => (8, 2_000),
         "people" => (5, 64_000),
         #[cfg(feature = "ranking")]
         "ranking" => (5, 64_000),

@@ -10,19 +10,44 @@ pub(super) struct Page {
     pub(super) urls: Vec<String>,
     pub(super) cursor: Option<String>,
     pub(super) whole: bool,
+    /// What was done for it.
+    pub(super) steps: Vec<Step>,
     /// When its first line came, and its last.
     pub(super) first: Duration,
     pub(super) last: Duration,
 }
 
+/// A step of a search.
+pub(super) struct Step {
+    pub(super) what: String,
+    /// When it was done, by the node's clock.
+    pub(super) done: Option<Duration>,
+}
+
+impl Page {
+    /// When the words were known: the keepers and sizes of their lists.
+    pub(super) fn looked_up(&self) -> Duration {
+        self.steps.iter().find_map(|step| step.done).unwrap_or_default()
+    }
+}
+
+/// A page of the answer to a query.
 pub(super) fn page(node: &str, query: &str, limit: usize, cursor: Option<&str>) -> Done<Page> {
     let mut request = ureq::get(format!("{node}/search")).query("q", query).query("limit", limit.to_string());
+    request = request.query("explain", "true");
     if let Some(cursor) = cursor {
         request = request.query("cursor", cursor);
     }
     let start = Instant::now();
     let response = request.call()?;
-    let mut page = Page { urls: Vec::new(), cursor: None, whole: true, first: Duration::ZERO, last: Duration::ZERO };
+    let mut page = Page {
+        urls: Vec::new(),
+        cursor: None,
+        whole: true,
+        steps: Vec::new(),
+        first: Duration::ZERO,
+        last: Duration::ZERO,
+    };
     for line in BufReader::new(response.into_body().into_reader()).lines() {
         if page.first.is_zero() {
             page.first = start.elapsed();
@@ -30,6 +55,9 @@ pub(super) fn page(node: &str, query: &str, limit: usize, cursor: Option<&str>) 
         let line: Value = serde_json::from_str(&line?)?;
         if let Some(url) = line["url"].as_str() {
             page.urls.push(url.to_owned());
+        } else if let Some(what) = line["step"].as_str() {
+            let done = line["ms"].as_u64().map(Duration::from_millis);
+            page.steps.push(Step { what: what.to_owned(), done });
         } else if let Some(error) = line["error"].as_str() {
             return Err(format!("{query}: {error}").into());
         } else if !line["total"].is_null() {

@@ -9,13 +9,17 @@ use tokio::time::{Instant, sleep_until};
 
 use super::cluster::{Cluster, free_port};
 use super::corpus::{Corpus, Dice};
+use super::page::{Page, Step};
 use super::{Done, Options};
 
 /// How long a byte is on its way, each way.
 const DELAY: Duration = Duration::from_millis(50);
-const ROUND_TRIP: Duration = Duration::from_millis(100);
+/// Bytes that are sent there and back to see how long that takes.
+const ECHOES: usize = 50;
 /// Pieces that are on their way in a connection, at most.
 const PIECES: usize = 1024;
+/// Of how many of the slowest queries the steps are printed.
+const SLOWEST: usize = 12;
 
 /// Nodes that are reached through relays that delay every byte.
 pub(super) fn run(options: &Options) -> Done {
@@ -32,22 +36,35 @@ pub(super) fn run(options: &Options) -> Done {
         cluster.add(Some((relay, node)))?;
     }
     println!("{} nodes, {} ms each way, {}", options.nodes, DELAY.as_millis(), corpus.describe());
+    let round_trip = runtime.block_on(round_trip())?;
+    println!("a round trip through a relay: {:.1} ms", round_trip.as_secs_f64() * 1e3);
+    let print = |what: &str, times: Vec<Duration>| print(what, times, round_trip);
     println!("settled after {:.1} s", cluster.settle()?.as_secs_f64());
     println!("published: {}", cluster.publish(0, &file, false)?);
     println!("settled after {:.1} s", cluster.settle()?.as_secs_f64());
     let queries: Vec<String> = (0..options.queries).map(|_| corpus.pair(&mut dice)).collect();
     for what in ["cold: words not asked for before", "warm: the same again"] {
-        let (mut first, mut last, mut exact) = (Vec::new(), Vec::new(), 0);
+        let (mut pages, mut exact) = (Vec::new(), 0);
         for query in &queries {
             let truth = corpus.answer(query);
             let page = cluster.nodes[options.nodes - 1].search(query, 10, None)?;
             exact += usize::from(page.urls.len() == truth.len().min(10) && page.whole);
-            first.push(page.first);
-            last.push(page.last);
+            pages.push((query, page));
         }
         println!("{what}: {exact} of {} right", queries.len());
-        print("  first document", &mut first);
-        print("  end of the page", &mut last);
+        let print_all =
+            |what, time: fn(&Page) -> Duration| print(what, pages.iter().map(|(_, page)| time(page)).collect());
+        print_all("  look-up: keepers and sizes of the lists", Page::looked_up);
+        print_all("  first document", |page| page.first);
+        print_all("  end of the page", |page| page.last);
+        print_all("  from the look-up to the end of the page", after_look_up);
+        pages.sort_by_key(|(_, page)| std::cmp::Reverse(after_look_up(page)));
+        for (query, page) in &pages[..SLOWEST.min(pages.len())] {
+            println!("  {} ms after the look-up, {query}:", after_look_up(page).as_millis());
+            for Step { what, done } in &page.steps {
+                println!("    {what}{}", done.map_or(String::new(), |done| format!(" ({} ms)", done.as_millis())));
+            }
+        }
     }
     let (mut first, mut last) = (Vec::new(), Vec::new());
     for query in queries.iter().filter(|query| corpus.answer(query).len() > 300).take(20) {
@@ -56,12 +73,40 @@ pub(super) fn run(options: &Options) -> Done {
         last.push(page.last);
     }
     println!("{} queries of more than 300 documents, all of them:", first.len());
-    print("  first document", &mut first);
-    print("  the end", &mut last);
+    print("  first document", first);
+    print("  the end", last);
     Ok(())
 }
 
-fn print(what: &str, times: &mut [Duration]) {
+fn after_look_up(page: &Page) -> Duration {
+    page.last.saturating_sub(page.looked_up())
+}
+
+/// How long a byte and its echo take, in the median.
+async fn round_trip() -> Done<Duration> {
+    let (relay, echo) = (TcpListener::bind("127.0.0.1:0").await?, TcpListener::bind("127.0.0.1:0").await?);
+    let (near, far) = (relay.local_addr()?, echo.local_addr()?.port());
+    tokio::spawn(relay_to(relay, far));
+    tokio::spawn(async move {
+        let (mut stream, _) = echo.accept().await?;
+        stream.set_nodelay(true)?;
+        let (mut from, mut to) = stream.split();
+        tokio::io::copy(&mut from, &mut to).await
+    });
+    let mut stream = TcpStream::connect(near).await?;
+    stream.set_nodelay(true)?;
+    let mut times = Vec::new();
+    for _ in 0..ECHOES {
+        let start = Instant::now();
+        stream.write_all(&[7]).await?;
+        stream.read_exact(&mut [0]).await?;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times[ECHOES / 2])
+}
+
+fn print(what: &str, mut times: Vec<Duration>, round_trip: Duration) {
     times.sort_unstable();
     let at = |part: f64| times.get(((times.len() - 1) as f64 * part) as usize).copied().unwrap_or_default();
     if times.is_empty() {
@@ -71,7 +116,7 @@ fn print(what: &str, times: &mut [Duration]) {
         "{what}: median {:.0} ms, p95 {:.0} ms ({:.2} round trips), most {:.0} ms",
         at(0.5).as_secs_f64() * 1e3,
         at(0.95).as_secs_f64() * 1e3,
-        at(0.95).as_secs_f64() / ROUND_TRIP.as_secs_f64(),
+        at(0.95).as_secs_f64() / round_trip.as_secs_f64(),
         at(1.0).as_secs_f64() * 1e3
     );
 }

@@ -121,8 +121,8 @@ pub struct Step {
     pub sent: u64,
     /// Bytes that came back.
     pub received: u64,
-    /// How long after the beginning of the search it was done, if that is known; for people, so not in lines.
-    #[serde(skip)]
+    /// How long after the beginning of the search it was done, if that is known: in lines, `ms`.
+    #[serde(rename = "ms", serialize_with = "milliseconds", skip_serializing_if = "Option::is_none")]
     pub done: Option<Duration>,
 }
 
@@ -149,6 +149,13 @@ pub struct Refused {
 
 fn displayed<S: Serializer>(id: &ContentId, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(id)
+}
+
+fn milliseconds<S: Serializer>(done: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match done {
+        Some(done) => serializer.serialize_u128(done.as_millis()),
+        None => serializer.serialize_none(),
+    }
 }
 
 fn hexadecimal<S: Serializer>(cursor: &Option<Place>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,7 +3,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /` and, to search, `/?q=…` | a page for people, see `page` |
-//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"changed":…,"bad":…,"done":true}` |
+//! | `POST /publish` or, for what was published already, too, `/publish?again=true`, a body of lines `{"url":…,"title":…,"text":…}` | lines: `{"documents":…,"new":…,"changed":…,"scarce":…}` after each batch, `{"line":…,"error":…}` for each line that is no document, last `{"documents":…,"new":…,"changed":…,"scarce":…,"bad":…,"done":true}` |
 //! | `POST /wanted`, a body of ids of documents, 40 hexadecimal digits a line, at most 4096 | `{"wanted":[…]}`: which of them, counted from 0, are not published already |
 //! | `POST /unpublish`, a body of URLs, one a line, at most 4096 and a MiB | `{"withdrawn":…,"unknown":[…]}`: of how many something was published, and which of them, counted from 0, are others |
 //! | `POST /unpublish?all=true` | `{"withdrawn":…}`: how much of all that was published; ask again until nothing is left |

@@ -73,6 +73,8 @@ struct Progress {
     new: u64,
     /// Those of these that took the place of others.
     changed: u64,
+    /// Those of the new that fewer nodes have taken than should.
+    scarce: u64,
     /// Lines that were none.
     bad: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -185,10 +187,11 @@ impl Publishing {
             published = timeout(PATIENCE, asking) => published.unwrap_or(Err(ApiError::Slow))?,
             () = self.lines.gone() => return Err(End::Gone),
         };
-        let Published { new, changed } = published.map_err(|refused| End::Refused(refused.error))?;
+        let Published { new, changed, scarce } = published.map_err(|refused| End::Refused(refused.error))?;
         self.progress.documents += count;
         self.progress.new += new;
         self.progress.changed += changed;
+        self.progress.scarce += scarce;
         Ok(())
     }
 }

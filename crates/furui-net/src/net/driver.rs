@@ -146,9 +146,10 @@ impl Driver {
                 // Errors here and below: whoever asked has given up.
                 let _ = answer.send(self.known(&keys, n));
             }
-            Command::Replicas { key, n, answer } => {
+            Command::Replicas { keys, n, answer } => {
                 let table = self.table();
-                let _ = answer.send(self.routes.nearest(&table, &self.me, &Key::new(key), n));
+                let nearest = keys.into_iter().map(|key| self.routes.nearest(&table, &self.me, &Key::new(key), n));
+                let _ = answer.send(nearest.collect());
             }
             Command::Peers(answer) => {
                 let _ = answer.send(self.table().into_iter().map(|known| known.peer).collect());

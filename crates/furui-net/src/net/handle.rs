@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use furui::search::Peer;
 use libp2p::Multiaddr;
+use libp2p::kad::K_VALUE;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::codec::MAX_MESSAGE;
@@ -37,7 +38,7 @@ pub(super) enum Command {
     TimedOut(Peer),
     Closest { key: Vec<u8>, n: usize, answer: oneshot::Sender<Vec<Peer>>, turn: OwnedSemaphorePermit },
     Known { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Option<Vec<Peer>>>> },
-    Replicas { key: Vec<u8>, n: usize, answer: oneshot::Sender<Vec<Peer>> },
+    Replicas { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Vec<Peer>>> },
     Peers(oneshot::Sender<Vec<Peer>>),
     Refresh(oneshot::Sender<()>),
     Shutdown,
@@ -59,6 +60,10 @@ pub(super) enum Status {
 }
 
 impl Net {
+    /// How many of the nodes nearest to a key [`closest`](Self::closest) names at most. Having looked up that many, it
+    /// knows those of the keys around as well.
+    pub const MOST_CLOSEST: usize = K_VALUE.get();
+
     /// Starts a node: listens, and joins the nodes of `config.bootstrap`. What others ask comes out of the receiver.
     ///
     /// Returns as soon as it listens; [`joined`](Self::joined) waits for the rest.
@@ -122,7 +127,7 @@ impl Net {
         answer.await.map_err(|_| CallError::Closed)
     }
 
-    /// The `n` nodes (at most twenty) whose places are nearest to that of `key`, nearest first, this one included.
+    /// The `n` nodes (at most [`MOST_CLOSEST`](Self::MOST_CLOSEST)) whose places are nearest to that of `key`, nearest first, this one included.
     ///
     /// Asks no one if the routing table is known to hold all that count, or an earlier look-up still stands; in a network
     /// of up to twenty nodes that is always so. Otherwise nodes are asked one by one, each nearer than the last.
@@ -145,13 +150,14 @@ impl Net {
         }
     }
 
-    /// The `n` nodes nearest to `key` of those this node knows, nearest first, itself included; asks no one. Exact for
-    /// keys that this node is one of the nearest to, as every node knows its neighbours.
-    pub async fn replicas(&self, key: &[u8], n: usize) -> Vec<Peer> {
+    /// For each key the `n` nodes nearest to it of those this node knows, nearest first, itself included; asks no one.
+    /// Exact for keys that this node is one of the nearest to, as every node knows its neighbours.
+    pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
         let (answer, receiver) = oneshot::channel();
-        match self.tell(Command::Replicas { key: key.to_vec(), n, answer }).await {
-            Ok(()) => receiver.await.unwrap_or_default(),
-            Err(_) => Vec::new(),
+        let count = keys.len();
+        match self.tell(Command::Replicas { keys, n, answer }).await {
+            Ok(()) => receiver.await.unwrap_or_else(|_| vec![Vec::new(); count]),
+            Err(_) => vec![Vec::new(); count],
         }
     }
 

@@ -10,6 +10,7 @@
 //! A [`Net`] says who is closest to a key ([`Net::closest`], [`Net::replicas`]) and carries requests and their answers,
 //! bytes that it does not look into ([`Net::call`], [`Inbound`]). Everything a peer can make grow has a named limit.
 
+mod area;
 mod behaviour;
 mod codec;
 mod config;

@@ -6,10 +6,14 @@ use libp2p::PeerId;
 use libp2p::kad::{self, K_VALUE, KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;
 
+use super::area::Area;
+
 /// How long the answer of a look-up is believed.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
 /// How many answers are kept.
 const CACHE_KEYS: usize = 16384;
+/// How many look-ups of many peers are kept, for what they say of other keys.
+const AREAS: usize = 256;
 /// How many buckets a routing table has: one for each length of the prefix that a peer shares with this node.
 pub(super) const BUCKETS: usize = 256;
 
@@ -24,6 +28,8 @@ pub(super) struct Routes {
     complete: [bool; BUCKETS],
     cache: HashMap<Vec<u8>, Found>,
     oldest_first: VecDeque<(Instant, Vec<u8>)>,
+    /// The oldest first.
+    areas: VecDeque<Area>,
 }
 
 /// The answer of a look-up.
@@ -42,7 +48,13 @@ pub(super) struct Known {
 
 impl Routes {
     pub(super) fn new(me: PeerId) -> Self {
-        Self { me: Key::from(me), complete: [false; BUCKETS], cache: HashMap::new(), oldest_first: VecDeque::new() }
+        Self {
+            me: Key::from(me),
+            complete: [false; BUCKETS],
+            cache: HashMap::new(),
+            oldest_first: VecDeque::new(),
+            areas: VecDeque::new(),
+        }
     }
 
     /// The bucket of what is so far from this node; none for this node itself.
@@ -76,6 +88,7 @@ impl Routes {
         {
             self.complete[bucket] = false;
         }
+        self.areas.retain(|area| area.outlives(&new));
         // Answers that it would be a part of are out of date.
         self.cache.retain(|_, found| {
             let farthest = found.peers.iter().filter_map(|peer| distance(&found.key, peer)).max();
@@ -87,13 +100,26 @@ impl Routes {
     pub(super) fn failed(&mut self, peer: &PeerId) {
         let identity = peer.to_bytes();
         self.cache.retain(|_, found| found.peers.iter().all(|peer| peer.identity() != identity));
+        let key = Key::from(*peer);
+        self.areas.retain(|area| !area.names(&key));
     }
 
-    /// The nearest nodes by an earlier look-up.
-    pub(super) fn cached(&self, key: &[u8], n: usize, now: Instant) -> Option<Vec<Peer>> {
-        let found = self.cache.get(key)?;
-        (found.wanted >= n && now.duration_since(found.at) < CACHE_LIFE)
-            .then(|| found.peers.iter().take(n).cloned().collect())
+    /// The nearest nodes by an earlier look-up: of the key, or of many peers around it.
+    pub(super) fn cached(&self, key: &Key<Vec<u8>>, n: usize, now: Instant) -> Option<Vec<Peer>> {
+        let stands = |at: Instant| now.duration_since(at) < CACHE_LIFE;
+        let found = self.cache.get(key.preimage()).filter(|found| found.wanted >= n && stands(found.at));
+        found.map(|found| found.peers.iter().take(n).cloned().collect()).or_else(|| {
+            let mut areas = self.areas.iter().rev().take_while(|area| stands(area.at));
+            areas.find_map(|area| area.nearest(key, n))
+        })
+    }
+
+    /// Keeps what a look-up of many peers says of all the keys around: it brought as many as it wanted.
+    pub(super) fn keep_area(&mut self, key: &Key<Vec<u8>>, peers: Vec<Known>, now: Instant) {
+        if self.areas.len() == AREAS {
+            self.areas.pop_front();
+        }
+        self.areas.extend(Area::new(key.clone(), peers, now));
     }
 
     /// Keeps the answer of a look-up.

@@ -122,7 +122,7 @@ fn steps(report: &Report) -> Vec<Step> {
         "; {} looked up, {} requests, {} of them failed",
         report.lookups, report.messages, report.failures
     );
-    steps.push(Step { step: plan, sent: 0, received: 0, done: None });
+    steps.push(Step { step: plan, sent: 0, received: 0, done: report.planned });
     if report.checked > 0 {
         let step = format!("phrases: the text of {} candidates looked at by the nodes that keep them", report.checked);
         steps.push(Step { step, sent: 0, received: 0, done: None });

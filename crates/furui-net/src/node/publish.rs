@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,6 +17,10 @@ use crate::net::{CallError, Net};
 const KEYS: usize = 1 << 10;
 /// Keys whose keepers others are asked for at once.
 const LOOKUPS: usize = 64;
+/// Keys whose surroundings are looked up at once, and of how many keys each of them must tell the keepers on average: it
+/// takes as many requests as looking up five.
+const AREAS: usize = 8;
+const WORTH: usize = 8;
 /// Messages on their way at once.
 const MESSAGES: usize = 16;
 /// Bytes of a message's postings and records, as they are counted here; what a message adds around them is less than the
@@ -78,6 +82,9 @@ pub struct Published {
     pub new: u64,
     /// How many of these took the place of another that this node had published under the same URL.
     pub changed: u64,
+    /// Of how many the record or some list has been taken by fewer than [`limits::REPLICAS`] nodes: all of them in a network
+    /// of fewer; in others, repair will make up for it.
+    pub scarce: u64,
 }
 
 impl fmt::Display for PublishError {
@@ -110,6 +117,14 @@ impl Parcel {
         match self {
             Self::Postings(word, ids) => word.len() + (ContentId::BYTES + Weight::BYTES) * ids.len() + 8,
             Self::Record(_, record) => Lock::BYTES + record.len() + 8,
+        }
+    }
+
+    /// The documents that it belongs to.
+    fn documents(&self) -> Vec<ContentId> {
+        match self {
+            Self::Postings(_, ids) => ids.iter().map(|(id, _)| *id).collect(),
+            Self::Record(_, record) => vec![ContentId::of(record)],
         }
     }
 }
@@ -149,7 +164,7 @@ impl Node {
         // What is no record nobody will find; its keepers do not mind.
         let urls: Vec<(ContentId, String)> = urls.filter_map(Result::ok).collect();
         let new = fresh.len() as u64;
-        store(inner, fresh).await?;
+        let scarce = store(inner, fresh).await?;
         let published = inner.published.clone();
         let changed = tokio::task::spawn_blocking(move || published.set(&urls, now)).await;
         let changed = changed.map_err(PublishError::storage)?.map_err(PublishError::storage)?;
@@ -158,12 +173,12 @@ impl Node {
             // Those whose keepers do not answer are noted, and told later.
             let _ = withdraw::tell(inner).await;
         }
-        Ok(Published { new, changed })
+        Ok(Published { new, changed, scarce })
     }
 }
 
-/// Gives each list and each record to its keepers.
-pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(), PublishError> {
+/// Gives each list and each record to its keepers; returns of how many documents something has not as many as it should.
+pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
     let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
     let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
     let mut lists: BTreeMap<String, Vec<(ContentId, Weight)>> = BTreeMap::new();
@@ -187,15 +202,17 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<(),
     let loads = loads(&inner.net, keys).await;
     let messages = loads.iter().flat_map(|(keeper, load)| messages(keeper, load, &parcels));
     let deliveries: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &parcels)).collect();
-    let mut stored = vec![false; parcels.len()];
+    let mut keepers = vec![0; parcels.len()];
     let mut deliveries = futures::stream::iter(deliveries).buffer_unordered(MESSAGES);
     while let Some(numbers) = deliveries.next().await {
-        numbers.into_iter().for_each(|number| stored[number] = true);
+        numbers.into_iter().for_each(|number| keepers[number] += 1);
     }
-    match stored.iter().filter(|stored| !**stored).count() {
-        0 => Ok(()),
-        missing => Err(inner.keeper.fault().map_or(PublishError::NotStored { missing }, PublishError::Storage)),
+    let missing = keepers.iter().filter(|keepers| **keepers == 0).count();
+    if missing > 0 {
+        return Err(inner.keeper.fault().map_or(PublishError::NotStored { missing }, PublishError::Storage));
     }
+    let scarce = parcels.iter().zip(&keepers).filter(|(_, keepers)| **keepers < limits::REPLICAS);
+    Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
 }
 
 /// For each node the places of the keys that it is to keep.
@@ -212,6 +229,27 @@ pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<us
                 Some(keepers) => add(number, keepers),
                 None => unknown.push((number, key)),
             }
+        }
+    }
+    while unknown.len() > AREAS * WORTH {
+        let before = unknown.len();
+        let lookups = unknown[..AREAS].iter().map(|(_, key)| net.closest(key, Net::MOST_CLOSEST));
+        futures::future::join_all(lookups).await;
+        let keys = unknown.iter().map(|(_, key)| key.to_vec()).collect();
+        let known = net.known(keys, limits::REPLICAS).await;
+        unknown = unknown
+            .into_iter()
+            .zip(known)
+            .filter_map(|(one, keepers)| match keepers {
+                Some(keepers) => {
+                    add(one.0, keepers);
+                    None
+                }
+                None => Some(one),
+            })
+            .collect();
+        if before - unknown.len() < AREAS * WORTH {
+            break;
         }
     }
     let lookups: Vec<_> = unknown.iter().map(|(_, key)| net.closest(key, limits::REPLICAS)).collect();

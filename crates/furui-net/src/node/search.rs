@@ -157,6 +157,7 @@ impl Node {
         events: mpsc::Sender<SearchEvent>,
     ) -> Result<(), SearchError> {
         let inner = &*self.0;
+        let started = Instant::now();
         inner.searches.fetch_add(1, Ordering::Relaxed);
         let page = options.limit.unwrap_or(limits::PAGE as u64).clamp(1, limits::PAGE as u64) as usize;
         let fit = Fit::new(query.clauses()).expect("a query has half as many phrases as words at most");
@@ -181,7 +182,6 @@ impl Node {
         };
         let querier = Querier::new(query.clauses(), inner.known.of(query.clauses()), asked);
         let mut querier = querier.map_err(SearchError::Refused)?;
-        let started = Instant::now();
         let (answers, mut came) = mpsc::channel(ANSWERS);
         // Dropped with this function: what is under way for a search ends with it.
         let mut tasks = JoinSet::new();

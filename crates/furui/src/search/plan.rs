@@ -15,6 +15,10 @@ pub use super::codec::THIRD_MESSAGE_BITS;
 /// Check bits of an exchange of two messages, at least: of 2⁴⁰ false matches one is taken for a true one.
 pub const CHECK_BITS: u8 = 40;
 
+/// Bits that a third message must be able to save where somebody waits for the answer: 32 KiB, which a line of 2.6 Mbit/s
+/// carries in a round trip of 100 ms.
+pub const PAGE_THIRD_BITS: f64 = (1 << 18) as f64;
+
 /// An exchange takes a wrong id for one that is in both lists with at most this probability: check bits grow with the number
 /// of pairs of ids that are told apart by them, where [`CHECK_BITS`] would not do.
 const WRONG: f64 = 1.0 / (1u64 << 32) as f64;
@@ -71,7 +75,7 @@ pub fn order(sizes: &[u64]) -> Vec<usize> {
 pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
     let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
     match wants {
-        Wants::Best if may_be_worth_a_third(own, other, range) => golomb_in_three(own, other, range, salt),
+        Wants::Best if may_save(THIRD_MESSAGE_BITS, own, other, range) => golomb_in_three(own, other, range, salt),
         Wants::Best => golomb(own, other, range, salt),
         Wants::Naive => Coding::Ids,
         Wants::Fixed { bits, probes } => Coding::Fixed { bits, probes },
@@ -79,6 +83,15 @@ pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> 
         Wants::Ringed { probes: None, delta } => {
             ringed(RingedParams::new(ringed_probes(own, other).into(), Gamma::Exact, delta))
         }
+    }
+}
+
+/// The same for a page that somebody waits for: a third message, which takes another round trip, must be worth
+/// [`PAGE_THIRD_BITS`].
+pub fn choose_for_page(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+    match wants {
+        Wants::Best if !may_save(PAGE_THIRD_BITS, own, other, range) => golomb(own, other, range, salt),
+        _ => choose(wants, own, other, range, salt),
     }
 }
 
@@ -113,11 +126,11 @@ pub fn golomb_in_three(own: u64, other: u64, range: IdRange, salt: u32) -> Codin
     best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: true })
 }
 
-/// Whether an answer can have so many matches that a third message saves more than it costs.
-fn may_be_worth_a_third(own: u64, other: u64, range: IdRange) -> bool {
+/// Whether an answer can have so many matches that their check bits are more than these, as a third message could save.
+fn may_save(bits: f64, own: u64, other: u64, range: IdRange) -> bool {
     let Coding::Golomb(golomb) = golomb(own, other, range, 0) else { return false };
     let false_matches = Cellular::new(own, other, range, golomb.cell_bits).matches;
-    (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > THIRD_MESSAGE_BITS
+    (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > bits
 }
 
 /// Of the cells in which the other list's ids do not crowd, those that take the fewest bits.

@@ -63,9 +63,10 @@ impl Driver {
         let table = self.table();
         let (tally, now) = (&self.shared.tally, Instant::now());
         let nearest = keys.iter().map(|key| {
-            let (peers, counter) = match self.routes.known(&table, &self.me, &Key::new(key.clone()), n) {
+            let key = Key::new(key.clone());
+            let (peers, counter) = match self.routes.known(&table, &self.me, &key, n) {
                 Some(peers) => (peers, &tally.known),
-                None => (self.routes.cached(key, n, now)?, &tally.cached),
+                None => (self.routes.cached(&key, n, now)?, &tally.cached),
             };
             Tally::add(counter, 1);
             Some(peers)
@@ -78,9 +79,17 @@ impl Driver {
         let n = lookup.n.clamp(1, K_VALUE.get());
         let known: Vec<Known> =
             found.iter().map(|info| Known { key: Key::from(info.peer_id), peer: self.reachable(info) }).collect();
-        let peers = self.routes.nearest(&known, &self.me, &Key::new(lookup.key.clone()), n);
+        let key = Key::new(lookup.key.clone());
+        let peers = self.routes.nearest(&known, &self.me, &key, n);
         if whole {
-            self.routes.keep(lookup.key, n, peers.clone(), Instant::now());
+            let now = Instant::now();
+            self.routes.keep(lookup.key, n, peers.clone(), now);
+            if n == K_VALUE.get() && peers.len() == n {
+                let area = peers
+                    .iter()
+                    .filter_map(|peer| Some(Known { key: Key::from(routes::id(peer)?), peer: peer.clone() }));
+                self.routes.keep_area(&key, area.collect(), now);
+            }
         }
         let _ = lookup.answer.send(peers);
     }

@@ -1,8 +1,8 @@
 //! What a keeper answers without asking anybody.
 
 use furui::search::{
-    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, WordPostings,
-    WordSize, limits,
+    ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, Weight,
+    WordPostings, WordSize, limits,
 };
 
 use super::desk::Desk;
@@ -12,9 +12,9 @@ use crate::shelf::Shelf;
 
 /// Words of a shelf that are looked through for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// Bytes of ids in one answer, and of an id with its days.
+/// Bytes of ids in one answer, and of an id with its weight and its days.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
-const LISTED_ID: usize = ContentId::BYTES + 1;
+const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
 /// Room in an answer that is not worth beginning another list.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
@@ -129,7 +129,7 @@ impl Desk {
             let most = limits::IDS.min(room / LISTED_ID);
             // The list of no word is that of the records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
-            let more = ids.len() == most;
+            let (more, looked_at) = (ids.len() == most, ids.len());
             let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
             let mut ids = ids.to_vec();
             if word.is_empty() {
@@ -138,7 +138,8 @@ impl Desk {
             }
             let expiries = shelf.expiries(&ids)?;
             let days = expiries.into_iter().map(|at| days(at, now)).collect();
-            room = room.saturating_sub(ids.len() * LISTED_ID);
+            // Those that are not for the other side took time all the same.
+            room = room.saturating_sub(looked_at * LISTED_ID);
             lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use furui::HashSpec;
-use furui::search::{AnswerEvent, Answerer, Refusal, Request, Response, limits};
+use furui::search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -181,12 +181,11 @@ impl Desk {
             Ok(Later::Sizes(sizes)) => {
                 let (net, counts) = (self.net.clone(), Arc::clone(&self.counts));
                 self.runtime.spawn(async move {
-                    let mut answer = Vec::with_capacity(sizes.len());
-                    for (word, mut size) in sizes {
-                        size.holders = net.replicas(&word_key(&word), limits::REPLICAS).await;
-                        answer.push(size);
-                    }
-                    respond(&counts, reply, &Response::Sizes(answer));
+                    let keys = sizes.iter().map(|(word, _)| word_key(word)).collect();
+                    let holders = net.replicas(keys, limits::REPLICAS).await;
+                    let answer =
+                        sizes.into_iter().zip(holders).map(|((_, size), holders)| WordSize { holders, ..size });
+                    respond(&counts, reply, &Response::Sizes(answer.collect()));
                 });
             }
             Err(_) => self.respond(reply, &Response::Refused(Refusal::Failed)),

@@ -12,6 +12,8 @@ pub(super) struct Question<'a> {
     pub(super) narrowed: bool,
     /// Whether the word's occurrences are asked for.
     pub(super) weighted: bool,
+    /// Whether the best are asked for: a page, not all there are.
+    pub(super) ranked: bool,
 }
 
 /// One exchange with one keeper of a word: two messages, or four with a third and its confirmation.
@@ -80,13 +82,14 @@ impl Exchange {
         if let Stage::Settling { claim, claim_bits, .. } = &self.stage {
             return Ok((Request::Settle(claim.clone()), *claim_bits));
         }
-        let Question { ids, range, wants, salt, narrowed, weighted } = question;
+        let Question { ids, range, wants, salt, narrowed, weighted, ranked } = question;
         // A half of it is enough for one exchange.
         let salt = salt as u32;
         let (own, other) = (ids.len() as u64, (term.size as f64 * range.part()).ceil() as u64);
+        let choose = if ranked { plan::choose_for_page } else { plan::choose };
         self.coding = match self.how {
-            How::AsWanted if narrowed => plan::or_ids(plan::choose(wants, own, other, range, salt), own, other, range),
-            How::AsWanted => plan::choose(wants, own, other, range, salt),
+            How::AsWanted if narrowed => plan::or_ids(choose(wants, own, other, range, salt), own, other, range),
+            How::AsWanted => choose(wants, own, other, range, salt),
             How::LongChecks => plan::golomb(own, other, range, salt),
             How::Plain => Coding::Ids,
         };

@@ -259,7 +259,8 @@ impl Meeting {
 
     fn question(&self) -> Question<'_> {
         let Self { ref ids, range, wants, salt, at, .. } = *self;
-        Question { ids, range, wants, salt, narrowed: at > 0, weighted: self.is_weighted() }
+        let ranked = self.scoring.is_some();
+        Question { ids, range, wants, salt, narrowed: at > 0, weighted: self.is_weighted(), ranked }
     }
 
     /// Whether the occurrences of the word that is met count.

@@ -81,7 +81,7 @@ pub enum QueryEvent {
 /// ```
 ///
 /// A query of two known words takes one search, which takes one exchange: two round trips, or three where the exchange
-/// has three messages. Slices begin small and grow fourfold, so that the first page comes early and a rare intersection
+/// has three messages, as those of large sets have, and of a page's only those of very large ones. Slices begin small and grow fourfold, so that the first page comes early and a rare intersection
 /// of long lists takes few rounds. A union's conjunctions are asked side by side, each held back until the others are as far.
 ///
 /// A node that fails, refuses, is too slow or breaks the protocol is asked no more while there is another replica; after
@@ -417,6 +417,7 @@ impl Querier {
             ranking,
         };
         let of = Of::Search { branch: number, order: plan.order, search: Box::new(search.clone()) };
+        self.report.planned.get_or_insert(now);
         self.send(host, Request::Search(search), now + SEARCH_TIMEOUT, of);
         self.branches[number].asked(now);
     }

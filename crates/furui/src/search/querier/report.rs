@@ -11,6 +11,8 @@ pub struct Report {
     pub words: Vec<WordReport>,
     /// Words that had to be looked up.
     pub lookups: u64,
+    /// When the words were known, and the first slice was asked for.
+    pub planned: Option<Duration>,
     /// Requests that the querier sent.
     pub messages: u64,
     /// Documents whose text was looked at, because a query has phrases and lists know only words; the network does that.

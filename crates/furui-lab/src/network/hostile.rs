@@ -1,0 +1,205 @@
+use std::sync::Arc;
+
+use furui::search::{
+    Clause, CodedSet, Coding, ContentId, IdRange, Lock, LockKey, Meet, Peer, Phrase, Ranking, Request, Response,
+    SAMPLE, Search, Settle, Term, Wants, Weight, limits, plan,
+};
+use furui_net::net::{Config, Identity, Net, Transport};
+
+use super::Done;
+use super::corpus::{Corpus, Dice};
+
+/// What a node is flooded with: each kind of request, as costly as it can be made; last what it keeps, for then others
+/// take that over.
+pub(super) const KINDS: [Kind; 17] = [
+    Kind::Size,
+    Kind::Sample,
+    Kind::Search,
+    Kind::Ranked,
+    Kind::Meet,
+    Kind::Filter,
+    Kind::Sessions,
+    Kind::Settle,
+    Kind::Fetch,
+    Kind::Withdraw,
+    Kind::Locks,
+    Kind::Withdrawn,
+    Kind::Compare,
+    Kind::List,
+    Kind::Records,
+    Kind::Nonsense,
+    Kind::Store,
+];
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// Lists and a record, new each time.
+    Store,
+    /// The sizes of hot lists.
+    Size,
+    /// The sample's size, with the mean length of its documents.
+    Sample,
+    /// A search of a hot word, and of one whose keeper takes the question and never answers.
+    Search,
+    /// The same, for the best: the host looks at the whole list.
+    Ranked,
+    /// As many ids as a message holds, to meet a hot list.
+    Meet,
+    /// The same as a ringed filter with the most probes.
+    Filter,
+    /// All ids, in three messages of which the third never comes.
+    Sessions,
+    /// Third messages of exchanges that there never were.
+    Settle,
+    /// Records, looked through for a phrase that none has.
+    Fetch,
+    /// Keys that open nothing.
+    Withdraw,
+    Locks,
+    Withdrawn,
+    Compare,
+    /// Hot lists.
+    List,
+    /// The ids of all records.
+    Records,
+    /// Bytes that are no message.
+    Nonsense,
+}
+
+/// A node of the network that means no good.
+pub(super) struct Hostile {
+    pub(super) net: Net,
+    pub(super) victim: Peer,
+}
+
+impl Hostile {
+    pub(super) async fn join(bootstrap: &str) -> Done<Self> {
+        let mut config = Config::new(Identity::generate(), Transport::Tcp);
+        config.bootstrap = vec![bootstrap.to_owned()];
+        let (net, mut inbound) = Net::start(config).await?;
+        net.joined().await;
+        // What it is asked it never answers, but keeps.
+        tokio::spawn(async move {
+            let mut kept = Vec::new();
+            while let Some(request) = inbound.recv().await {
+                kept.push(request.reply);
+            }
+        });
+        let port = bootstrap.split('/').nth(4).and_then(|port| port.parse::<u16>().ok()).ok_or("no port")?;
+        // A multiaddress in bytes: protocol and address in five, protocol in one, the port.
+        let is_victim = |peer: &Peer| peer.address().get(6..8) == Some(&[(port >> 8) as u8, port as u8]);
+        let victim = net.peers().await.into_iter().find(is_victim).ok_or("the victim is not known")?;
+        Ok(Self { net, victim })
+    }
+
+    /// Those of these words whose lists the victim keeps.
+    pub(super) async fn kept(&self, words: Vec<String>) -> Done<Vec<String>> {
+        let request = Request::Size { words: words.clone() }.encode()?;
+        let Response::Sizes(sizes) = Response::decode(&self.net.call(&self.victim, request).await?)? else {
+            return Err("the victim does not say how long its lists are".into());
+        };
+        Ok(words.into_iter().zip(sizes).filter(|(_, size)| size.ids > 0).map(|(word, _)| word).collect())
+    }
+}
+
+/// What requests are made of.
+pub(super) struct Arms {
+    /// The longest lists that the victim keeps.
+    hot: Vec<String>,
+    ids: Vec<ContentId>,
+}
+
+impl Arms {
+    pub(super) fn new(hot: Vec<String>, corpus: &Corpus) -> Done<Arc<Self>> {
+        let mut ids = Vec::new();
+        for record in corpus.records() {
+            ids.push(ContentId::of(&record.encode()?));
+        }
+        ids.sort_unstable();
+        Ok(Arc::new(Self { hot, ids }))
+    }
+
+    /// A request of this kind, encoded.
+    pub(super) fn request(&self, kind: Kind, me: Peer, dice: &mut Dice) -> Vec<u8> {
+        let word = self.hot[dice.below(self.hot.len())].clone();
+        let mut some_ids = |most| (0..most).map(|_| self.ids[dice.below(self.ids.len())]).collect::<Vec<_>>();
+        let request = match kind {
+            Kind::Store => {
+                let posting = |dice: &mut Dice| (id(dice), Weight::default());
+                let list = |dice: &mut Dice| (format!("x{}", dice.next()), (0..1000).map(|_| posting(dice)).collect());
+                Request::Store {
+                    postings: (0..40).map(|_| list(dice)).collect(),
+                    records: vec![(Lock::new([7; Lock::BYTES]), vec![7; 100_000])],
+                }
+            }
+            Kind::Size => Request::Size { words: vec![word; limits::WORDS] },
+            Kind::Sample => Request::Size { words: vec![SAMPLE.to_owned(); limits::WORDS] },
+            Kind::Search => search(word, me, dice, None),
+            Kind::Ranked => {
+                let best = limits::PAGE as u32;
+                let ranking =
+                    Ranking { mean_length: 25, idfs: vec![limits::IDF; 2], best, floor: 0, after: None, from: None };
+                search(word, me, dice, Some(ranking))
+            }
+            Kind::Meet => meet(word, &ids(dice), Coding::Ids),
+            Kind::Filter => {
+                let wants = Wants::Ringed { probes: Some(64), delta: 1000 };
+                meet(word, &ids(dice), plan::choose(wants, 1, 1, IdRange::ALL, 0))
+            }
+            Kind::Sessions => {
+                let (own, other) = (self.ids.len() as u64, self.ids.len() as u64);
+                meet(word, &self.ids, plan::golomb_in_three(own, other, IdRange::ALL, dice.next() as u32))
+            }
+            Kind::Settle => {
+                Request::Settle(Settle { session: dice.next(), rejected: vec![7; 1000], checksum: dice.next() })
+            }
+            Kind::Fetch => {
+                let phrase = Phrase::of("no document holds these words one after the other");
+                let clause = Clause { phrases: phrase.into_iter().collect(), ..Clause::default() };
+                Request::Fetch { ids: some_ids(limits::FETCHED), clauses: vec![clause] }
+            }
+            Kind::Withdraw => {
+                let key = LockKey::new([9; LockKey::BYTES]);
+                Request::Withdraw { keys: some_ids(limits::KEYS).into_iter().map(|id| (id, key)).collect() }
+            }
+            Kind::Locks => Request::Locks { ids: some_ids(limits::FETCHED) },
+            Kind::Withdrawn => Request::Withdrawn { range: IdRange::ALL },
+            Kind::Compare => Request::Compare { from: String::new(), since: 0 },
+            Kind::List => Request::List { words: vec![word; limits::LISTED], range: IdRange::ALL },
+            Kind::Records => Request::List { words: vec![String::new(); limits::LISTED], range: IdRange::ALL },
+            Kind::Nonsense => return (0..100_000).flat_map(|_| dice.next().to_le_bytes()).collect(),
+        };
+        request.encode().unwrap_or_default()
+    }
+}
+
+fn search(word: String, me: Peer, dice: &mut Dice, ranking: Option<Ranking>) -> Request {
+    let term = |word: String, holders| Term { word, size: 1 << 40, holders };
+    Request::Search(Search {
+        must: vec![term(word, Vec::new()), term("other".to_owned(), vec![me])],
+        without: Vec::new(),
+        range: IdRange::ALL,
+        most: limits::IDS as u32,
+        wants: Wants::Best,
+        salt: dice.next(),
+        ranking,
+    })
+}
+
+fn meet(word: String, ids: &[ContentId], coding: Coding) -> Request {
+    let set = CodedSet::encode(ids, IdRange::ALL, coding).map(|set| set.bytes).unwrap_or_default();
+    Request::Meet(Meet { word, range: IdRange::ALL, set, weighted: true })
+}
+
+/// As many ids as a set may have.
+fn ids(dice: &mut Dice) -> Vec<ContentId> {
+    let mut ids: Vec<ContentId> = (0..limits::IDS).map(|_| id(dice)).collect();
+    ids.sort_unstable();
+    ids
+}
+
+fn id(dice: &mut Dice) -> ContentId {
+    let mut bytes = [0; ContentId::BYTES];
+    bytes.chunks_mut(8).for_each(|chunk| chunk.copy_from_slice(&dice.next().to_le_bytes()[..chunk.len()]));
+    ContentId::new(bytes)
+}

@@ -1,0 +1,110 @@
+use furui::search::Peer;
+use libp2p::PeerId;
+use libp2p::kad::{KBucketDistance as Distance, KBucketKey as Key};
+use tokio::time::Instant;
+
+use super::routes::Known;
+
+/// What a look-up of many peers says of keys beside its own: all nodes that are no farther from its key than the last of
+/// them are among them.
+///
+/// ```text
+///                  key of the look-up
+///   ─────────┬─────────────┼─────────────┬─────────   distance: XOR
+///            └── half of the last one's ─┘            another key in here, and its nth nearest of these no farther:
+///                                                     nobody else is nearer to it
+/// ```
+///
+/// Twenty peers tell the three nearest of the keys of a subtree that has ten to twenty of them.
+pub(super) struct Area {
+    key: Key<Vec<u8>>,
+    peers: Vec<Known>,
+    farthest: Distance,
+    pub(super) at: Instant,
+}
+
+impl Area {
+    /// What a look-up says that has brought as many as it wanted; `peers` are all of them. None if there are none.
+    pub(super) fn new(key: Key<Vec<u8>>, peers: Vec<Known>, at: Instant) -> Option<Self> {
+        let farthest = peers.iter().map(|known| key.distance(&known.key)).max()?;
+        Some(Self { key, peers, farthest, at })
+    }
+
+    /// The `n` nodes nearest to a key, if they are certainly among these.
+    pub(super) fn nearest(&self, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
+        // What differs from one key in lower bits only, and so from the other, is nearer than the farthest.
+        let is_within = |distance: Distance| distance.ilog2() < self.farthest.ilog2();
+        if !is_within(self.key.distance(key)) {
+            return None;
+        }
+        let mut all: Vec<(Distance, &Peer)> =
+            self.peers.iter().map(|known| (known.key.distance(key), &known.peer)).collect();
+        all.sort_unstable_by_key(|&(distance, _)| distance);
+        let &(nth, _) = all.get(n.checked_sub(1)?)?;
+        is_within(nth).then(|| all.into_iter().take(n).map(|(_, peer)| peer.clone()).collect())
+    }
+
+    /// Whether it still stands when this node is there, too.
+    pub(super) fn outlives(&self, new: &Key<PeerId>) -> bool {
+        self.farthest < self.key.distance(new) || self.names(new)
+    }
+
+    pub(super) fn names(&self, peer: &Key<PeerId>) -> bool {
+        self.peers.iter().any(|known| known.key == *peer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sha2::{Digest, Sha256};
+
+    use super::super::routes::peer;
+    use super::*;
+
+    fn id(number: u32) -> PeerId {
+        // A hash by SHA-256, of 32 bytes.
+        let bytes = [&[0x12, 0x20][..], &Sha256::digest(number.to_le_bytes())].concat();
+        PeerId::from_bytes(&bytes).expect("a multihash")
+    }
+
+    fn known(number: u32) -> Known {
+        Known { key: Key::from(id(number)), peer: peer(&id(number), None) }
+    }
+
+    fn nearest(all: &[Known], key: &Key<Vec<u8>>, n: usize) -> Vec<Known> {
+        let mut all: Vec<&Known> = all.iter().collect();
+        all.sort_by_key(|known| known.key.distance(key));
+        all.into_iter().take(n).map(|known| Known { key: known.key, peer: known.peer.clone() }).collect()
+    }
+
+    #[test]
+    fn what_it_tells_of_other_keys_is_true() {
+        let key = |number: u32| Key::new(number.to_le_bytes().to_vec());
+        for nodes in [30, 100, 1000] {
+            let all: Vec<Known> = (0..nodes).map(known).collect();
+            let area = Area::new(key(0), nearest(&all, &key(0), 20), Instant::now()).expect("there are twenty");
+            let mut told = 0;
+            for number in 0..5000 {
+                if let Some(peers) = area.nearest(&key(number), 3) {
+                    let truth = nearest(&all, &key(number), 3);
+                    assert!(peers.iter().eq(truth.iter().map(|known| &known.peer)), "key {number} of {nodes} nodes");
+                    told += 1;
+                }
+            }
+            // Of as many nodes' parts of all keys, as a rule; of those of 3 at the very least.
+            assert!(told >= 5000 * 3 / nodes, "{told} of 5000 keys, {nodes} nodes");
+        }
+    }
+
+    #[test]
+    fn a_node_that_would_be_among_them_ends_it_and_no_other_does() {
+        let all: Vec<Known> = (0..200).map(known).collect();
+        let key = Key::new(b"key".to_vec());
+        let area = Area::new(key.clone(), nearest(&all, &key, 20), Instant::now()).expect("there are twenty");
+        assert!(all.iter().all(|known| area.outlives(&known.key)));
+        let mut others = (200..).map(|number| Key::from(id(number)));
+        let near = others.find(|other| key.distance(other) < area.farthest).expect("one of ten is");
+        assert!(!area.outlives(&near) && !area.names(&near));
+        assert!(area.names(&nearest(&all, &key, 1)[0].key));
+    }
+}
