@@ -52,7 +52,8 @@ async fn pages(node: &Node, query: &str, limit: u64) -> (Vec<Place>, Option<Plac
 async fn every_node_gives_the_best_documents_in_one_order() {
     let nodes = network(5).await;
     let documents: Vec<Document> = records().iter().map(|record| Document::new(record).unwrap()).collect();
-    assert_eq!(nodes[0].publish(documents.clone(), false).await.unwrap().new, 600);
+    let published = nodes[0].publish(documents.clone(), false).await.unwrap();
+    assert_eq!((published.new, published.scarce), (600, 0));
 
     let survey = nodes[1].survey().await;
     assert!((500..=700).contains(&survey.documents) && (18..=30).contains(&survey.mean_length), "{survey:?}");
