@@ -14,7 +14,7 @@ pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::
     builder.set_cache_size(cache);
     match path {
         None => Ok(builder.create_with_backend(InMemoryBackend::new())?),
-        Some(path) if path.exists() => Ok(builder.open(path)?),
+        Some(path) if path.exists() => Ok(builder.create(path)?),
         Some(path) => create(&builder, path),
     }
 }

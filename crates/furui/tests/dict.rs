@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::thread;
 
 use furui::dict::{Dict, DictOptions, Done, Job, MAX_KEY, Merging, Snapshot};
+use furui::filter::AnyFilter;
 use furui::format::{FormatError, Problem};
 use furui::hash::Rolling;
 use furui::seen::{Seen, SeenOptions};
@@ -254,6 +255,26 @@ fn without_jobs_there_are_never_more_tries_than_asked_for() {
             assert!(dict.tries().count() <= most_tries && dict.buffered() <= 20);
         }
         assert_eq!(dict.count(), 2000);
+    }
+}
+
+#[test]
+fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
+    for most_tries in [1, 2, 3] {
+        let options = DictOptions { window_keys: 1000, most_tries, merging: Merging::All, ..SMALL };
+        let mut dict = Dict::open(Memory::new(), options).unwrap();
+        // Keys that are new, a few of which come again, and that all come again.
+        for (round, first) in (0..).zip([0, 1000, 1980, 2980, 0, 1000, 0]) {
+            (first..first + 1000).for_each(|i| dict.put(&u32::to_le_bytes(i), i + round).unwrap());
+            dict.sync().unwrap();
+            for trie in dict.tries() {
+                let AnyFilter::Blocked(filter) = trie.filter() else { panic!("another filter") };
+                let (made_for, keys) = (filter.capacity(), trie.keys());
+                assert!((keys..=keys * 16 / 15).contains(&made_for), "{made_for} for {keys} keys");
+            }
+        }
+        assert_eq!(dict.count(), 3980);
+        assert!((0..3980).all(|i| dict.get(&u32::to_le_bytes(i)).is_some()));
     }
 }
 

@@ -62,7 +62,8 @@ fn check(parts: &[Model]) {
         if forget {
             union.retain(|_, value| value.is_some());
         }
-        let (merged, hashes) = Trie::merge(&tries, SEED, forget).unwrap();
+        let mut hashes = vec![];
+        let merged = Trie::merge(&tries, SEED, forget, |hash| hashes.push(hash)).unwrap();
         assert_eq!(merged.check(), Ok(()));
         assert_eq!(merged.keys(), union.len() as u64, "forget: {forget}");
         let found = |value: Option<u32>| value.map_or(Found::Deleted, Found::Value);
@@ -156,8 +157,8 @@ fn the_empty_key_empty_tries_and_long_labels() {
 #[test]
 fn too_many_tries_are_refused() {
     let trie = build(&Model::new());
-    assert!(matches!(Trie::merge(&vec![&trie; MAX_MERGED + 1], 0, true), Err(TrieError::TooLarge(_))));
-    assert!(Trie::merge(&vec![&trie; MAX_MERGED], 0, true).is_ok());
+    assert!(matches!(Trie::merge(&vec![&trie; MAX_MERGED + 1], 0, true, drop), Err(TrieError::TooLarge(_))));
+    assert!(Trie::merge(&vec![&trie; MAX_MERGED], 0, true, drop).is_ok());
 }
 
 #[test]
@@ -171,7 +172,7 @@ fn damaged_tries_are_errors_or_some_trie() {
             let other = bytes(&other);
             let other = Trie::from_bytes(&other, "memory").unwrap();
             for forget in [false, true] {
-                if let Ok((merged, _)) = Trie::merge(&[&damaged, &other], 0, forget) {
+                if let Ok(merged) = Trie::merge(&[&damaged, &other], 0, forget, drop) {
                     merged.iter().count();
                 }
             }

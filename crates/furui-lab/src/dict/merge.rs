@@ -40,9 +40,9 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Failure> {
     }
     println!(
         "| tries | merged | with the filter | filter by a scan instead | carried / scanned \
-         | peak beside the sources, bytes a key | trie, bytes a key |"
+         | peak beside the sources, bytes a key | trie and filter, bytes a key | peak / trie and filter |"
     );
-    println!("|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|--:|--:|--:|--:|--:|--:|--:|--:|");
     medians.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
@@ -64,55 +64,75 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
     let mut output = 0;
     let mut peak = 0;
     for _ in 0..ROUNDS {
-        let mut failure = Ok(());
         let mut merged = None;
+        let alone = ns_each(keys, || merged = Some(Trie::merge(&tries, SEED, true, |_| {})));
+        let trie = merged.take().ok_or("not merged")??;
+        let mut filled = None;
+        let scan = ns_each(keys, || filled = Some(scanned(&trie)));
+        black_box(filled.ok_or("not scanned")??);
+        drop(trie);
         reset_peak();
         let before = peak_bytes();
-        let walk = ns_each(keys, || match Trie::merge(&tries, SEED, true) {
-            Ok(ok) => merged = Some(ok),
-            Err(error) => failure = Err(error),
-        });
-        failure?;
-        let (trie, hashes) = merged.ok_or("not merged")?;
-        let filter = ns_each(keys, || {
-            black_box(fill(&hashes));
+        let mut filter = Fill::new(keys)?;
+        let carried = ns_each(keys, || {
+            merged = Some(Trie::merge(&tries, SEED, true, |hash| filter.push(hash)));
+            filter.insert();
         });
         peak = peak_bytes() - before;
-        drop(hashes);
-        output = trie.bytes();
-        let scan = ns_each(keys, || {
-            black_box(fill(&scanned(&trie)));
-        });
-        for (column, ns) in columns.iter_mut().zip([walk, walk + filter, walk + scan]) {
+        let trie = merged.ok_or("not merged")??;
+        output = trie.bytes() + filter.filter.bits() as usize / 8;
+        for (column, ns) in columns.iter_mut().zip([alone, carried, alone + scan]) {
             column.push(ns);
         }
-        println!("{ways} tries: merge {walk:.0}, filter {filter:.0}, scan and filter {scan:.0}");
+        println!("{ways} tries: merge {alone:.0}, with the filter {carried:.0}, scan and filter {scan:.0}");
     }
-    let [walk, all, scanned] = columns.map(|mut column| median(&mut column));
+    let [alone, carried, scanned] = columns.map(|mut column| median(&mut column));
     let each = |bytes: usize| bytes as f64 / keys as f64;
     Ok(format!(
-        "| {ways} | {walk:.0} | {all:.0} | {scanned:.0} | {:.2} | {:.1} | {:.1} |",
-        all / scanned,
+        "| {ways} | {alone:.0} | {carried:.0} | {scanned:.0} | {:.2} | {:.1} | {:.1} | {:.2} |",
+        carried / scanned,
         each(peak),
-        each(output)
+        each(output),
+        peak as f64 / output as f64
     ))
 }
 
-fn fill(hashes: &[KeyHash]) -> Option<Bloom> {
-    let mut filter = Bloom::with_rate(hashes.len() as u64, RATE).ok()?.hashed_by(Rolling::spec(SEED));
-    filter.insert_all(hashes).ok()?;
-    Some(filter)
+/// A filter, and the hashes that wait to be put into it together.
+struct Fill {
+    filter: Bloom,
+    waiting: Vec<KeyHash>,
 }
 
-/// The hashes of the keys of a finished trie, which is read once more.
-fn scanned(trie: &Trie) -> Vec<KeyHash> {
+impl Fill {
+    fn new(keys: usize) -> Result<Self, Failure> {
+        let filter = Bloom::with_rate(keys as u64, RATE)?.hashed_by(Rolling::spec(SEED));
+        Ok(Self { filter, waiting: vec![] })
+    }
+
+    #[inline]
+    fn push(&mut self, hash: KeyHash) {
+        self.waiting.push(hash);
+        if self.waiting.len() == 256 {
+            self.insert();
+        }
+    }
+
+    fn insert(&mut self) {
+        self.filter.insert_all(&self.waiting).expect("a Bloom filter is never full");
+        self.waiting.clear();
+    }
+}
+
+/// The filter of the keys of a finished trie, which is read once more.
+fn scanned(trie: &Trie) -> Result<Bloom, Failure> {
     let spec = Rolling::spec(SEED);
-    let mut hashes = Vec::with_capacity(trie.keys() as usize);
+    let mut filter = Fill::new(trie.keys() as usize)?;
     let mut entries = trie.iter();
     while let Some((key, _)) = entries.next_entry() {
-        hashes.push(spec.hash(key));
+        filter.push(spec.hash(key));
     }
-    hashes
+    filter.insert();
+    Ok(filter.filter)
 }
 
 /// Begins a new measurement of the most memory that was resident. Where the system has no such thing, it stays.

@@ -1,5 +1,5 @@
-//! One frozen trie: size, build, random hits and misses, one at a time and in batches, against the crate fst where it is
-//! built in (feature `rivals`).
+//! One frozen trie: size, build, random hits and misses, one at a time and in batches, against the crates fst and rsmarisa
+//! where they are built in (feature `rivals`).
 //!
 //! The keys are lines of a file in an order that a fixed seed shuffles; a key's value is its place in that order, so
 //! values are as random as they come. The next 500 000 lines are the misses. Keys are sorted before the clock starts: fst
@@ -69,6 +69,8 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
         println!("fst build: {fst_build:.0} ns a key; ours has {:.2} times its keys/s", fst_build / build);
         map
     };
+    #[cfg(feature = "rivals")]
+    let mut marisa = marisa::Marisa::build(&sorted, build)?;
     #[cfg(not(feature = "rivals"))]
     let _ = build;
     drop(sorted);
@@ -79,7 +81,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
     for &key in misses {
         assert_eq!(trie.get(key), None, "{}", String::from_utf8_lossy(key));
     }
-    let mut columns: [Vec<f64>; 6] = Default::default();
+    let mut columns: [Vec<f64>; 8] = Default::default();
     for round in 0..ROUNDS {
         let pick = |list: &[&'_ [u8]], i: usize| -> usize { scale(mix((round * LOOKUPS + i) as u64), list.len()) };
         let hits: Vec<&[u8]> = (0..LOOKUPS).map(|i| keys[pick(keys, i)]).collect();
@@ -98,16 +100,75 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
                     black_box(rival.get(query));
                 }
             }));
+            #[cfg(feature = "rivals")]
+            columns[at + 6].push(ns_each(queries.len(), || {
+                for query in queries {
+                    black_box(marisa.get(query));
+                }
+            }));
         }
     }
     let medians = columns.map(|mut samples| if samples.is_empty() { f64::NAN } else { median(&mut samples) });
     println!("| | hit ns | x fst | miss ns | x fst |");
     println!("|---|--:|--:|--:|--:|");
-    for (name, at) in [("one at a time", 0), ("batched", 2), ("fst", 4)] {
+    for (name, at) in [("one at a time", 0), ("batched", 2), ("fst", 4), ("marisa", 6)] {
         let [hit, miss] = [medians[at], medians[at + 1]];
         println!("| {name} | {hit:.0} | {:.2} | {miss:.0} | {:.2} |", hit / medians[4], miss / medians[5]);
     }
     Ok(())
+}
+
+#[cfg(feature = "rivals")]
+mod marisa {
+    use rsmarisa::{Agent, Keyset, Trie};
+
+    use crate::clock::thread_ns;
+
+    /// marisa-trie numbers its keys; a map is made of it by an array of values.
+    pub(super) struct Marisa {
+        trie: Trie,
+        agent: Agent,
+        values: Vec<u32>,
+    }
+
+    impl Marisa {
+        /// Of sorted keys. `ours` is what a key cost us, in nanoseconds.
+        pub(super) fn build(sorted: &[(&[u8], u32)], ours: f64) -> std::io::Result<Self> {
+            let start = thread_ns();
+            let mut keys = Keyset::new();
+            for (key, _) in sorted {
+                keys.push_back_bytes(key, 1.0)?;
+            }
+            let mut trie = Trie::new();
+            trie.build(&mut keys, 0);
+            let mut values = vec![0; sorted.len()];
+            for (i, &(_, value)) in sorted.iter().enumerate() {
+                values[keys.get(i).id()] = value;
+            }
+            let build = (thread_ns() - start) as f64 / sorted.len() as f64;
+            drop(keys);
+            let index = trie.io_size() as f64 / sorted.len() as f64;
+            let bits = usize::BITS - (sorted.len() - 1).leading_zeros();
+            println!(
+                "marisa: {index:.2} bytes a key the index, {:.2} with packed values, {:.2} with plain u32",
+                index + f64::from(bits) / 8.0,
+                index + 4.0
+            );
+            println!("marisa build: {build:.0} ns a key; ours has {:.2} times its keys/s", build / ours);
+            let mut agent = Agent::new();
+            agent.init_state()?;
+            let mut marisa = Self { trie, agent, values };
+            for &(key, value) in sorted.iter().step_by(97) {
+                assert_eq!(marisa.get(key), Some(value), "{}", String::from_utf8_lossy(key));
+            }
+            Ok(marisa)
+        }
+
+        pub(super) fn get(&mut self, key: &[u8]) -> Option<u32> {
+            self.agent.set_query_bytes(key);
+            self.trie.lookup(&mut self.agent).then(|| self.values[self.agent.key().id()])
+        }
+    }
 }
 
 fn print_size(trie: &Trie, count: usize) {

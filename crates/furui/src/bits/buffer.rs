@@ -54,6 +54,11 @@ impl Buffer {
         Ok(Self { kind: Kind::Heap(bytes), start, len })
     }
 
+    /// Gives up the bytes behind the first `len`. What of them was never touched took no memory.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = len.min(self.len);
+    }
+
     /// A private map of some bytes of a file.
     pub(crate) fn mapped(pages: MmapMut) -> Self {
         let len = pages.len();

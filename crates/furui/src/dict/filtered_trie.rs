@@ -1,7 +1,7 @@
 use super::merge::Union;
 use super::{Found, Trie};
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
+use crate::filter::{AnyFilter, Filter};
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};
@@ -13,8 +13,9 @@ const FILTER: Tag = Tag::new(*b"FILT");
 
 /// A trie and the filter that says which keys it cannot have: one file of a [`Dict`](super::Dict).
 ///
-/// The filter, a blocked one, which costs a miss one cache line, is sized for the trie's keys, and hashed as the dictionary's keys are, so that a key is hashed once for all
-/// of them.
+/// The filter, a blocked one, which costs a miss one cache line, is sized for the trie's keys (or for up to a fifteenth
+/// more, if of the keys of merged tries a few were the same), and hashed as the dictionary's keys are, so that a key is
+/// hashed once for all of them.
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
@@ -24,17 +25,9 @@ pub struct FilteredTrie {
 
 impl FilteredTrie {
     /// Writes a file of this number, and opens it.
-    pub(super) fn publish<S: Storage>(
-        storage: &S,
-        number: u64,
-        merged: &Union,
-        hash: HashSpec,
-        rate: f64,
-    ) -> Result<Self> {
+    pub(super) fn publish<S: Storage>(storage: &S, number: u64, merged: Union, hash: HashSpec) -> Result<Self> {
         let name = StoreKind::Dict.file_name(number);
-        let trie = &merged.trie;
-        let mut filter = BlockedBloom::with_rate(merged.hashes.len() as u64, rate)?.hashed_by(hash);
-        filter.insert_all(&merged.hashes)?;
+        let Union { trie, filter } = merged;
         let seal = storage.publish(&name, |out| {
             let write = || {
                 let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, hash)?;

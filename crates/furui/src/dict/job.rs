@@ -62,10 +62,10 @@ impl<S: Storage> Job<S> {
 
 impl Task {
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
-        let merged = merge(&self.sources, self.hash, self.oldest)?;
-        let trie = match merged.hashes.is_empty() {
-            true => None,
-            false => Some(Arc::new(FilteredTrie::publish(storage, self.number, &merged, self.hash, self.rate)?)),
+        let merged = merge(&self.sources, self.hash, self.rate, self.oldest)?;
+        let trie = match merged.trie.keys() {
+            0 => None,
+            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, self.hash)?)),
         };
         let next_id = match self.sources.last() {
             Some(Layer::Window(window)) => Some(window.next_id),

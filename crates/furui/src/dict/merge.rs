@@ -1,38 +1,37 @@
 use super::entries::Entries;
-use super::layer::Layer;
-use super::{Found, MAX_MERGED, Skeleton, Trie};
+use super::fill::Fill;
+use super::layer::{Layer, Window};
+use super::{Found, MAX_MERGED, Record, Skeleton, Trie};
 use crate::error::{Error, Result};
-use crate::format::Bytes;
-use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
+use crate::filter::BlockedBloom;
+use crate::hash::{HashAlgorithm, HashSpec};
 
 /// What several parts of a dictionary are as one.
 pub(super) struct Union {
     pub(super) trie: Trie,
-    /// The hashes of its keys, in no order.
-    pub(super) hashes: Vec<KeyHash>,
+    /// The filter of its keys.
+    pub(super) filter: BlockedBloom,
 }
 
 /// Makes one of several parts, oldest first: of equal keys the newest counts. `forget`: keys that are deleted are left
-/// out, which is right if there is nothing older.
+/// out, which is right if there is nothing older. The filter is wrong about one key in 1 / `rate`.
 ///
-/// Tries are merged in one walk, which carries the hashes if they are rolling ones. Windows are ordered, and merged key by
-/// key.
-pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Union> {
+/// If the hashes are rolling ones, which a walk carries, they are merged as tries; otherwise key by key.
+pub(super) fn merge(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
-        let records =
-            (0..).map_while(|i| window.buffer.nth(i)).filter(|record| !forget || record.found != Found::Deleted);
-        let (keys, hashes): (Vec<_>, Vec<_>) =
-            records.map(|record| ((record.key, record.found.value()), record.hash)).unzip();
-        return Ok(Union { trie: built(keys)?, hashes });
+        let (keys, hashes): (Vec<_>, Vec<_>) = records(window)
+            .filter(|record| !forget || record.found != Found::Deleted)
+            .map(|record| ((record.key, record.found.value()), record.hash))
+            .unzip();
+        let mut fill = Fill::new(keys.len() as u64, hash, rate)?;
+        hashes.into_iter().for_each(|hash| fill.push(hash));
+        return Ok(Union { trie: built(keys)?, filter: fill.finish()? });
     }
-    if let (HashAlgorithm::Rolling, Some(tries)) = (hash.algorithm, tries(layers)) {
-        let merged = Trie::merge(&tries, hash.seed, forget);
-        let (trie, hashes) = merged.map_err(|error| Error::Config(error.to_string()))?;
-        return Ok(Union { trie, hashes });
+    if hash.algorithm == HashAlgorithm::Rolling && layers.len() <= MAX_MERGED {
+        return merge_tries(layers, hash, rate, forget);
     }
     let mut bytes = vec![];
     let mut ends = vec![];
-    let mut hashes = vec![];
     let mut entries = Entries::new(layers, b"", None);
     while let Some((key, found)) = entries.next_found() {
         if forget && found == Found::Deleted {
@@ -40,20 +39,51 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, forget: bool) -> Result<Un
         }
         bytes.extend_from_slice(key);
         ends.push((bytes.len(), found.value()));
-        hashes.push(hash.hash(key));
     }
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
-    Ok(Union { trie: built(keys)?, hashes })
+    let trie = built(keys)?;
+    let filter = scan(&trie, hash, rate)?;
+    Ok(Union { trie, filter })
 }
 
-/// The tries, newest first, if all parts are tries, and not more than are merged in one walk.
-fn tries(layers: &[Layer]) -> Option<Vec<&Trie<Bytes>>> {
-    let tries = layers.iter().rev().map(|layer| match layer {
-        Layer::Trie(trie) => Some(trie.trie()),
-        Layer::Window(_) => None,
+/// In one walk over all tries, those of the windows among them. The filter is sized for all keys of all of them; if many
+/// are the same or left out, it is made anew.
+fn merge_tries(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Result<Union> {
+    let of_window = |layer: &Layer| match layer {
+        Layer::Window(window) => built(records(window).map(|record| (record.key, record.found.value()))).map(Some),
+        Layer::Trie(_) => Ok(None),
+    };
+    let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
+    let tries = layers.iter().zip(&of_windows).rev().map(|(layer, of_window)| match (layer, of_window) {
+        (Layer::Trie(trie), _) => Some(trie.trie().borrowed()),
+        (Layer::Window(_), trie) => trie.as_ref().map(Trie::borrowed),
     });
-    (layers.len() <= MAX_MERGED).then(|| tries.collect())?
+    let tries: Vec<Trie<&[u8]>> = tries.flatten().collect();
+    let most = tries.iter().map(Trie::keys).sum();
+    let mut fill = Fill::new(most, hash, rate)?;
+    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), hash.seed, forget, |hash| fill.push(hash));
+    let trie = trie.map_err(|error| Error::Config(error.to_string()))?;
+    let filter = if trie.keys() < most - most / SPARE { scan(&trie, hash, rate)? } else { fill.finish()? };
+    Ok(Union { trie, filter })
+}
+
+/// A filter may have been made for this share of keys more than it has.
+const SPARE: u64 = 16;
+
+/// The filter of a trie's keys, which are read.
+fn scan(trie: &Trie, hash: HashSpec, rate: f64) -> Result<BlockedBloom> {
+    let mut fill = Fill::new(trie.keys(), hash, rate)?;
+    let mut entries = trie.iter();
+    while let Some((key, _)) = entries.next_entry() {
+        fill.push(hash.hash(key));
+    }
+    fill.finish()
+}
+
+/// What a window holds, in the order of keys.
+fn records(window: &Window) -> impl Iterator<Item = Record<'_>> {
+    (0..).map_while(|i| window.buffer.nth(i))
 }
 
 fn built<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Trie> {

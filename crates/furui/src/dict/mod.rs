@@ -14,6 +14,7 @@
 
 mod buffer;
 mod entries;
+mod fill;
 mod filtered_trie;
 mod freeze;
 mod job;

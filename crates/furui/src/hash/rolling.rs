@@ -86,8 +86,10 @@ impl Rolling {
     }
 }
 
-/// What a run of bytes, 128 at most, does to a state of [`Rolling`], whatever the state is.
+/// What a run of bytes, 128 at most, does to a state of [`Rolling`], whatever the state is. In 9 bytes, as tables of them are
+/// read at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(Rust, packed)]
 pub struct RollingRun {
     sum: u64,
     length: u8,

@@ -16,7 +16,8 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     let tokens = train(skeleton, &codes);
     let root = skeleton.root.and_then(|found| found.value());
     let width = Width::of(skeleton.values.iter().copied().chain(root));
-    let mut writer = Writer::new(width, skeleton.root);
+    let room = skeleton.nodes() * ROOM_PER_NODE + width.bytes(skeleton.keys() as u64) as usize;
+    let mut writer = Writer::new(room, width, skeleton.root)?;
     let mut records =
         Records { skeleton, tokens: tokens.matcher(), written: vec![0; skeleton.distinct.len()], cut: vec![] };
     let mut terminal = 0;
@@ -33,6 +34,9 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     let Codes { places, texts, .. } = codes;
     writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Vectors::detect())
 }
+
+/// About how many bytes a node takes, at most; where it is more, the trie is moved once while it is written.
+const ROOM_PER_NODE: usize = 8;
 
 /// Rare labels up to this many bytes are made of tokens; longer ones are texts of their own.
 pub(super) const MAX_RARE: usize = 255;
@@ -73,7 +77,8 @@ struct Records<'s> {
     tokens: Matcher,
     /// Where the record of a label is that was written first, + 1; by the number among labels.
     written: Vec<u64>,
-    cut: Vec<u16>,
+    /// The words of a record.
+    cut: Vec<u64>,
 }
 
 impl Records<'_> {
@@ -91,19 +96,19 @@ impl Records<'_> {
             return writer.link(position);
         }
         self.cut.clear();
-        let is_cut = text.len() <= MAX_RARE && self.tokens.cut(text, &mut self.cut);
-        let nibbles = self.cut.len() * TOKEN_NIBBLES;
-        if !is_cut || nibbles > MAX_RECORD {
+        let count = if text.len() <= MAX_RARE { self.tokens.cut(text, &mut self.cut) } else { None };
+        let Some(count) = count.filter(|count| count * TOKEN_NIBBLES <= MAX_RECORD) else {
             let place = writer.add_long(text)?;
             self.written[label as usize] = place | LONG_TEXT;
             return writer.long(place);
-        }
+        };
+        let nibbles = count * TOKEN_NIBBLES;
         match before {
             Some(position) if nibbles > link_nibbles(position) => writer.link(position),
-            Some(_) => writer.tokens(&self.cut),
+            Some(_) => writer.tokens(&self.cut, count),
             None => {
                 self.written[label as usize] = writer.position().0 + 1;
-                writer.tokens(&self.cut)
+                writer.tokens(&self.cut, count)
             }
         }
     }

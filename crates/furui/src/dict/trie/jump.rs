@@ -22,6 +22,8 @@ const MIN_KEYS: u32 = 72;
 
 /// Lengths in question are multiples of this.
 const STEP: usize = 4;
+/// How many are in question.
+const CANDIDATES: usize = MAX_LENGTH as usize / STEP;
 
 const ENTRY: usize = 16;
 pub(super) const BUCKET: usize = 64;
@@ -60,6 +62,35 @@ struct Heavy {
     keys: u32,
 }
 
+/// What it brings and costs to jump to some nodes. First of each length, what it has more than the one before.
+#[derive(Clone, Copy, Default)]
+struct Gain {
+    /// Levels skipped by keys.
+    saved: u64,
+    /// Of entries and paths.
+    bytes: usize,
+    /// Keys that jump.
+    reached: u64,
+}
+
+impl Gain {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            saved: self.saved.wrapping_add(other.saved),
+            bytes: self.bytes.wrapping_add(other.bytes),
+            reached: self.reached.wrapping_add(other.reached),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            saved: self.saved.wrapping_sub(other.saved),
+            bytes: self.bytes.wrapping_sub(other.bytes),
+            reached: self.reached.wrapping_sub(other.reached),
+        }
+    }
+}
+
 impl Jump {
     /// The table of a trie that is written. Chooses lengths by what they save: levels skipped by the keys that jump, less
     /// what their entries and the searches in vain cost.
@@ -78,17 +109,24 @@ impl Jump {
                 }
                 covered[node.parent] += covered[i];
             }
-            let score = |length: usize| {
-                let (mut saved, mut bytes, mut reached) = (0, 0, 0);
-                for (i, node) in heavy.iter().enumerate().skip(1).filter(|(_, node)| lands(node, length)) {
-                    reached += u64::from(node.keys);
-                    saved += (u64::from(node.keys) - covered[i]) * node.level.saturating_sub(above[i]);
-                    bytes += node.depth + ENTRY * 5 / 4;
+            let mut gains = [Gain::default(); CANDIDATES + 1];
+            for (i, node) in heavy.iter().enumerate().skip(1) {
+                let (first, behind) = (heavy[node.parent].depth / STEP, (node.depth / STEP).min(CANDIDATES));
+                if first < behind {
+                    let saved = (u64::from(node.keys) - covered[i]) * node.level.saturating_sub(above[i]);
+                    let gain = Gain { saved, bytes: node.depth + ENTRY * 5 / 4, reached: u64::from(node.keys) };
+                    gains[first] = gains[first].plus(gain);
+                    gains[behind] = gains[behind].minus(gain);
                 }
-                let in_vain = 1.0 - reached as f64 / all;
-                saved as f64 / all - VAIN_LEVELS * in_vain - LEVELS_PER_BYTE * bytes as f64 / all
-            };
-            let candidates = (STEP..=usize::from(MAX_LENGTH)).step_by(STEP).map(|length| (score(length), length));
+            }
+            for i in 1..gains.len() {
+                gains[i] = gains[i].plus(gains[i - 1]);
+            }
+            let candidates = (STEP..).step_by(STEP).zip(&gains[..CANDIDATES]).map(|(length, gain)| {
+                let in_vain = 1.0 - gain.reached as f64 / all;
+                let levels = gain.saved as f64 / all;
+                (levels - VAIN_LEVELS * in_vain - LEVELS_PER_BYTE * gain.bytes as f64 / all, length)
+            });
             let Some((_, best)) = candidates.filter(|&(score, _)| score > MIN_SCORE).max_by(|a, b| a.0.total_cmp(&b.0))
             else {
                 break;

@@ -25,6 +25,8 @@ pub(super) const MAX_TOKEN: usize = 15;
 
 /// 2¹² tokens.
 pub(super) const TOKEN_NIBBLES: usize = 3;
+/// So many tokens are read, compared and written at a time, as a word: 12 bits each, the first the lowest.
+pub(super) const WORD_TOKENS: usize = 5;
 /// The most half bytes of a record of tokens: the length has 7 bits.
 pub(super) const MAX_RECORD: usize = 127;
 /// A link to the equal label of an earlier node has this many half bytes if the position has as many bits ...
@@ -124,14 +126,56 @@ impl<'a> Names<'a> {
         match rest {
             Rest::Text(label) => out.extend_from_slice(label),
             Rest::Tokens { records, start, count } => {
-                // Whole tokens, of which the ends are cut off: that is one instruction each.
-                out.reserve(count * (MAX_TOKEN + 1));
-                for token in (0..count).map_while(|i| self.token(records, start + i * TOKEN_NIBBLES)) {
-                    let end = out.len() + usize::from(token[MAX_TOKEN] & 0xF);
-                    out.extend_from_slice(token);
-                    out.truncate(end);
+                // Whole tokens, of which the ends are overwritten: that is one instruction each.
+                let mut end = out.len();
+                out.resize(end + count * size_of::<Token>(), 0);
+                for (word, first) in words(records, start, count).zip((0..).step_by(WORD_TOKENS)) {
+                    for token in in_word(word, count - first) {
+                        let Some(token) = self.tokens.get(usize::from(token)) else { break };
+                        out[end..][..size_of::<Token>()].copy_from_slice(token);
+                        end += usize::from(token[MAX_TOKEN] & 0xF);
+                    }
                 }
+                out.truncate(end);
             }
+        }
+    }
+}
+
+/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before it does.
+#[inline(always)]
+pub(super) fn words(records: &[u8], start: usize, count: usize) -> impl Iterator<Item = u64> {
+    (0..count).step_by(WORD_TOKENS).map_while(move |first| {
+        let (nibble, tokens) = (start + first * TOKEN_NIBBLES, (count - first).min(WORD_TOKENS));
+        let from = records.get(nibble / 2..)?;
+        let bits = match from.first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => last_word(from, nibble % 2 + tokens * TOKEN_NIBBLES)?,
+        };
+        Some(bits >> (4 * (nibble % 2)) & ((1 << (4 * TOKEN_NIBBLES * tokens)) - 1))
+    })
+}
+
+#[cold]
+fn last_word(bytes: &[u8], nibbles: usize) -> Option<u64> {
+    let word = bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    (nibbles <= 2 * bytes.len()).then_some(word)
+}
+
+/// The tokens of a word with which the last `count` of a record begin.
+#[inline(always)]
+pub(super) fn in_word(word: u64, count: usize) -> impl Iterator<Item = u16> {
+    (0..count.min(WORD_TOKENS)).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
+}
+
+/// Appends a token to the words of a record that has `count` already.
+#[inline(always)]
+pub(super) fn push_token(words: &mut Vec<u64>, count: usize, token: u16) {
+    match count % WORD_TOKENS {
+        0 => words.push(u64::from(token)),
+        i => {
+            let last = words.last_mut().expect("a record's words hold its tokens");
+            *last |= u64::from(token) << (4 * TOKEN_NIBBLES * i);
         }
     }
 }

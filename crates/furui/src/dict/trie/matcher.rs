@@ -1,4 +1,4 @@
-use super::labels::{MAX_TOKEN, Token};
+use super::labels::{MAX_TOKEN, Token, push_token};
 
 /// Finds the fewest tokens that a text is made of.
 ///
@@ -82,9 +82,9 @@ impl Matcher {
         place > 0xFF && self.places.get(place).is_none_or(|place| place.parent == FREE.parent)
     }
 
-    /// Appends the fewest tokens that `text` is made of to `out`, by dynamic programming from its end. False if there are none:
-    /// some byte is in no token. `text` is shorter than 64 KiB.
-    pub(super) fn cut(&mut self, text: &[u8], out: &mut Vec<u16>) -> bool {
+    /// Appends the fewest tokens that `text` is made of to the words of a record, by dynamic programming from its end, and
+    /// gives how many they are; nothing if there are none: some byte is in no token. `text` is shorter than 64 KiB.
+    pub(super) fn cut(&mut self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
         self.best.clear();
         self.best.resize(text.len() + 1, Way { tokens: 0, first: 0, length: 1 });
         for start in (0..text.len()).rev() {
@@ -105,17 +105,23 @@ impl Matcher {
             }
             self.best[start] = least;
         }
-        let mut at = 0;
+        if self.best[0].tokens >= NO_WAY {
+            return None;
+        }
+        let (mut at, mut count) = (0, 0);
         while at < text.len() {
-            out.push(self.best[at].first);
+            push_token(words, count, self.best[at].first);
+            count += 1;
             at += usize::from(self.best[at].length);
         }
-        self.best[0].tokens < NO_WAY
+        Some(count)
     }
 
-    /// As [`cut`](Self::cut), with the longest token at each place: not always the fewest, but with far fewer steps.
+    /// As [`cut`](Self::cut), with the longest token at each place: not always the fewest, but with far fewer steps. Gives
+    /// how many they are, and their words.
     #[inline]
-    pub(super) fn cut_greedily(&self, text: &[u8], out: &mut Vec<u16>) -> bool {
+    pub(super) fn cut_greedily(&self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
+        let mut count = 0;
         let mut rest = text;
         while !rest.is_empty() {
             let (mut node, mut base) = (ROOT, 0);
@@ -131,12 +137,10 @@ impl Matcher {
                 }
                 (node, base) = (name, place.base);
             }
-            if end == 0 {
-                return false;
-            }
-            out.push((end - 1) as u16);
+            push_token(words, count, end.checked_sub(1)? as u16);
+            count += 1;
             rest = &rest[longest..];
         }
-        true
+        Some(count)
     }
 }

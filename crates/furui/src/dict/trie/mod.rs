@@ -1,7 +1,7 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
 //! From the question down: `mod` answers it, `search` goes from node to node, `block` and `labels` read the nodes,
-//! `jump` skips the upper ones; `writer` makes all of them as nodes come, `ends` their values; `skeleton` and `encode` bring the nodes of
+//! `jump` skips the upper ones; `writer` makes all of them as nodes come, `body` is where, `ends` their values; `skeleton` and `encode` bring the nodes of
 //! keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
 //! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
 
@@ -11,6 +11,7 @@ use std::ops::Deref;
 use crate::bits::{Buffer, Vectors, prefetch};
 
 mod block;
+mod body;
 mod check;
 mod codes;
 mod cursor;
@@ -129,16 +130,11 @@ impl Trie {
     /// # Errors
     /// [`TrieError`] if there is no memory, or a limit of the format is met.
     pub fn encode(skeleton: &Skeleton) -> Result<Self, TrieError> {
-        Self::assemble(encode::encode(skeleton)?)
+        Ok(Self::assemble(encode::encode(skeleton)?))
     }
 
-    fn assemble(encoded: writer::Encoded) -> Result<Self, TrieError> {
-        let shape = encoded.shape;
-        let mut body = Buffer::zeroed(shape.parts.len()).map_err(|_| TrieError::NoMemory(shape.parts.len()))?;
-        for (part, bytes) in Part::ALL.into_iter().zip(encoded.parts) {
-            body[shape.parts.range(part)].copy_from_slice(&bytes);
-        }
-        Ok(Self { body, shape, vectors: Vectors::detect() })
+    fn assemble(encoded: writer::Encoded) -> Self {
+        Self { body: encoded.body, shape: encoded.shape, vectors: Vectors::detect() }
     }
 }
 
@@ -163,6 +159,11 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     /// What its parts are called, and how many bytes each takes.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
         Part::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
+    }
+
+    /// The same trie over borrowed bytes.
+    pub(in crate::dict) fn borrowed(&self) -> Trie<&[u8]> {
+        Trie { body: &self.body, shape: self.shape, vectors: self.vectors }
     }
 
     #[inline(always)]

@@ -65,7 +65,8 @@ impl Part {
     }
 }
 
-const ALIGN: u64 = 64;
+/// What parts begin at a multiple of.
+pub(super) const ALIGN: u64 = 64;
 
 /// Where the parts are among the bytes of a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

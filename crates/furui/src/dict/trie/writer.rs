@@ -1,27 +1,31 @@
 use super::block::{Block, Draft, NODES, Position, set_down};
+use super::body::Body;
 use super::codes::{Code, Dictionary};
 use super::ends::{EndParts, Ends};
 use super::jump::Jump;
-use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, place};
-use super::parts::{Names, PARTS, Parts};
+use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, WORD_TOKENS, place};
+use super::parts::{ALIGN, Names, PARTS, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::Width;
 use super::{Found, Shape, TrieError};
-use crate::bits::Vectors;
+use crate::bits::{Buffer, Vectors};
 
 /// The offset of every so many blocks is in the directory.
 pub(super) const DIRECTORY_STEP: usize = 64;
 
-/// A trie's bytes, part by part, and its numbers.
+/// A trie's bytes and its numbers.
 pub(super) struct Encoded {
     pub(super) shape: Shape,
-    pub(super) parts: [Vec<u8>; PARTS],
+    pub(super) body: Buffer,
 }
 
 /// Writes the blocks of a trie as its nodes come, breadth-first: [`push`](Self::push) for each, and for each its label,
 /// before or after that: a block is written when it has all of both.
 pub(super) struct Writer {
-    nodes: Vec<u8>,
+    /// The blocks so far: the beginning of the trie's bytes.
+    nodes: Body,
+    /// A block, before it is put there.
+    block: Vec<u8>,
     directory: Vec<u8>,
     long: Vec<u8>,
     ends: Ends,
@@ -39,10 +43,11 @@ pub(super) struct Writer {
 const LINK: u8 = 0x80;
 
 impl Writer {
-    /// Of a trie whose values have at most `width` bits.
-    pub(super) fn new(width: Width, root: Option<Found>) -> Self {
-        Self {
-            nodes: vec![],
+    /// Of a trie of about `room` bytes whose values have at most `width` bits.
+    pub(super) fn new(room: usize, width: Width, root: Option<Found>) -> Result<Self, TrieError> {
+        Ok(Self {
+            nodes: Body::with_room(room)?,
+            block: vec![],
             directory: vec![],
             long: vec![],
             ends: Ends::new(width, root),
@@ -51,7 +56,7 @@ impl Writer {
             group: 0,
             parent: (0, 1),
             uses_tokens: false,
-        }
+        })
     }
 
     /// The node whose label comes next.
@@ -69,7 +74,7 @@ impl Writer {
     /// The blocks so far.
     #[inline(always)]
     pub(super) fn written(&self) -> &[u8] {
-        &self.nodes
+        self.nodes.bytes()
     }
 
     /// The next node's label has a code.
@@ -100,14 +105,17 @@ impl Writer {
         }
     }
 
-    /// The next node's label is made of tokens.
+    /// The next node's label is made of `count` tokens, which `words` are.
     #[inline]
-    pub(super) fn tokens(&mut self, tokens: &[u16]) -> Result<(), TrieError> {
+    pub(super) fn tokens(&mut self, words: &[u64], count: usize) -> Result<(), TrieError> {
         self.class(Code::Record);
         self.uses_tokens = true;
-        self.draft.lengths.push((tokens.len() * TOKEN_NIBBLES) as u8);
-        for &token in tokens {
-            self.draft.push_nibbles(u64::from(token), TOKEN_NIBBLES);
+        let mut nibbles = count * TOKEN_NIBBLES;
+        self.draft.lengths.push(nibbles as u8);
+        for &word in words {
+            let now = nibbles.min(WORD_TOKENS * TOKEN_NIBBLES);
+            self.draft.push_nibbles(word, now);
+            nibbles -= now;
         }
         self.block_if_full()
     }
@@ -170,7 +178,9 @@ impl Writer {
         }
         let count = self.draft.edges.len();
         let (mut firsts, inner) = (self.draft.first, self.draft.inner.count_ones());
-        self.draft.write(&mut self.nodes);
+        self.block.clear();
+        self.draft.write(&mut self.block);
+        self.nodes.extend(&self.block)?;
         self.draft.begin(self.draft.inners + inner, self.draft.leaves + count as u32 - inner);
         self.blocks += 1;
         if self.nodes.len() as u64 >= 1 << (Position::BITS - 6) {
@@ -183,9 +193,9 @@ impl Writer {
             let position = Position::new(offset, firsts.trailing_zeros());
             // Blocks without inner nodes say the same as the next one that has some.
             while self.group == self.parent.1 {
-                let Some(block) = Block::at(&self.nodes, self.parent.0) else { break };
+                let Some(block) = Block::at(self.nodes.bytes(), self.parent.0) else { break };
                 let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());
-                set_down(&mut self.nodes, self.parent.0, position);
+                set_down(self.nodes.bytes_mut(), self.parent.0, position);
                 self.parent = next;
             }
             self.group += 1;
@@ -202,8 +212,8 @@ impl Writer {
         }
         // No inner node comes any more.
         let mut parent = self.parent.0;
-        while let Some(length) = Block::at(&self.nodes, parent).map(Block::length) {
-            set_down(&mut self.nodes, parent, Position(u64::MAX));
+        while let Some(length) = Block::at(self.nodes.bytes(), parent).map(Block::length) {
+            set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));
             parent += length;
         }
         let leaves = u64::from(self.draft.leaves);
@@ -212,30 +222,26 @@ impl Writer {
         let Dictionary { places, texts, tokens } = dictionary;
         let tokens = if self.uses_tokens { tokens } else { vec![] };
         let names = Names {
-            nodes: &self.nodes,
+            nodes: self.nodes.bytes(),
             places: places.as_chunks().0,
             texts: &texts,
             tokens: tokens.as_chunks().0,
             long: &self.long,
         };
         let jump = Jump::choose(&names, &terminals, nodes, vectors);
-        let parts = [
-            self.nodes,
-            self.directory,
-            places,
-            texts,
-            tokens,
-            self.long,
-            terminals,
-            jump.buckets,
-            jump.paths,
-            values,
-            deleted,
-        ];
-        let lengths = std::array::from_fn(|i| parts[i].len() as u64);
-        let parts_of = Parts::new(lengths).ok_or(TrieError::TooLarge("more bytes than this machine addresses"))?;
-        let shape = Shape { keys, nodes, leaves, width, jump: jump.lengths, parts: parts_of };
-        Ok(Encoded { shape, parts })
+        let jump_lengths = jump.lengths;
+        let mut body = self.nodes;
+        let mut lengths = [body.len() as u64; PARTS];
+        let behind =
+            [self.directory, places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, values, deleted];
+        for (length, part) in lengths[1..].iter_mut().zip(behind) {
+            body.pad(ALIGN as usize)?;
+            body.extend(&part)?;
+            *length = part.len() as u64;
+        }
+        let parts = Parts::new(lengths).ok_or(TrieError::TooLarge("more bytes than this machine addresses"))?;
+        let shape = Shape { keys, nodes, leaves, width, jump: jump_lengths, parts };
+        Ok(Encoded { shape, body: body.finish()? })
     }
 }
 

@@ -250,7 +250,6 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     }
 
     /// [`contains`](Filter::contains) where the processor has no instructions that are worth inlining.
-    #[cold]
     #[inline(never)]
     fn call_contains(&self, key: KeyHash) -> bool {
         let (quotient, remainder) = self.shape.locate(key);

@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use crate::bits::{Vectors, prefetch};
 use crate::dict::trie::codes::Code;
 use crate::dict::trie::labels::{GROUP, Label, ONES, Rest};
@@ -16,9 +18,20 @@ pub(super) struct Codebook<'t> {
     vectors: Vectors,
 }
 
-/// A code of the merged trie, those of one byte before those of two; the last is that of the empty text.
+/// A code of the merged trie from 1 on, those of one byte before those of two; the last is that of the empty text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Number(u32);
+pub(super) struct Number(NonZeroU32);
+
+impl Number {
+    fn new(index: usize) -> Option<Self> {
+        NonZeroU32::new(index as u32 + 1).map(Self)
+    }
+
+    #[inline(always)]
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// How many places are looked at.
 const PLACES: usize = 8;
@@ -43,16 +56,18 @@ impl<'t> Codebook<'t> {
     }
 
     /// The number of the empty text.
-    pub(super) fn empty(&self) -> Number {
-        Number(self.runs.len() as u32 - 1)
+    pub(super) fn empty(&self) -> Option<Number> {
+        Number::new(self.runs.len() - 1)
     }
 
+    #[inline(always)]
     pub(super) fn run(&self, number: Number) -> RollingRun {
-        self.runs[number.0 as usize]
+        self.runs[number.index()]
     }
 
+    #[inline(always)]
     pub(super) fn code(&self, number: Number) -> Code {
-        if number == self.empty() { Code::Empty } else { code(number.0 as usize) }
+        if number.index() == self.runs.len() - 1 { Code::Empty } else { code(number.index()) }
     }
 
     /// Asks for the memory that a search for a text begins with.
@@ -65,21 +80,27 @@ impl<'t> Codebook<'t> {
     pub(super) fn translate(&self, source: &Names<'t>) -> Vec<Option<Number>> {
         let translated = |number| {
             let text = text(source, number, self.vectors)?;
-            if text.is_empty() { Some(self.empty()) } else { self.find(text, hash_of(RollingRun::of(text)?)) }
+            if text.is_empty() { self.empty() } else { self.find(text, hash_of(RollingRun::of(text)?)) }
         };
         (0..count(source)).map(translated).collect()
     }
 
     #[inline]
     pub(super) fn find(&self, text: &[u8], hash: u64) -> Option<Number> {
+        self.find_if(hash, |found| found == text)
+    }
+
+    /// The code of a text with this hash, if `is_it`.
+    #[inline]
+    pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(&[u8]) -> bool) -> Option<Number> {
         for at in self.places(hash) {
             let slot = self.slots[at];
             if slot == 0 {
                 return None;
             }
-            let number = slot as u32 - 1;
-            if slot >> 32 == hash >> 32 && self.text(number as usize) == Some(text) {
-                return Some(Number(number));
+            let number = slot as u32 as usize - 1;
+            if slot >> 32 == hash >> 32 && self.text(number).is_some_and(&is_it) {
+                return Number::new(number);
             }
         }
         None

@@ -1,24 +1,46 @@
 use crate::dict::trie::block::Position;
 
-/// Where one of the merged tries stands: which trie, which node, how many bytes of the node's label are behind it.
+/// Where one of the merged tries goes on: with the children of a node, or within a label, and then with the children of the
+/// label's node if it has some.
 ///
 /// ```text
-///   trie  8 bits │ offset 16 bits │ position 40 bits        offset 0: the whole label
+///   trie 8 bits │ within a label 1 bit │ children 1 bit │ skip 6 bits │ down 40 bits
 /// ```
+///
+/// The children are the group that comes `skip` groups behind the one at `down`, so that they are found without another
+/// look at the block of their parent.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor(u64);
 
-/// The position of the root, which is in no block.
-const ROOT: u64 = (1 << Position::BITS) - 1;
+const CHILDREN: u64 = 1 << (Position::BITS + 6);
+const WITHIN: u64 = CHILDREN << 1;
 
 impl Cursor {
     pub(super) fn root(trie: u8) -> Self {
-        Self::new(trie, Position(ROOT), 0)
+        Self::children(trie, Position(0), 0)
+    }
+
+    /// At the end of a label.
+    #[inline(always)]
+    pub(super) fn children(trie: u8, down: Position, skip: u32) -> Self {
+        Self(u64::from(trie) << 56 | CHILDREN | u64::from(skip) << Position::BITS | down.0)
+    }
+
+    /// Within the label of a node from which `beyond` goes on, if that has children.
+    #[inline(always)]
+    pub(super) fn within(trie: u8, beyond: Option<Self>) -> Self {
+        Self(beyond.map_or(u64::from(trie) << 56, |beyond| beyond.0) | WITHIN)
     }
 
     #[inline(always)]
-    pub(super) fn new(trie: u8, position: Position, offset: u16) -> Self {
-        Self(u64::from(trie) << 56 | u64::from(offset) << Position::BITS | position.0 & ROOT)
+    pub(super) fn is_within(self) -> bool {
+        self.0 & WITHIN != 0
+    }
+
+    /// How it goes on at the end of the label.
+    #[inline(always)]
+    pub(super) fn beyond(self) -> Option<Self> {
+        (self.0 & CHILDREN != 0).then_some(Self(self.0 & !WITHIN))
     }
 
     #[inline(always)]
@@ -27,17 +49,12 @@ impl Cursor {
     }
 
     #[inline(always)]
-    pub(super) fn offset(self) -> u16 {
-        (self.0 >> Position::BITS) as u16
+    pub(super) fn down(self) -> Position {
+        Position(self.0 & ((1 << Position::BITS) - 1))
     }
 
     #[inline(always)]
-    pub(super) fn position(self) -> Position {
-        Position(self.0 & ROOT)
-    }
-
-    #[inline(always)]
-    pub(super) fn is_root(self) -> bool {
-        self.0 & ROOT == ROOT
+    pub(super) fn skip(self) -> u32 {
+        (self.0 >> Position::BITS) as u32 & 0x3F
     }
 }

@@ -8,7 +8,9 @@ use crate::bits::Vectors;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::codes::{Code, Dictionary};
 use crate::dict::trie::encode::MAX_RARE;
-use crate::dict::trie::labels::{Label, MAX_RECORD, MAX_TOKEN, Rest, TOKEN_NIBBLES, Token, token_number};
+use crate::dict::trie::labels::{
+    Label, MAX_RECORD, MAX_TOKEN, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words,
+};
 use crate::dict::trie::matcher::Matcher;
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::tokens::MAX_TOKENS;
@@ -17,7 +19,7 @@ use crate::hash::{Rolling, RollingRun};
 
 /// Writes the labels of a merged trie, which has the codes and tokens of one of its sources, the heir's.
 ///
-/// A label that is whole in a source is not read if it has a code, and its tokens are copied if they are the heir's; any
+/// A label that is whole in a source is not read if it has a code, and its tokens are copied if the heir has all of them; any
 /// other text is looked up among the codes, or cut into tokens anew. The labels of a block wait until it has all of them:
 /// then the memory of one is on its way while others are written.
 pub(super) struct Labels<'t> {
@@ -27,13 +29,15 @@ pub(super) struct Labels<'t> {
     /// By source and code.
     known: Vec<Vec<Option<Number>>>,
     tokens: Vec<Token>,
-    /// What the heir's tokens that are kept do to a hash.
+    /// What the tokens do to a hash.
     runs: Vec<RollingRun>,
+    /// The numbers of a source's tokens here, or [`NONE`].
+    inherited: Vec<Vec<u16>>,
     matcher: Matcher,
     waiting: Vec<Waiting>,
-    /// The texts that wait, and the tokens.
+    /// The texts that wait, and the words of the records.
     text: Vec<u8>,
-    cut: Vec<u16>,
+    words: Vec<u64>,
     records: Records,
     /// The places of texts of their own, by hash: the first of each counts.
     long: HashMap<u64, (Vec<u8>, u64)>,
@@ -54,31 +58,42 @@ enum Waiting {
         start: u32,
         end: u32,
     },
+    /// A record that is none of the heir's: its text may have a code.
+    Foreign {
+        start: u32,
+        count: u32,
+        hash: u64,
+    },
     Tokens {
         start: u32,
-        end: u32,
+        count: u32,
         hash: u64,
     },
 }
+
+/// A token that the merged trie does not have.
+const NONE: u16 = u16::MAX;
 
 impl<'t> Labels<'t> {
     /// For a trie of about `keys` keys.
     pub(super) fn new(sources: &[Names<'t>], heir: u8, keys: u64, vectors: Vectors) -> Result<Self, TrieError> {
         let names = sources[usize::from(heir)];
         let book = Codebook::new(names, vectors);
-        let (tokens, kept) = tokens(names.tokens, sources)?;
-        let run = |token: &Token| RollingRun::of(&token[..usize::from(token[MAX_TOKEN])]);
+        let tokens = tokens(names.tokens, sources)?;
+        let numbers: HashMap<Token, u16> = tokens.iter().copied().zip(0..).collect();
+        let numbers_of = |tokens: &[Token]| tokens.iter().map(|token| *numbers.get(token).unwrap_or(&NONE)).collect();
         Ok(Self {
             names,
             heir,
             known: sources.iter().map(|source| book.translate(source)).collect(),
             book,
-            runs: tokens[..kept].iter().map_while(run).collect(),
+            runs: tokens.iter().map_while(|token| RollingRun::of(text_of(token))).collect(),
+            inherited: sources.iter().map(|source| numbers_of(source.tokens)).collect(),
             matcher: Matcher::new(&tokens),
             tokens,
             waiting: vec![],
             text: vec![],
-            cut: vec![],
+            words: vec![],
             records: Records::new(keys, vectors),
             long: HashMap::new(),
         })
@@ -89,7 +104,7 @@ impl<'t> Labels<'t> {
     pub(super) fn known(&self, source: u8, label: Label<'t>) -> Option<Number> {
         match number(label) {
             Some(number) => *self.known[usize::from(source)].get(number)?,
-            None if matches!(label, Label::Empty) => Some(self.book.empty()),
+            None if matches!(label, Label::Empty) => self.book.empty(),
             None => None,
         }
     }
@@ -101,24 +116,39 @@ impl<'t> Labels<'t> {
         path.push_run(self.book.run(known))
     }
 
-    /// The next label, if it is a record of tokens that are kept.
+    /// The next label, if it is a record of tokens that the merged trie has.
     #[inline]
     pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'t>, mut path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
-        if source != self.heir || count * TOKEN_NIBBLES > MAX_RECORD {
+        let before = self.words.len();
+        let mut text = Rolling::start(0);
+        let mut left = count;
+        for word in words(records, start, count) {
+            let mut here = 0;
+            for (token, shift) in in_word(word, left).zip((0..).step_by(4 * TOKEN_NIBBLES)) {
+                let number = self.inherited[usize::from(source)].get(usize::from(token)).copied().unwrap_or(NONE);
+                let Some(&run) = self.runs.get(usize::from(number)) else {
+                    self.words.truncate(before);
+                    return None;
+                };
+                path = path.push_run(run);
+                text = text.push_run(run);
+                here |= u64::from(number) << shift;
+            }
+            self.words.push(here);
+            left = left.saturating_sub(WORD_TOKENS);
+        }
+        if left > 0 || count * TOKEN_NIBBLES > MAX_RECORD {
+            self.words.truncate(before);
             return None;
         }
-        let before = self.cut.len();
-        for i in 0..count {
-            let number = token_number(records, start + i * TOKEN_NIBBLES)?;
-            let Some(&run) = self.runs.get(usize::from(number)) else {
-                self.cut.truncate(before);
-                return None;
-            };
-            path = path.push_run(run);
-            self.cut.push(number);
-        }
-        let waiting = self.tokens_from(before);
+        let waiting = if source == self.heir {
+            self.record(before, count)
+        } else {
+            let hash = text.finish().get();
+            self.book.fetch(hash);
+            Waiting::Foreign { start: before as u32, count: count as u32, hash }
+        };
         self.waiting.push(waiting);
         Some(path)
     }
@@ -146,34 +176,39 @@ impl<'t> Labels<'t> {
     /// Writes the labels that wait.
     pub(super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
         for i in 0..self.waiting.len() {
-            let (start, end, known) = match self.waiting[i] {
+            let settled = match self.waiting[i] {
                 Waiting::Text { start, end, hash } => {
-                    (start, end, self.book.find(&self.text[start as usize..end as usize], hash))
+                    let text = &self.text[start as usize..end as usize];
+                    match self.book.find(text, hash) {
+                        Some(known) => Waiting::Code(self.book.code(known)),
+                        None => self.cut(start, end),
+                    }
                 }
-                Waiting::Rare { start, end } => (start, end, None),
+                Waiting::Rare { start, end } => self.cut(start, end),
+                Waiting::Foreign { start, count, hash } => {
+                    match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
+                        Some(known) => Waiting::Code(self.book.code(known)),
+                        None => self.record(start as usize, count as usize),
+                    }
+                }
                 Waiting::Code(_) | Waiting::Tokens { .. } => continue,
             };
-            if let Some(known) = known {
-                self.waiting[i] = Waiting::Code(self.book.code(known));
-                continue;
-            }
-            let before = self.cut.len();
-            let text = &self.text[start as usize..end as usize];
-            let is_cut = text.len() <= MAX_RARE && self.matcher.cut_greedily(text, &mut self.cut);
-            if is_cut && (self.cut.len() - before) * TOKEN_NIBBLES <= MAX_RECORD {
-                self.waiting[i] = self.tokens_from(before);
-            } else {
-                self.waiting[i] = Waiting::Rare { start, end };
+            self.waiting[i] = settled;
+        }
+        for waiting in &self.waiting {
+            if let Waiting::Tokens { hash, .. } = waiting {
+                self.records.fetch_earlier(writer, *hash);
             }
         }
         for i in 0..self.waiting.len() {
             match self.waiting[i] {
                 Waiting::Code(code) => writer.code(code)?,
-                Waiting::Tokens { start, end, hash } => {
-                    let cut = &self.cut[start as usize..end as usize];
-                    match self.records.before(writer, cut, hash) {
+                Waiting::Tokens { start, count, hash } | Waiting::Foreign { start, count, hash } => {
+                    let count = count as usize;
+                    let words = &self.words[start as usize..][..count.div_ceil(WORD_TOKENS)];
+                    match self.records.before(writer, words, count, hash) {
                         Some(position) => writer.link(position)?,
-                        None => writer.tokens(cut)?,
+                        None => writer.tokens(words, count)?,
                     }
                 }
                 Waiting::Text { start, end, .. } | Waiting::Rare { start, end } => {
@@ -183,15 +218,37 @@ impl<'t> Labels<'t> {
         }
         self.waiting.clear();
         self.text.clear();
-        self.cut.clear();
+        self.words.clear();
         Ok(())
     }
 
-    /// The tokens from one of `cut` on, the memory of which is asked for.
+    /// The label that a text without a code is.
+    #[inline]
+    fn cut(&mut self, start: u32, end: u32) -> Waiting {
+        let text = &self.text[start as usize..end as usize];
+        let before = self.words.len();
+        if text.len() <= MAX_RARE
+            && let Some(count) = self.matcher.cut_greedily(text, &mut self.words)
+            && count * TOKEN_NIBBLES <= MAX_RECORD
+        {
+            return self.record(before, count);
+        }
+        Waiting::Rare { start, end }
+    }
+
+    /// The label of `count` tokens, the words of which begin at `start`; their memory is asked for.
     #[inline(always)]
-    fn tokens_from(&self, start: usize) -> Waiting {
-        let hash = self.records.fetch(&self.cut[start..]);
-        Waiting::Tokens { start: start as u32, end: self.cut.len() as u32, hash }
+    fn record(&self, start: usize, count: usize) -> Waiting {
+        let words = &self.words[start..][..count.div_ceil(WORD_TOKENS)];
+        Waiting::Tokens { start: start as u32, count: count as u32, hash: self.records.fetch(words, count) }
+    }
+
+    /// Whether a record is made of the tokens of a text.
+    fn is_text(&self, start: usize, count: usize, text: &[u8]) -> bool {
+        let words = self.words[start..].iter().zip((0..count).step_by(WORD_TOKENS));
+        let mut tokens = words.flat_map(|(&word, first)| in_word(word, count - first));
+        let rest = tokens.try_fold(text, |rest, token| rest.strip_prefix(text_of(&self.tokens[usize::from(token)])));
+        rest.is_some_and(<[u8]>::is_empty)
     }
 
     /// Writes a label that tokens cannot make.
@@ -218,9 +275,9 @@ impl<'t> Labels<'t> {
     }
 }
 
-/// The tokens of the merged trie, and how many of the heir's are kept: there is one for every byte that a token or a code of
-/// any source has. Room for those that the heir lacks is made at the end.
-fn tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<(Vec<Token>, usize), TrieError> {
+/// The tokens of the merged trie: those of the heir, and one for every byte that a token or a code of any source has. Room
+/// for those that the heir lacks is made at the end.
+fn tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<Vec<Token>, TrieError> {
     let is_token = |token: &Token| (1..=MAX_TOKEN).contains(&usize::from(token[MAX_TOKEN]));
     if heir.len() > MAX_TOKENS || !heir.iter().all(is_token) {
         return Err(TrieError::Damaged);
@@ -247,5 +304,9 @@ fn tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<(Vec<Token>, usize), 
     if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(TrieError::Damaged);
     }
-    Ok((tokens, kept))
+    Ok(tokens)
+}
+
+fn text_of(token: &Token) -> &[u8] {
+    &token[..usize::from(token[MAX_TOKEN])]
 }

@@ -1,10 +1,8 @@
 use std::collections::VecDeque;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
-use super::block::{Block, Position, below};
-use super::labels::Rest;
+use super::labels::{Label, Rest};
 use super::parts::{Names, Part};
-use super::search::group;
 use super::skeleton::common_prefix;
 use super::values::Width;
 use super::writer::Writer;
@@ -18,18 +16,22 @@ mod labels;
 mod path;
 mod prune;
 mod records;
+mod source;
+mod tails;
 
 use codebook::Number;
 use cursor::Cursor;
 use labels::Labels;
 use path::Path;
+use source::{At, Branch, End, Source};
+use tails::Tails;
 
 /// The most tries that are merged at a time.
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Several tries as one, newest first: of equal keys the newest counts. Beside the trie, the hashes of its keys by
-    /// [`Rolling::spec`]`(seed)`, in breadth-first order.
+    /// Several tries as one, newest first: of equal keys the newest counts. `each_key` is told the hash of each of its keys
+    /// by [`Rolling::spec`]`(seed)`, in breadth-first order.
     ///
     /// `forget`: keys that are deleted are left out, which is right if there is no older trie. The trie has the nodes of the
     /// one that is built of the same keys, but its labels have the codes and tokens of the largest source: it may be a
@@ -42,14 +44,14 @@ impl Trie {
     ///                └─ o*                           u  {old: behind "romul"},  a node "ul"
     /// ```
     ///
-    /// One walk, breadth-first, from branch to branch: what waits in the queue is where each trie stands that has keys
-    /// there, in a node or within its label, and the state of the hash of the path. Where they go on alike they go
+    /// One walk, breadth-first, from branch to branch: what waits in the queue is how each trie goes on that has keys
+    /// there, with a node's children or with the rest of a label, and the state of the hash of the path. Where they go on alike they go
     /// together, to the end of the shortest label. Where only one trie has keys, its nodes are copied. A node is written
     /// when the walk meets it.
     ///
-    /// Cost: time linear in the nodes of all tries and the bytes of their labels; 16 bytes for every waiting node, and 8
-    /// for every trie that has keys below it; 8 bytes a key for the hashes. If keys are left out, a second walk over the
-    /// merged trie.
+    /// Cost: time linear in the nodes of all tries and the bytes of their labels; beside the trie 16 bytes for every
+    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it stands within one. If keys
+    /// are left out, a second walk over the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
     /// TRIE" (2011), where every node is a byte, so that a walk never stands within one.
@@ -61,27 +63,28 @@ impl Trie {
         tries: &[&Trie<M>],
         seed: u64,
         forget: bool,
-    ) -> Result<(Self, Vec<KeyHash>), TrieError> {
+        each_key: impl FnMut(KeyHash),
+    ) -> Result<Self, TrieError> {
         if tries.len() > MAX_MERGED {
             return Err(TrieError::TooLarge("more than 256 tries to merge"));
         }
         let vectors = Vectors::detect();
         let Some((heir, _)) = (0..=u8::MAX).zip(tries).max_by_key(|(_, trie)| trie.nodes()) else {
-            return Ok((Self::encode(&super::Skeleton::new())?, vec![]));
+            return Self::encode(&super::Skeleton::new());
         };
-        let mut walk = Walk::new(tries, heir, forget, vectors)?;
-        walk.root(Rolling::start(seed));
+        let mut walk = Walk::new(tries, heir, forget, each_key, vectors)?;
+        walk.root(tries.iter().find_map(|trie| trie.terminal(trie.root())), Rolling::start(seed));
         vectors.run(
             #[inline(always)]
             |vectors| walk.run(vectors),
         )?;
-        let Walk { mut writer, mut labels, hashes, .. } = walk;
+        let Walk { mut writer, mut labels, .. } = walk;
         labels.settle(&mut writer)?;
-        let trie = Self::assemble(writer.finish(labels.finish(), vectors)?)?;
+        let trie = Self::assemble(writer.finish(labels.finish(), vectors)?);
         if forget && !trie.part(Part::Deleted).is_empty() {
-            return Ok((trie.without_deleted(vectors)?, hashes));
+            return trie.without_deleted(vectors);
         }
-        Ok((trie, hashes))
+        Ok(trie)
     }
 }
 
@@ -91,70 +94,67 @@ struct Waiting {
     cursors: u32,
 }
 
-/// A trie's way on from a waiting node, which begins with `byte`.
-struct Branch<'t> {
-    byte: u8,
-    trie: u8,
-    /// How many bytes of the node's label come before `byte`.
-    offset: u16,
-    position: Position,
-    block: Block<'t>,
-}
-
 /// A piece of a label: as it lies in a trie, or decoded.
-#[derive(Clone, Copy)]
 enum Text<'t> {
     Borrowed(&'t [u8]),
-    Decoded { start: usize, end: usize },
+    Decoded(Range<usize>),
 }
 
-struct Walk<'t, M> {
-    tries: &'t [&'t Trie<M>],
-    names: Vec<Names<'t>>,
+struct Walk<'t, F> {
+    sources: Vec<Source<'t>>,
     labels: Labels<'t>,
     writer: Writer,
     forget: bool,
-    hashes: Vec<KeyHash>,
+    each_key: F,
     waiting: VecDeque<Waiting>,
     cursors: VecDeque<Cursor>,
-    /// What comes next in the labels in which cursors stand.
-    bytes: VecDeque<u8>,
+    /// For the cursors that stand within labels.
+    tails: Tails,
     /// How many nodes there may still be: in damaged tries there may be more ways to a node than one.
     left: u64,
-    here: Vec<Cursor>,
     branches: Vec<Branch<'t>>,
+    /// The branches in the order of their bytes, of equal bytes newest first: 2²⁴ · byte + index.
+    order: Vec<u32>,
     texts: Vec<Text<'t>>,
     decoded: Vec<u8>,
 }
 
-impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
-    fn new(tries: &'t [&'t Trie<M>], heir: u8, forget: bool, vectors: Vectors) -> Result<Self, TrieError> {
-        let names: Vec<Names<'t>> = tries.iter().map(|trie| trie.names()).collect();
+/// The most children a node has.
+const MAX_CHILDREN: usize = 256;
+
+impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
+    fn new<M: Deref<Target = [u8]>>(
+        tries: &'t [&'t Trie<M>],
+        heir: u8,
+        forget: bool,
+        each_key: F,
+        vectors: Vectors,
+    ) -> Result<Self, TrieError> {
+        let sources: Vec<Source<'t>> = (0..=u8::MAX).zip(tries).map(|(i, trie)| Source::new(i, *trie)).collect();
+        let names: Vec<Names<'t>> = sources.iter().map(|source| source.names).collect();
         let keys = tries.iter().map(|trie| trie.keys()).sum();
         let width = tries.iter().map(|trie| trie.shape.width).max().unwrap_or(Width::ZERO);
         let root = tries.iter().find_map(|trie| trie.terminal(trie.root()));
+        let roots = (0..=u8::MAX).zip(tries).filter(|(_, trie)| trie.nodes() > 0);
         Ok(Self {
             labels: Labels::new(&names, heir, keys, vectors)?,
-            writer: Writer::new(width, root),
-            names,
-            tries,
+            writer: Writer::new(tries.iter().map(|trie| trie.bytes()).sum(), width, root)?,
+            sources,
             forget,
-            hashes: vec![],
+            each_key,
             waiting: VecDeque::new(),
-            cursors: VecDeque::new(),
-            bytes: VecDeque::new(),
+            cursors: roots.map(|(trie, _)| Cursor::root(trie)).collect(),
+            tails: Tails::default(),
             left: tries.iter().map(|trie| 2 * trie.nodes()).sum(),
-            here: vec![],
             branches: vec![],
+            order: vec![],
             texts: vec![],
             decoded: vec![],
         })
     }
 
-    fn root(&mut self, hash: Rolling) {
-        self.hash_key(self.tries.iter().find_map(|trie| trie.terminal(trie.root())), hash);
-        let roots = (0..=u8::MAX).zip(self.tries).filter(|(_, trie)| trie.nodes() > 0);
-        self.cursors.extend(roots.map(|(trie, _)| Cursor::root(trie)));
+    fn root(&mut self, found: Option<Found>, hash: Rolling) {
+        self.hash_key(found, hash);
         if !self.cursors.is_empty() {
             self.waiting.push_back(Waiting { path: Path::root(hash), cursors: self.cursors.len() as u32 });
         }
@@ -163,162 +163,162 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
     #[inline(always)]
     fn run(&mut self, vectors: Vectors) -> Result<(), TrieError> {
         while let Some(parent) = self.waiting.pop_front() {
-            self.here.clear();
-            self.here.extend(self.cursors.drain(..parent.cursors as usize));
-            self.branch(vectors)?;
-            // Of one trie they are in order.
-            if self.here.len() > 1 {
-                self.branches.sort_by_key(|branch| branch.byte);
+            self.tails.tidy();
+            let first = self.next_branch(vectors)?;
+            if parent.cursors == 1 {
+                self.copy_all(parent.path, first, vectors)?;
+            } else {
+                self.merge(&parent, first, vectors)?;
             }
-            let branches = std::mem::take(&mut self.branches);
-            let mut first = true;
-            for alike in branches.chunk_by(|a, b| a.byte == b.byte) {
-                match alike {
-                    [branch] => self.copy(parent.path, branch, first, vectors)?,
-                    _ => self.join(parent.path, alike, first, vectors)?,
-                }
-                first = false;
-            }
-            if first {
-                return Err(TrieError::Damaged);
-            }
-            self.branches = branches;
         }
         Ok(())
     }
 
-    /// Where the cursors go on.
+    /// The first branch of the next cursor.
     #[inline(always)]
-    fn branch(&mut self, vectors: Vectors) -> Result<(), TrieError> {
-        self.branches.clear();
-        for i in 0..self.here.len() {
-            let cursor = self.here[i];
-            let trie = cursor.trie();
-            let names = &self.names[usize::from(trie)];
-            let position = cursor.position();
-            let offset = cursor.offset();
-            if offset > 0 {
-                let block = Block::at(names.nodes, position.offset()).ok_or(TrieError::Damaged)?;
-                let byte = self.bytes.pop_front().ok_or(TrieError::Damaged)?;
-                self.branches.push(Branch { byte, trie, offset, position, block });
-                continue;
+    fn next_branch(&mut self, vectors: Vectors) -> Result<Branch<'t>, TrieError> {
+        let cursor = self.cursors.pop_front().ok_or(TrieError::Damaged)?;
+        let source = &self.sources[usize::from(cursor.trie())];
+        if !cursor.is_within() {
+            return source.first_child(cursor, vectors);
+        }
+        let (text, found) = self.tails.pop().ok_or(TrieError::Damaged)?;
+        let byte = self.tails.text(text.clone())[0];
+        let end = End { beyond: cursor.beyond(), found };
+        Ok(Branch { byte, trie: cursor.trie(), at: At::Tail(text.start + 1..text.end, end) })
+    }
+
+    /// The children of a node that only one trie has.
+    #[inline(always)]
+    fn copy_all(&mut self, parent: Path, first: Branch<'t>, vectors: Vectors) -> Result<(), TrieError> {
+        let (mut branch, mut is_first) = (first, true);
+        loop {
+            self.copy(parent, &branch, is_first, vectors)?;
+            match self.sources[usize::from(branch.trie)].sibling(&branch) {
+                Some(next) => (branch, is_first) = (next, false),
+                None => return Ok(()),
             }
-            let (down, skip) = if cursor.is_root() {
-                (Position(0), 0)
-            } else {
-                let block = Block::at(names.nodes, position.offset()).ok_or(TrieError::Damaged)?;
-                (block.down(), (block.inner() & below(position.slot())).count_ones())
-            };
-            let (mut block, mut at, mut slot) =
-                group(names.nodes, down.offset(), down.slot(), skip, vectors).ok_or(TrieError::Damaged)?;
-            if !cursor.is_root() && Position::new(at, slot) <= position {
-                return Err(TrieError::Damaged);
-            }
+        }
+    }
+
+    /// The children of a node that several tries have.
+    #[inline(always)]
+    fn merge(&mut self, parent: &Waiting, first: Branch<'t>, vectors: Vectors) -> Result<(), TrieError> {
+        let mut branches = std::mem::take(&mut self.branches);
+        let mut order = std::mem::take(&mut self.order);
+        branches.clear();
+        order.clear();
+        let mut next = first;
+        for left in (0..parent.cursors).rev() {
             loop {
-                let byte = block.edges()[slot as usize];
-                self.branches.push(Branch { byte, trie, offset: 0, position: Position::new(at, slot), block });
-                slot += 1;
-                if slot == 64 {
-                    at += block.length();
-                    let Some(next) = Block::at(names.nodes, at) else { break };
-                    (block, slot) = (next, 0);
+                order.push(u32::from(next.byte) << 24 | branches.len() as u32);
+                let sibling = self.sources[usize::from(next.trie)].sibling(&next);
+                branches.push(next);
+                match sibling {
+                    Some(sibling) => next = sibling,
+                    None => break,
                 }
-                if block.first() >> slot & 1 == 1 {
-                    break;
-                }
-                if self.branches.len() > 256 * self.here.len() {
+                if branches.len() > MAX_CHILDREN * parent.cursors as usize {
                     return Err(TrieError::Damaged);
                 }
             }
+            if left == 0 {
+                break;
+            }
+            next = self.next_branch(vectors)?;
         }
+        order.sort_unstable();
+        let mut at = 0;
+        while let Some(&begin) = order.get(at) {
+            let alike = 1 + order[at + 1..].iter().take_while(|&&other| (other ^ begin) >> 24 == 0).count();
+            let is_first = at == 0;
+            if alike == 1 {
+                self.copy(parent.path, &branches[(begin & INDEX) as usize], is_first, vectors)?;
+            } else {
+                self.join(parent.path, &branches, &order[at..at + alike], is_first, vectors)?;
+            }
+            at += alike;
+        }
+        (self.branches, self.order) = (branches, order);
         Ok(())
     }
 
     /// Adds a node that only one trie has.
     #[inline(always)]
     fn copy(&mut self, parent: Path, branch: &Branch<'t>, first: bool, vectors: Vectors) -> Result<(), TrieError> {
-        let (inner, found) = self.found(branch);
-        if inner {
-            self.cursors.push_back(Cursor::new(branch.trie, branch.position, 0));
-        }
-        let path = self.label(parent.push(branch.byte), branch, vectors)?;
-        self.node(path, branch.byte, first, u32::from(inner), found)
+        let path = parent.push(branch.byte);
+        let (path, end) = match &branch.at {
+            At::Node(block, position) => {
+                let slot = position.slot();
+                let end = self.sources[usize::from(branch.trie)].end(*block, slot);
+                let label = block.label(slot, vectors).ok_or(TrieError::Damaged)?;
+                (self.label(path, branch.trie, label, vectors)?, end)
+            }
+            At::Tail(text, end) => (self.labels.push_text(self.tails.text(text.clone()), path), *end),
+        };
+        self.cursors.extend(end.beyond);
+        self.node(path, branch.byte, first, u32::from(end.beyond.is_some()), end.found)
     }
 
     /// The label of a node that only one trie has.
     #[inline(always)]
-    fn label(&mut self, path: Path, branch: &Branch<'t>, vectors: Vectors) -> Result<Path, TrieError> {
-        let whole = branch.offset == 0;
-        let label = branch.block.label(branch.position.slot(), vectors).ok_or(TrieError::Damaged)?;
-        if whole && let Some(known) = self.labels.known(branch.trie, label) {
+    fn label(&mut self, path: Path, trie: u8, label: Label<'t>, vectors: Vectors) -> Result<Path, TrieError> {
+        if let Some(known) = self.labels.known(trie, label) {
             return Ok(self.labels.push_known(known, path));
         }
-        let names = &self.names[usize::from(branch.trie)];
-        let rest = names.rest(label, vectors).ok_or(TrieError::Damaged)?;
-        if whole && let Some(path) = self.labels.push_tokens(branch.trie, rest, path) {
+        let source = &self.sources[usize::from(trie)];
+        let rest = source.rest(label, vectors)?;
+        if let Some(path) = self.labels.push_tokens(trie, rest, path) {
             return Ok(path);
         }
-        self.decoded.clear();
         let text = match rest {
             Rest::Text(text) => text,
             rest => {
-                names.append(rest, &mut self.decoded);
+                self.decoded.clear();
+                source.names.append(rest, &mut self.decoded);
                 &self.decoded
             }
         };
-        let text = text.get(usize::from(branch.offset)..).ok_or(TrieError::Damaged)?;
         Ok(self.labels.push_text(text, path))
     }
 
-    /// Adds the node to which several tries go on together.
+    /// Adds the node to which several tries go on together: those branches that `alike` are.
     #[inline(always)]
-    fn join(&mut self, parent: Path, branches: &[Branch<'t>], first: bool, vectors: Vectors) -> Result<(), TrieError> {
-        let byte = branches[0].byte;
-        if let Some(known) = self.known_to_all(branches, vectors)? {
+    fn join(
+        &mut self,
+        parent: Path,
+        branches: &[Branch<'t>],
+        alike: &[u32],
+        first: bool,
+        vectors: Vectors,
+    ) -> Result<(), TrieError> {
+        let alike = alike.iter().map(|index| &branches[(index & INDEX) as usize]);
+        let byte = alike.clone().next().map_or(0, |branch| branch.byte);
+        let (mut cursors, mut newest) = (0, None);
+        if let Some(known) = self.known_to_all(alike.clone(), vectors)? {
             let path = self.labels.push_known(known, parent.push(byte));
-            let (mut cursors, mut newest) = (0, None);
-            for branch in branches {
+            for branch in alike {
                 cursors += self.pass(branch, &mut newest);
             }
             return self.node(path, byte, first, cursors, newest);
         }
-        self.decoded.clear();
-        self.texts.clear();
-        for branch in branches {
-            let rest = self.rest(branch.trie, branch.block, branch.position.slot(), vectors)?;
-            let offset = usize::from(branch.offset);
-            let text = match rest {
-                Rest::Text(text) => Text::Borrowed(text.get(offset..).ok_or(TrieError::Damaged)?),
-                rest => {
-                    let start = self.decoded.len();
-                    self.names[usize::from(branch.trie)].append(rest, &mut self.decoded);
-                    let (start, end) = (start + offset, self.decoded.len());
-                    if start > end {
-                        return Err(TrieError::Damaged);
-                    }
-                    Text::Decoded { start, end }
-                }
-            };
-            self.texts.push(text);
-        }
+        self.read(alike.clone(), vectors)?;
         let decoded = std::mem::take(&mut self.decoded);
-        let bytes = |text: Text<'t>| match text {
+        let texts = self.texts.iter().map(|text| match text {
             Text::Borrowed(text) => text,
-            Text::Decoded { start, end } => &decoded[start..end],
-        };
-        let mut common = bytes(self.texts[0]);
-        for &text in &self.texts[1..] {
-            common = &common[..common_prefix(common, bytes(text))];
-        }
+            Text::Decoded(range) => &decoded[range.clone()],
+        });
+        let common = texts.reduce(|common, text| &common[..common_prefix(common, text)]).unwrap_or_default();
         let path = self.labels.push_text(common, parent.push(byte));
-        let length = common.len();
-        let (mut cursors, mut newest) = (0, None);
-        for (i, branch) in branches.iter().enumerate() {
-            if let Some(&byte) = bytes(self.texts[i]).get(length) {
-                self.bytes.push_back(byte);
-                let offset = usize::from(branch.offset) + 1 + length;
-                let offset = u16::try_from(offset).map_err(|_| TrieError::Damaged)?;
-                self.cursors.push_back(Cursor::new(branch.trie, branch.position, offset));
+        for (i, branch) in alike.enumerate() {
+            let text = match &self.texts[i] {
+                Text::Borrowed(text) => text,
+                Text::Decoded(range) => &decoded[range.clone()],
+            };
+            if text.len() > common.len() {
+                let end = self.end(branch);
+                self.tails.push(&text[common.len()..], end.found);
+                self.cursors.push_back(Cursor::within(branch.trie, end.beyond));
                 cursors += 1;
             } else {
                 cursors += self.pass(branch, &mut newest);
@@ -328,15 +328,49 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         self.node(path, byte, first, cursors, newest)
     }
 
+    /// The labels of branches, or what is left of them, behind their first bytes.
+    #[inline(always)]
+    fn read<'b>(&mut self, branches: impl Iterator<Item = &'b Branch<'t>>, vectors: Vectors) -> Result<(), TrieError>
+    where
+        't: 'b,
+    {
+        self.decoded.clear();
+        self.texts.clear();
+        for branch in branches {
+            let start = self.decoded.len();
+            match &branch.at {
+                At::Tail(text, _) => self.decoded.extend_from_slice(self.tails.text(text.clone())),
+                At::Node(block, position) => {
+                    let source = &self.sources[usize::from(branch.trie)];
+                    let label = block.label(position.slot(), vectors).ok_or(TrieError::Damaged)?;
+                    match source.rest(label, vectors)? {
+                        Rest::Text(text) => {
+                            self.texts.push(Text::Borrowed(text));
+                            continue;
+                        }
+                        rest => source.names.append(rest, &mut self.decoded),
+                    }
+                }
+            }
+            self.texts.push(Text::Decoded(start..self.decoded.len()));
+        }
+        Ok(())
+    }
+
     /// What is known of a label that is the same in all tries, and whole in them.
     #[inline(always)]
-    fn known_to_all(&self, branches: &[Branch<'t>], vectors: Vectors) -> Result<Option<Number>, TrieError> {
+    fn known_to_all<'b>(
+        &self,
+        branches: impl Iterator<Item = &'b Branch<'t>>,
+        vectors: Vectors,
+    ) -> Result<Option<Number>, TrieError>
+    where
+        't: 'b,
+    {
         let mut all: Option<Number> = None;
         for branch in branches {
-            if branch.offset > 0 {
-                return Ok(None);
-            }
-            let label = branch.block.label(branch.position.slot(), vectors).ok_or(TrieError::Damaged)?;
+            let At::Node(block, position) = &branch.at else { return Ok(None) };
+            let label = block.label(position.slot(), vectors).ok_or(TrieError::Damaged)?;
             let Some(known) = self.labels.known(branch.trie, label) else { return Ok(None) };
             if all.is_some_and(|all| all != known) {
                 return Ok(None);
@@ -346,15 +380,21 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
         Ok(all)
     }
 
-    /// Goes on to the end of a node. Gives 1 if that has children, and its key if there is no newer one.
+    #[inline(always)]
+    fn end(&self, branch: &Branch<'t>) -> End {
+        match &branch.at {
+            At::Node(block, position) => self.sources[usize::from(branch.trie)].end(*block, position.slot()),
+            At::Tail(_, end) => *end,
+        }
+    }
+
+    /// Goes on to the end of a label. Gives 1 if there are children, and the key that ends there if there is no newer one.
     #[inline(always)]
     fn pass(&mut self, branch: &Branch<'t>, newest: &mut Option<Found>) -> u32 {
-        let (inner, found) = self.found(branch);
-        if inner {
-            self.cursors.push_back(Cursor::new(branch.trie, branch.position, 0));
-        }
-        *newest = newest.or(found);
-        u32::from(inner)
+        let end = self.end(branch);
+        self.cursors.extend(end.beyond);
+        *newest = newest.or(end.found);
+        u32::from(end.beyond.is_some())
     }
 
     /// Adds a node whose label is given to `labels`.
@@ -376,26 +416,10 @@ impl<'t, M: Deref<Target = [u8]>> Walk<'t, M> {
     #[inline(always)]
     fn hash_key(&mut self, found: Option<Found>, hash: Rolling) {
         if found.is_some_and(|found| !self.forget || found != Found::Deleted) {
-            self.hashes.push(hash.finish());
+            (self.each_key)(hash.finish());
         }
     }
-
-    #[inline(always)]
-    fn rest(&self, trie: u8, block: Block<'t>, slot: u32, vectors: Vectors) -> Result<Rest<'t>, TrieError> {
-        let label = block.label(slot, vectors).ok_or(TrieError::Damaged)?;
-        self.names[usize::from(trie)].rest(label, vectors).ok_or(TrieError::Damaged)
-    }
-
-    /// Whether the node of a branch has children, and what the key holds that ends there.
-    #[inline(always)]
-    fn found(&self, branch: &Branch<'t>) -> (bool, Option<Found>) {
-        let trie = self.tries[usize::from(branch.trie)];
-        let slot = branch.position.slot();
-        let inner = branch.block.is_inner(slot);
-        let id = match inner {
-            false => trie.leaf_id(branch.block.leaf_rank(slot)),
-            true => trie.inner_id(branch.block.inner_rank(slot)),
-        };
-        (inner, id.map(|id| trie.found(id)))
-    }
 }
+
+/// The bits of `order` that are an index.
+const INDEX: u32 = (1 << 24) - 1;

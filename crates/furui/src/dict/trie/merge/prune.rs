@@ -19,7 +19,7 @@ impl Trie {
                 .filter(|&(child, below)| below > 0 || kept(child).is_some())
         };
         let mut labels = Labels::new(&[self.names()], 0, self.keys(), vectors)?;
-        let mut writer = Writer::new(self.shape.width, kept(self.root()));
+        let mut writer = Writer::new(self.bytes(), self.shape.width, kept(self.root()))?;
         let mut queue = VecDeque::from([self.root()]);
         let mut label = vec![];
         while let Some(inner) = queue.pop_front() {
@@ -43,7 +43,7 @@ impl Trie {
             }
         }
         labels.settle(&mut writer)?;
-        Self::assemble(writer.finish(labels.finish(), vectors)?)
+        Ok(Self::assemble(writer.finish(labels.finish(), vectors)?))
     }
 
     /// How many children of each inner node stay, up to 2; by rank, the root the first.

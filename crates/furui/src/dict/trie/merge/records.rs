@@ -1,8 +1,8 @@
 use crate::bits::{Vectors, prefetch, scale};
 use crate::dict::trie::block::{Block, Position};
-use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, token_number};
+use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, words};
+use crate::dict::trie::search::fetch;
 use crate::dict::trie::writer::{Writer, link_nibbles};
-use crate::hash::Rolling;
 
 /// Where records of tokens are that were written: an equal one may be a link.
 ///
@@ -16,6 +16,9 @@ pub(super) struct Records {
 /// There is a place for so many keys.
 const KEYS: usize = 8;
 
+/// What words are multiplied by: 2⁶⁴ divided by the golden ratio.
+const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+
 const TAG: u64 = !0 << Position::BITS;
 
 impl Records {
@@ -23,22 +26,32 @@ impl Records {
         Self { places: vec![0; (keys as usize / KEYS).next_power_of_two()], vectors }
     }
 
-    /// The hash of a record, whose place is asked for. Short ones are none the shorter as links and have no place.
+    /// The hash of a record of `count` tokens, whose place is asked for. Short ones are none the shorter as links and have
+    /// no place.
     #[inline(always)]
-    pub(super) fn fetch(&self, record: &[u16]) -> u64 {
-        if record.len() * TOKEN_NIBBLES <= NEAR_NIBBLES {
+    pub(super) fn fetch(&self, words: &[u64], count: usize) -> u64 {
+        if count * TOKEN_NIBBLES <= NEAR_NIBBLES {
             return 0;
         }
-        let bytes = record.iter().flat_map(|token| token.to_le_bytes());
-        let hash = bytes.fold(Rolling::start(0), Rolling::push).finish().get();
+        let hash = words.iter().fold(0, |hash: u64, word| (hash.rotate_left(29) ^ word).wrapping_mul(FACTOR));
+        let hash = hash ^ hash >> 32;
         prefetch(&self.places[scale(hash, self.places.len())]);
         hash
     }
 
+    /// Asks for the record that may be equal to one of this hash.
+    #[inline(always)]
+    pub(super) fn fetch_earlier(&self, writer: &Writer, hash: u64) {
+        let entry = self.places[scale(hash, self.places.len())];
+        if hash != 0 && (entry ^ hash << Position::BITS) & TAG == 0 {
+            fetch(writer.written(), Position(entry & !TAG).offset());
+        }
+    }
+
     /// Where the record is already, if a link there is shorter. Otherwise it is about to be written.
     #[inline(always)]
-    pub(super) fn before(&mut self, writer: &Writer, record: &[u16], hash: u64) -> Option<Position> {
-        let nibbles = record.len() * TOKEN_NIBBLES;
+    pub(super) fn before(&mut self, writer: &Writer, words: &[u64], count: usize, hash: u64) -> Option<Position> {
+        let nibbles = count * TOKEN_NIBBLES;
         if nibbles <= NEAR_NIBBLES {
             return None;
         }
@@ -47,7 +60,7 @@ impl Records {
         let position = Position(entry & !TAG);
         if (entry ^ hash << Position::BITS) & TAG == 0
             && nibbles > link_nibbles(position)
-            && is_at(writer.written(), position, record, self.vectors)
+            && is_at(writer.written(), position, words, count, self.vectors)
         {
             return Some(position);
         }
@@ -57,9 +70,9 @@ impl Records {
 }
 
 /// Whether a record is the label of the node at `position`.
-fn is_at(nodes: &[u8], position: Position, record: &[u16], vectors: Vectors) -> bool {
+#[inline(always)]
+fn is_at(nodes: &[u8], position: Position, record: &[u64], count: usize, vectors: Vectors) -> bool {
     let label = Block::at(nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));
     let Some(Label::Record { records, start, nibbles, link: false }) = label else { return false };
-    let token = |i| token_number(records, start + i * TOKEN_NIBBLES);
-    nibbles == record.len() * TOKEN_NIBBLES && record.iter().enumerate().all(|(i, &wanted)| token(i) == Some(wanted))
+    nibbles == count * TOKEN_NIBBLES && words(records, start, count).eq(record.iter().copied())
 }

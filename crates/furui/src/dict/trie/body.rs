@@ -1,0 +1,77 @@
+use super::TrieError;
+use crate::bits::Buffer;
+
+/// The bytes of a trie, written from the beginning to the end, where they stay.
+///
+/// Of the room that is asked for, a large table takes memory only as it is written.
+pub(super) struct Body {
+    bytes: Buffer,
+    len: usize,
+}
+
+/// Up to so many bytes a table is made anew in its own size when it is finished: less would be taken than there was room.
+const SMALL: usize = 4 << 20;
+
+impl Body {
+    /// With room for about so many bytes.
+    pub(super) fn with_room(room: usize) -> Result<Self, TrieError> {
+        Ok(Self { bytes: zeroed(room)?, len: 0 })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    #[inline(always)]
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.len]
+    }
+
+    #[inline]
+    pub(super) fn extend(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
+        let end = self.len + bytes.len();
+        if end > self.bytes.len() {
+            self.grow(end)?;
+        }
+        self.bytes[self.len..end].copy_from_slice(bytes);
+        self.len = end;
+        Ok(())
+    }
+
+    /// Zeros, until the length is a multiple of `align`.
+    pub(super) fn pad(&mut self, align: usize) -> Result<(), TrieError> {
+        let end = self.len.next_multiple_of(align);
+        if end > self.bytes.len() {
+            self.grow(end)?;
+        }
+        self.len = end;
+        Ok(())
+    }
+
+    #[cold]
+    fn grow(&mut self, least: usize) -> Result<(), TrieError> {
+        let mut larger = zeroed(least.max(self.len * 2))?;
+        larger[..self.len].copy_from_slice(self.bytes());
+        self.bytes = larger;
+        Ok(())
+    }
+
+    pub(super) fn finish(mut self) -> Result<Buffer, TrieError> {
+        if self.len < SMALL {
+            let mut exact = zeroed(self.len)?;
+            exact.copy_from_slice(self.bytes());
+            return Ok(exact);
+        }
+        self.bytes.truncate(self.len);
+        Ok(self.bytes)
+    }
+}
+
+fn zeroed(len: usize) -> Result<Buffer, TrieError> {
+    Buffer::zeroed(len).map_err(|_| TrieError::NoMemory(len))
+}

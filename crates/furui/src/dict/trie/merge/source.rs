@@ -1,0 +1,137 @@
+use std::ops::{Deref, Range};
+
+use super::cursor::Cursor;
+use crate::bits::{Vectors, prefetch};
+use crate::dict::trie::block::{Block, Position, below};
+use crate::dict::trie::labels::{Label, Rest};
+use crate::dict::trie::parts::{Names, Part};
+use crate::dict::trie::search::group;
+use crate::dict::trie::values::{Width, terminal_rank};
+use crate::dict::trie::{Found, Trie, TrieError};
+
+/// One of the tries that are merged.
+pub(super) struct Source<'t> {
+    number: u8,
+    pub(super) names: Names<'t>,
+    terminals: &'t [u8],
+    values: &'t [u8],
+    deleted: &'t [u8],
+    leaves: u64,
+    keys: u64,
+    width: Width,
+}
+
+/// A trie's way on from a node of the merged one.
+pub(super) struct Branch<'t> {
+    pub(super) byte: u8,
+    pub(super) trie: u8,
+    pub(super) at: At<'t>,
+}
+
+/// What a branch leads to.
+pub(super) enum At<'t> {
+    /// A node, whose label begins with the byte.
+    Node(Block<'t>, Position),
+    /// What is left of a label behind the byte, a text of the tails, and then that label's end.
+    Tail(Range<usize>, End),
+}
+
+/// The end of a label.
+#[derive(Clone, Copy)]
+pub(super) struct End {
+    /// How it goes on, if the node has children.
+    pub(super) beyond: Option<Cursor>,
+    /// What the key holds that ends there.
+    pub(super) found: Option<Found>,
+}
+
+/// About how many leaves there are from the beginning of a block to the end of the next one.
+const LEAVES_AHEAD: [u64; 2] = [44, 66];
+
+impl<'t> Source<'t> {
+    pub(super) fn new<M: Deref<Target = [u8]>>(number: u8, trie: &'t Trie<M>) -> Self {
+        Self {
+            number,
+            names: trie.names(),
+            terminals: trie.part(Part::Terminals),
+            values: trie.part(Part::Values),
+            deleted: trie.part(Part::Deleted),
+            leaves: trie.shape.leaves,
+            keys: trie.shape.keys,
+            width: trie.shape.width,
+        }
+    }
+
+    /// The first of the children with which a cursor goes on.
+    #[inline(always)]
+    pub(super) fn first_child(&self, cursor: Cursor, vectors: Vectors) -> Result<Branch<'t>, TrieError> {
+        let down = cursor.down();
+        let group = group(self.names.nodes, down.offset(), down.slot(), cursor.skip(), vectors);
+        let (block, offset, slot) = group.ok_or(TrieError::Damaged)?;
+        if slot < FIRST_SLOTS {
+            self.fetch_next(block, offset);
+        }
+        let byte = block.edges()[slot as usize];
+        Ok(Branch { byte, trie: self.number, at: At::Node(block, Position::new(offset, slot)) })
+    }
+
+    /// The next child of the same parent.
+    #[inline(always)]
+    pub(super) fn sibling(&self, branch: &Branch<'t>) -> Option<Branch<'t>> {
+        let At::Node(mut block, last) = branch.at else { return None };
+        let mut position = Position(last.0 + 1);
+        if position.slot() == 0 {
+            let offset = last.offset() + block.length();
+            position = Position::new(offset, 0);
+            block = Block::at(self.names.nodes, offset)?;
+        }
+        let slot = position.slot();
+        let byte = block.edges()[slot as usize];
+        (block.first() >> slot & 1 == 0).then_some(Branch { byte, trie: branch.trie, at: At::Node(block, position) })
+    }
+
+    /// Asks for the block behind this one and its values: of each level, a walk takes the nodes in their order.
+    #[inline]
+    fn fetch_next(&self, block: Block<'t>, offset: usize) {
+        let next = self.names.nodes.get(offset + block.length()..);
+        if let Some(bytes) = next.and_then(|bytes| bytes.first_chunk::<NEXT_BYTES>()) {
+            bytes.iter().step_by(LINE).for_each(prefetch);
+        }
+        for leaf in LEAVES_AHEAD {
+            let byte = self.width.bytes(block.leaf_rank(0) + leaf);
+            self.values.get(byte as usize).into_iter().for_each(prefetch);
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn rest(&self, label: Label<'t>, vectors: Vectors) -> Result<Rest<'t>, TrieError> {
+        self.names.rest(label, vectors).ok_or(TrieError::Damaged)
+    }
+
+    /// The end of the label of the node in a slot.
+    #[inline(always)]
+    pub(super) fn end(&self, block: Block<'t>, slot: u32) -> End {
+        let (beyond, id) = if block.is_inner(slot) {
+            let skip = (block.inner() & below(slot)).count_ones();
+            let rank = terminal_rank(self.terminals, block.inner_rank(slot));
+            (Some(Cursor::children(self.number, block.down(), skip)), rank.map(|rank| self.leaves + rank))
+        } else {
+            (None, Some(block.leaf_rank(slot)).filter(|&leaf| leaf < self.leaves))
+        };
+        End { beyond, found: id.filter(|&id| id < self.keys).map(|id| self.held(id)) }
+    }
+
+    #[inline(always)]
+    fn held(&self, id: u64) -> Found {
+        match self.deleted.get((id / 8) as usize) {
+            Some(byte) if byte >> (id % 8) & 1 == 1 => Found::Deleted,
+            _ => Found::Value(self.width.get(self.values, id)),
+        }
+    }
+}
+
+/// In groups that begin before this slot the next block is asked for: often enough that it is, and not with each group.
+const FIRST_SLOTS: u32 = 8;
+const LINE: usize = 64;
+/// Blocks are not often longer.
+const NEXT_BYTES: usize = 7 * LINE;
