@@ -44,14 +44,15 @@ async fn a_new_node_is_given_what_it_should_hold_and_then_nothing_more() {
     let mut nodes = network(3).await;
     assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     let held = nodes[0].status().await.unwrap().shelf;
-    // Of four nodes three keep each list, so the fourth has about three quarters of all.
+    // Of four nodes three keep each list, so the fourth has three quarters of all keys on average; and, where the others all
+    // are in the other half of the keys, those in its own half, which here are a third of the postings.
     let new = Node::start(None, config(nodes.first())).await.unwrap();
     assert!(!new.status().await.unwrap().whole);
     new.net().joined().await;
     new.repaired().await;
     let status = new.status().await.unwrap();
     assert!(status.whole && status.repair.settled);
-    assert!(status.shelf.postings > held.postings / 3 && status.shelf.records > held.records / 3, "{status:?}");
+    assert!(status.shelf.postings > held.postings / 4 && status.shelf.records > held.records / 4, "{status:?}");
     assert_eq!(status.repair.taken, status.shelf.postings + status.shelf.records);
     nodes.push(new.clone());
     check(&nodes, COUNT).await;
