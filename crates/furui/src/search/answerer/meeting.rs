@@ -2,7 +2,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::super::message::{Cost, Found, Ranked, Refusal, Request, Response, Search, Term, Wants};
-use super::super::{ContentId, IdRange, Index, Peer};
+use super::super::{ContentId, IdRange, Index, Listing, Peer};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
@@ -122,7 +122,7 @@ impl Meeting {
                 return self.ask(exchange).unwrap_or_else(|| refused(Refusal::Invalid));
             }
             if self.waiting.is_empty() {
-                match self.meet_here(me, index) {
+                match self.meet_here(me, index, |size| size.whole) {
                     Ok(true) => continue,
                     Ok(false) => {}
                     Err(_) => return refused(Refusal::Failed),
@@ -141,7 +141,12 @@ impl Meeting {
                 self.whole = false;
                 self.narrow(&both);
             } else {
-                return refused(Refusal::Unreachable);
+                // A part of a list is better than none, where it is said to be one.
+                match self.meet_here(me, index, |size| size.ids > 0) {
+                    Ok(true) => self.whole = false,
+                    Ok(false) => return refused(Refusal::Unreachable),
+                    Err(_) => return refused(Refusal::Failed),
+                }
             }
         }
         let Self { range, seen, whole, .. } = *self;
@@ -215,10 +220,10 @@ impl Meeting {
         Some(self.waiting.swap_remove(place))
     }
 
-    /// Meets a list that this node keeps itself, if it does.
-    fn meet_here(&mut self, me: &Peer, index: &mut impl Index) -> Result<bool> {
+    /// Meets a list that this node keeps itself, if it does, and the list will do.
+    fn meet_here(&mut self, me: &Peer, index: &mut impl Index, will_do: impl Fn(Listing) -> bool) -> Result<bool> {
         let term = &self.others[self.at];
-        if !term.holders.contains(me) || !index.size(&term.word)?.whole {
+        if !term.holders.contains(me) || !will_do(index.size(&term.word)?) {
             return Ok(false);
         }
         let (mut both, mut next) = (Vec::new(), 0);
