@@ -467,6 +467,21 @@ fn lists_that_are_not_whole_are_asked_after_those_that_are() {
 }
 
 #[test]
+fn who_keeps_a_part_of_all_lists_and_is_alone_answers_and_says_so() {
+    for manner in [Manner::Silent, Manner::Liar] {
+        // Three nodes: each keeps every list.
+        let mut world = World::new(9, 3, 1000, &WORDS);
+        world.nodes[0].manner = manner;
+        world.nodes[1].manner = manner;
+        world.nodes[2].lists.whole = false;
+        let clauses = [clause(&["search", "filter"], &["table"])];
+        let outcome = world.run(query(&clauses, whole_answer(1)));
+        assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{manner:?}: {:?}", outcome.end);
+        assert_eq!(outcome.ids, world.truth(&clauses), "{manner:?}");
+    }
+}
+
+#[test]
 fn ids_are_ascending_and_none_comes_twice_in_a_union() {
     let mut world = World::new(9, 20, 5000, &WORDS);
     let clauses: Vec<Clause> = WORDS.iter().map(|(word, _)| clause(&[word], &[])).collect();
