@@ -3,9 +3,10 @@
     expect(unsafe_code, reason = "vector instructions are used after their presence was checked")
 )]
 
-use super::{LineBatch, generic};
+use super::{LineBatch, Room, generic, key_range};
 #[cfg(target_arch = "x86_64")]
 use super::{line_batch, line_inline, x86_64};
+use crate::hash::KeyHash;
 
 /// A line of a cache as eight lanes, little-endian words of 64 bits.
 pub(crate) type Line = [u8; 64];
@@ -24,7 +25,7 @@ enum Level {
     /// Only if AVX2, BMI1 and BMI2 were found: a proof that `unsafe` below relies on.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Only if AVX-512F and DQ, BMI1 and BMI2 were found, likewise.
+    /// Only if AVX-512F and DQ, BMI1, BMI2 and POPCNT were found, likewise.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
@@ -40,7 +41,9 @@ impl Lines {
         #[cfg(target_arch = "x86_64")]
         let bmi = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
         #[cfg(target_arch = "x86_64")]
-        let avx512 = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq");
+        let avx512 = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("popcnt");
         let levels = [
             #[cfg(target_arch = "x86_64")]
             (bmi && avx512).then_some(Level::Avx512),
@@ -170,8 +173,20 @@ impl Lines {
         }
     }
 
+    /// Writes the keys with hashes less than `bound` to the start of `below` and the others to that of `above`, both in
+    /// their order, and says how many are less. All three are of one length.
+    pub(super) fn split(self, keys: &[KeyHash], bound: u64, below: &mut Room, above: &mut Room) -> usize {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { key_range::split_avx512(keys, bound, below, above) },
+            _ => key_range::split(keys, bound, below, above),
+        }
+    }
+
     /// Sets for each key of the batch the bit of its choice in every lane of its line, and says for how many keys one of
-    /// them was not set. `None`, with nothing done, where eight keys at a time are no faster, or there is no line.
+    /// them was not set. `None`, with nothing done, where eight keys at a time are no faster, or not all have their lines
+    /// in the table.
     pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
@@ -201,9 +216,11 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
+    use std::mem::MaybeUninit;
+
+    use super::super::KeyRange;
     use super::*;
-    use crate::bits::scale;
-    use crate::hash::KeyHash;
+    use crate::bits::{least_of, scale};
 
     impl Lines {
         fn has_batches(self) -> bool {
@@ -277,7 +294,7 @@ mod tests {
                 let line = |key: KeyHash| scale(key.get(), lines);
                 let has_batches = way.has_batches() && lines > 0;
                 let context = format!("{way:?}, {lines}, {len}");
-                let batch = |keys, far| LineBatch { keys, multiplier, far };
+                let batch = |keys, far| LineBatch { keys: KeyRange::whole(keys), lines, first: 0, multiplier, far };
                 let mut plain = vec![[0; 64]; lines];
                 let mut table = plain.clone();
                 let told = way.set_batch(&mut table, batch(&keys[..len], false));
@@ -294,6 +311,36 @@ mod tests {
                     assert!(plain == table, "{context}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
+        let keys: Vec<KeyHash> = (0..900u64).map(|i| KeyHash::new(i.wrapping_mul(0x9E37_79B9_7F4A_7C15))).collect();
+        let way = Lines::detect();
+        if !way.has_batches() {
+            return;
+        }
+        fn batch(keys: KeyRange<'_>, first: usize) -> LineBatch<'_> {
+            LineBatch { keys, lines: 50, first, multiplier: 0x5851_F42D_4C95_7F2D, far: false }
+        }
+        let mut whole = vec![[0; 64]; 50];
+        let new = way.set_batch(&mut whole, batch(KeyRange::whole(&keys), 0));
+        assert!(new.is_some());
+
+        for first in [1, 25, 49] {
+            let mut parts = vec![[0; 64]; 50];
+            let (left, right) = parts.split_at_mut(first);
+            let (mut low_room, mut high_room) = ([MaybeUninit::uninit(); 900], [MaybeUninit::uninit(); 900]);
+            let [low, high] = KeyRange::whole(&keys).split(way, least_of(first, 50), &mut low_room, &mut high_room);
+            for (from, first, keys) in [(0, 0, high), (first, first, low), (first + 1, first + 1, high)] {
+                let part = if from == 0 { &mut *left } else { &mut right[from - first..] };
+                assert_eq!(way.set_batch(part, batch(keys, first)), None, "{first}");
+                assert!(!way.test_batch(part, batch(keys, first), &mut [false; 900]), "{first}");
+            }
+            let told = [way.set_batch(left, batch(low, 0)), way.set_batch(right, batch(high, first))];
+            assert_eq!(told.into_iter().sum::<Option<u64>>(), new, "{first}");
+            assert!(parts == whole, "{first}");
         }
     }
 }

@@ -6,6 +6,7 @@
 #[cfg(target_has_atomic = "64")]
 pub(crate) mod atomic;
 mod generic;
+mod key_range;
 mod line_batch;
 #[cfg(target_arch = "x86_64")]
 mod line_inline;
@@ -18,6 +19,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use key_range::{KeyRange, Room};
 pub(crate) use line_batch::LineBatch;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use vectors::Vectors;

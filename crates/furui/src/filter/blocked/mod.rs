@@ -5,7 +5,7 @@ use super::error::no_memory;
 use super::file::{BITS, META, Source, Stored, Writer};
 use super::probes::check_rate;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
-use crate::bits::arch::{Line, Lines};
+use crate::bits::arch::{KeyRange, Line, Lines};
 use crate::bits::{Buffer, prefetch};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
@@ -258,7 +258,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         let table = self.table.as_chunks_mut().0;
         let shape = Shape::whole(table.len(), self.probes);
-        Ok(probing::insert_all(self.vectors, table, shape, keys))
+        Ok(probing::insert_all(self.vectors, table, shape, KeyRange::whole(keys)))
     }
 }
 

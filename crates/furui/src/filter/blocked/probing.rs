@@ -1,6 +1,6 @@
 //! The bits of keys, tested and set: the loops in which a blocked filter spends its time.
 
-use crate::bits::arch::{Line, LineBatch, Lines, prefetch_at};
+use crate::bits::arch::{KeyRange, Line, LineBatch, Lines, prefetch_at};
 use crate::bits::scale;
 use crate::hash::KeyHash;
 
@@ -34,10 +34,9 @@ impl Shape {
         scale(key.get(), self.lines).wrapping_sub(self.first)
     }
 
-    /// The keys as a batch, if the table at hand is the whole one: parts get too few keys at once to gain by it.
-    fn batch<'a>(self, table: &[Line], keys: &'a [KeyHash]) -> Option<LineBatch<'a>> {
-        let whole = self.first == 0 && self.lines == table.len();
-        whole.then_some(LineBatch { keys, multiplier: MULTIPLIER, far: self.lines > CACHED })
+    fn batch(self, keys: KeyRange<'_>) -> LineBatch<'_> {
+        let Self { lines, first, .. } = self;
+        LineBatch { keys, lines, first, multiplier: MULTIPLIER, far: lines > CACHED }
     }
 }
 
@@ -174,7 +173,7 @@ fn call_insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) ->
 /// [`contains`] for every key, in as many `answers`. All keys have their lines in `table`.
 pub(super) fn contains_all(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
     match shape.probes {
-        8 if shape.batch(table, keys).is_some_and(|batch| vectors.test_batch(table, batch, answers)) => {}
+        8 if vectors.test_batch(table, shape.batch(KeyRange::whole(keys)), answers) => {}
         8 => test_all::<EIGHT>(vectors, table, shape, keys, answers),
         9.. => test_all::<MORE>(vectors, table, shape, keys, answers),
         _ => test_all::<LESS>(vectors, table, shape, keys, answers),
@@ -182,14 +181,14 @@ pub(super) fn contains_all(vectors: Lines, table: &[Line], shape: Shape, keys: &
 }
 
 /// [`insert`] for every key; says how often it was true. All keys have their lines in `table`.
-pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
+pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: KeyRange<'_>) -> u64 {
     match shape.probes {
-        8 => shape
-            .batch(table, keys)
-            .and_then(|batch| vectors.set_batch(table, batch))
-            .unwrap_or_else(|| set_all::<EIGHT>(vectors, table, shape, keys)),
-        9.. => set_all::<MORE>(vectors, table, shape, keys),
-        _ => set_all::<LESS>(vectors, table, shape, keys),
+        8 if keys.keys().len() >= 8 => vectors
+            .set_batch(table, shape.batch(keys))
+            .unwrap_or_else(|| set_all::<EIGHT>(vectors, table, shape, keys.keys())),
+        8 => set_all::<EIGHT>(vectors, table, shape, keys.keys()),
+        9.. => set_all::<MORE>(vectors, table, shape, keys.keys()),
+        _ => set_all::<LESS>(vectors, table, shape, keys.keys()),
     }
 }
 
