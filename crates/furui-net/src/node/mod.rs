@@ -214,8 +214,12 @@ fn record_key(id: ContentId) -> Vec<u8> {
 
 /// Asks a peer; `None` if there is no answer, or none that can be read.
 async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
-    let bytes = request.encode().ok()?;
-    Response::decode(&net.call(to, bytes).await.ok()?).ok()
+    send(net, to, request.encode().ok()?).await
+}
+
+/// The same with a request that is in bytes already.
+async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
+    Response::decode(&net.call(to, request).await.ok()?).ok()
 }
 
 /// Why a node does not start, or fails.

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::filling::Filling;
-use super::{Inner, Node, call, fetch, word_key};
+use super::{Inner, Node, fetch, send, word_key};
 
 /// For how long the keepers of a word and the size of its list are taken as they were.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -203,7 +203,7 @@ impl Node {
                     QueryEvent::Send { to, call: number, request } => {
                         let (net, answers) = (inner.net.clone(), answers.clone());
                         tasks.spawn(async move {
-                            let response = call(&net, &to, &request).await;
+                            let response = send(&net, &to, request).await;
                             let _ = answers.send(Came::Answer { call: number, response }).await;
                         });
                     }

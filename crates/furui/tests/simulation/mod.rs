@@ -296,7 +296,7 @@ impl World {
                         let parcel = Parcel { from: me, to: me, call: 0, content: Content::Holders(word) };
                         self.post(parcel, self.links.one_way * 4);
                     }
-                    QueryEvent::Send { to, call, request } => self.request(me, &to, call, &request),
+                    QueryEvent::Send { to, call, request } => self.request(me, &to, call, request),
                     QueryEvent::Page { places } => {
                         outcome.first_page.get_or_insert(self.now - begun);
                         outcome.ids.extend(places.iter().map(|place| place.id));
@@ -371,8 +371,7 @@ impl World {
         }
     }
 
-    fn request(&mut self, from: usize, to: &Peer, call: u64, request: &Request) {
-        let bytes = request.encode().expect("a machine's request fits into a message");
+    fn request(&mut self, from: usize, to: &Peer, call: u64, bytes: Vec<u8>) {
         match number(to).filter(|&to| to < self.nodes.len() && self.nodes[to].manner != Manner::Dead) {
             Some(to) => self.send(Parcel { from, to, call, content: Content::Request(bytes) }),
             None => self.post(Parcel { from, to: from, call, content: Content::Failure }, self.links.one_way * 2),
@@ -430,7 +429,7 @@ impl World {
             match event {
                 AnswerEvent::Send { to, call, request } => {
                     assert!(to != peer(node), "a node asks itself");
-                    self.request(node, &to, call, &request);
+                    self.request(node, &to, call, request);
                 }
                 AnswerEvent::Respond { call, response } => {
                     let bytes = response.encode().expect("a machine's answer fits into a message");

@@ -45,8 +45,8 @@ pub enum AnswerEvent {
         to: Peer,
         /// The number to name with the answer.
         call: u64,
-        /// What.
-        request: Request,
+        /// What: the bytes of a [`Request`].
+        request: Vec<u8>,
     },
 }
 
@@ -208,11 +208,11 @@ impl Answerer {
     fn go_on(&mut self, number: u64, mut meeting: Meeting, now: Duration, index: &mut impl Index) {
         loop {
             match meeting.next(&self.me, &self.shunned, now, index) {
-                Next::Send { exchange, request, bytes } => {
+                Next::Send { exchange, request } => {
                     let (call, to) = (self.number(), exchange.with.clone());
-                    meeting.sent(call, exchange, bytes, now);
+                    meeting.sent(call, exchange, request.len(), now);
                     self.calls.insert(call, number);
-                    self.events.push_back(AnswerEvent::Send { to, call, request: *request });
+                    self.events.push_back(AnswerEvent::Send { to, call, request });
                 }
                 Next::Wait => {
                     self.meetings.insert(number, meeting);

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::ops::Index;
 use std::time::Duration;
 
-use super::super::{Peer, Term, WordSize, limits};
+use super::super::{Peer, Response, Term, WordSize, limits};
 use super::branch::Branch;
 use super::{LOOKUP_TIMEOUT, PASSES, WordReport};
 
@@ -138,7 +138,17 @@ impl Words {
         None
     }
 
-    pub(super) fn on_size(&mut self, word: usize, from: Peer, size: WordSize) {
+    pub(super) fn on_response(&mut self, word: usize, from: Peer, response: Response) {
+        match response {
+            Response::Sizes(sizes) => match <[_; 1]>::try_from(sizes) {
+                Ok([size]) => self.on_size(word, from, size),
+                Err(_) => self.on_failure(word, from),
+            },
+            _ => self.on_failure(word, from),
+        }
+    }
+
+    fn on_size(&mut self, word: usize, from: Peer, size: WordSize) {
         let Stage::Sizing(sizing) = &mut self.words[word].stage else { return };
         sizing.waiting.retain(|waiting| *waiting != from);
         sizing.answers.push((from, size.ids, size.whole));
