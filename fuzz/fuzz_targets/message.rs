@@ -108,6 +108,7 @@ fn ask(responses: Vec<Response>, options: QueryOptions) {
                     None => querier.on_failure(call, now),
                 }
             }
+            Some(QueryEvent::Shun { .. }) => {}
             Some(QueryEvent::Page { places }) => {
                 for place in places {
                     assert!(last.is_none_or(|last| last < place), "a document out of order, or twice");

@@ -398,6 +398,87 @@ fn a_host_that_falls_silent_is_not_waited_for_to_the_end() {
 }
 
 #[test]
+fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
+    for manner in BAD.into_iter().filter(|manner| *manner != Manner::Dead) {
+        let mut world = World::new(7, 30, 1000, &WORDS);
+        // The replica that is asked first.
+        let bad = world.replicas("search")[0];
+        world.nodes[bad].manner = manner;
+        let clauses = [clause(&["search"], &[])];
+        let first = world.run(query(&clauses, whole_answer(1)));
+        assert_eq!(first.ids, world.truth(&clauses));
+        let asked = std::mem::take(&mut world.nodes[bad].asked);
+        assert!(asked > 0 && first.report.failures > 0, "{manner:?}");
+        assert!(!first.shun.is_empty() && first.shun.iter().all(|it| *it == peer(bad)), "{manner:?}: {:?}", first.shun);
+
+        // Whether the keepers are looked up, or known and the bad one the first of them.
+        let mut known = first.terms;
+        known[0].holders.sort_by_key(|holder| *holder != peer(bad));
+        for known in [vec![], known] {
+            let mut second = Querier::new(&clauses, known.clone(), whole_answer(2)).unwrap();
+            second.ask_last(first.shun.clone());
+            let second = world.run(second);
+            assert_eq!(second.ids, world.truth(&clauses));
+            assert_eq!((world.nodes[bad].asked, second.report.failures), (0, 0), "{manner:?}");
+            assert!(second.shun.is_empty() && second.took < first.took);
+        }
+    }
+}
+
+#[test]
+fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
+    for honest in 0..3 {
+        let mut world = World::new(7, 30, 1000, &WORDS);
+        let replicas = world.replicas("search");
+        for (place, &node) in replicas.iter().enumerate().filter(|(place, _)| *place != honest) {
+            world.nodes[node].manner = BAD[place];
+        }
+        let clauses = [clause(&["search"], &[])];
+        for last in [&replicas[..], &replicas[honest..=honest]] {
+            let mut querier = query(&clauses, whole_answer(1));
+            querier.ask_last(last.iter().map(|&node| peer(node)));
+            let outcome = world.run(querier);
+            assert!(outcome.is_done());
+            assert_eq!(outcome.ids, world.truth(&clauses));
+            // Who fails is blamed, whoever was to be asked last, and nobody else is.
+            assert!(!outcome.shun.contains(&peer(replicas[honest])));
+        }
+    }
+}
+
+#[test]
+fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search", "filter"], &[])];
+    let known = world.run(query(&clauses, whole_answer(1))).terms;
+    for word in ["search", "filter"] {
+        let first = world.replicas(word)[0];
+        world.nodes[first].lists.forget();
+    }
+    let outcome = world.run(Querier::new(&clauses, known, whole_answer(2)).unwrap());
+    assert!(outcome.is_done() && outcome.report.failures > 0);
+    assert_eq!(outcome.shun, []);
+
+    // Keepers of the other word that do not answer make none of the hosts look as if it were silent or lied, although the hosts
+    // wait for them.
+    for manner in BAD {
+        let mut world = World::new(8, 30, 1000, &WORDS);
+        for node in world.replicas("search") {
+            world.nodes[node].manner = manner;
+        }
+        let known = ["filter", "search"].map(|word| Term {
+            word: word.into(),
+            size: world.lists[word].len() as u64,
+            holders: world.replicas(word).into_iter().map(peer).collect(),
+        });
+        let outcome = world.run(Querier::new(&clauses, known.into(), whole_answer(3)).unwrap());
+        assert!(matches!(outcome.end, QueryEvent::Failed { .. }) && outcome.report.failures > 0);
+        let hosts: Vec<_> = world.replicas("filter").into_iter().map(peer).collect();
+        assert!(outcome.shun.iter().all(|peer| !hosts.contains(peer)), "{manner:?}: {:?}", outcome.shun);
+    }
+}
+
+#[test]
 fn the_first_page_of_a_large_answer_comes_before_the_rest() {
     let mut world = World::new(5, 30, 60_000, &WORDS);
     let clauses = [clause(&["the", "of"], &[])];

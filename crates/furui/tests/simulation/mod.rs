@@ -118,6 +118,8 @@ pub struct Node {
     pub answerer: Answerer,
     pub lists: Lists,
     pub manner: Manner,
+    /// How many requests of queriers it got.
+    pub asked: usize,
 }
 
 /// A message on its way.
@@ -146,6 +148,8 @@ pub struct Outcome {
     pub took: Duration,
     pub most_ids_held: usize,
     pub terms: Vec<Term>,
+    /// Whom later queries are to ask last.
+    pub shun: Vec<Peer>,
     pub report: Report,
 }
 
@@ -198,6 +202,7 @@ impl World {
             answerer: Answerer::new(peer(node)),
             lists: Lists { lists: HashMap::new(), whole: true, longest: 0 },
             manner: Manner::Honest,
+            asked: 0,
         });
         let mut world = Self {
             random,
@@ -286,6 +291,7 @@ impl World {
             took: Duration::ZERO,
             most_ids_held: 0,
             terms: vec![],
+            shun: vec![],
             report: Report::default(),
         };
         loop {
@@ -297,6 +303,7 @@ impl World {
                         self.post(parcel, self.links.one_way * 4);
                     }
                     QueryEvent::Send { to, call, request } => self.request(me, &to, call, request),
+                    QueryEvent::Shun { peer } => outcome.shun.push(peer),
                     QueryEvent::Page { places } => {
                         outcome.first_page.get_or_insert(self.now - begun);
                         outcome.ids.extend(places.iter().map(|place| place.id));
@@ -306,7 +313,7 @@ impl World {
                         assert!(querier.poll(self.now).is_none() && querier.deadline().is_none());
                         outcome.end = end;
                         outcome.took = self.now - begun;
-                        outcome.terms = querier.terms().cloned().collect();
+                        outcome.terms = querier.terms().collect();
                         outcome.report = querier.report();
                         return outcome;
                     }
@@ -382,10 +389,12 @@ impl World {
     fn arrive(&mut self, Parcel { from, to, call, content }: Parcel) {
         let (now, token) = (self.now, self.next);
         self.next += 1;
-        let Node { answerer, lists, manner } = &mut self.nodes[to];
+        let me = self.nodes.len();
+        let Node { answerer, lists, manner, asked } = &mut self.nodes[to];
         match content {
             Content::Request(bytes) => {
                 let request = Request::decode(&bytes).expect("what is sent is a message");
+                *asked += usize::from(from == me);
                 self.asked.insert(token, (from, call));
                 let manner = *manner;
                 self.settles += usize::from(matches!(request, Request::Settle(_)));

@@ -2,11 +2,10 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::super::message::{Cost, Found, Ranked, Refusal, Response, Search, Term, Wants};
-use super::super::{ContentId, IdRange, Index, Listing, Peer};
+use super::super::{ContentId, IdRange, Index, Listing, Peer, Shunned};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
-use super::shunned::Shunned;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use crate::error::Result;
 

@@ -39,10 +39,13 @@ impl Querier {
     /// Asks for the branch's next slice, if it is its turn.
     pub(super) fn ask(&mut self, number: usize, now: Duration) {
         let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
-        if let Some(silent) = &silent {
-            self.words.blame(silent.clone());
-        }
         let branch = &self.branches[number];
+        if let Some(silent) = &silent {
+            // What a host waits for others is not its fault.
+            let waits_for_others = branch.must().len() + branch.without().len() > 1;
+            let blame = &mut self.words.blame;
+            if waits_for_others { blame.excuse(silent.clone()) } else { blame.shun(silent.clone()) }
+        }
         if silent.is_none() && !branch.may_ask() {
             return;
         }

@@ -18,6 +18,12 @@ pub enum QueryEvent {
         /// What: the bytes of a [`Request`](super::super::Request).
         request: Vec<u8>,
     },
+    /// Let later queries ask others before this node ([`Querier::ask_last`](super::Querier::ask_last)), until it answers: it
+    /// did not in time, or not as the protocol says.
+    Shun {
+        /// Which.
+        peer: Peer,
+    },
     /// The next documents of the answer.
     Page {
         /// In the order of the answer; none has been in a page before. With the last one a later query goes on

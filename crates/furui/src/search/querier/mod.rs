@@ -1,6 +1,7 @@
 //! The asking side of a search.
 
 mod asking;
+mod blame;
 mod branch;
 mod calls;
 mod event;
@@ -45,10 +46,12 @@ const PASSES: u32 = 2;
 ///
 /// A query of two known words takes one search, which takes one exchange: two round trips, or three where the exchange
 /// has three messages, as those of large sets have, and of a page's only those of very large ones. Slices begin small and
-/// grow fourfold, so that the first page comes early and a rare intersection of long lists takes few rounds. A union's conjunctions are asked side by side, each held back until the others are as far.
+/// grow fourfold, so that the first page comes early and a rare intersection of long lists takes few rounds. A union's
+/// conjunctions are asked side by side, each held back until the others are as far.
 ///
 /// A node that fails, refuses, is too slow or breaks the protocol is asked no more while there is another replica; after
-/// some of these, the words are looked up anew; then the query fails. So it always ends.
+/// some of these, the words are looked up anew; then the query fails. So it always ends. Who let it wait, or lied, is named
+/// ([`QueryEvent::Shun`]), so that later queries can ask others first.
 ///
 /// Memory: at most [`limits::IDS`](super::limits::IDS) ids that wait for their turn, whatever the number of conjunctions,
 /// and as many and a page more that can be taken: until [`poll`](Self::poll) has handed them out, no others are asked for.
@@ -105,12 +108,19 @@ impl Querier {
         })
     }
 
+    /// Has others asked before these nodes, which did not answer lately: [`QueryEvent::Shun`].
+    pub fn ask_last(&mut self, peers: impl IntoIterator<Item = Peer>) {
+        peers.into_iter().for_each(|peer| self.words.blame.remember(peer));
+    }
+
     /// What is to be done next; `None` if there is nothing until an answer comes or the [`deadline`](Self::deadline).
     pub fn poll(&mut self, now: Duration) -> Option<QueryEvent> {
         if self.events.is_empty() && !self.over {
             self.advance(now);
         }
-        self.events.pop_front()
+        // The end, which is an event as well, is the last one.
+        let shun = self.words.blame.next_to_shun().map(|peer| QueryEvent::Shun { peer });
+        shun.or_else(|| self.events.pop_front())
     }
 
     /// Until when the querier can wait; then [`poll`](Self::poll) is to be called, whatever has come.
@@ -145,20 +155,23 @@ impl Querier {
     pub fn on_failure(&mut self, call: u64, now: Duration) {
         match self.calls.take(call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
-            Some(Call { to, of: Of::Slice(slice), .. }) => self.slice_failed(&slice, to, false, now),
+            Some(Call { to, of: Of::Slice(slice), .. }) => {
+                self.words.blame.shun(to);
+                self.slice_failed(&slice, false, now);
+            }
             None => {}
         }
     }
 
-    /// What was learnt of the words: for the next query with one of them.
-    pub fn terms(&self) -> impl Iterator<Item = &Term> {
-        self.words.iter().filter_map(Word::term)
+    /// What was learnt of the words, keepers that failed after the others: for the next query with one of them.
+    pub fn terms(&self) -> impl Iterator<Item = Term> {
+        self.words.terms()
     }
 
     /// What the query took so far, and with [`QueryOptions::explain`] round by round.
     pub fn report(&self) -> Report {
         let words = self.words.iter().filter_map(Word::report).collect();
-        Report { words, failures: self.words.failures(), ..self.report.clone() }
+        Report { words, failures: self.words.blame.in_query(), ..self.report.clone() }
     }
 
     /// Whether every list so far came from a node that says it has been given all that it should hold.

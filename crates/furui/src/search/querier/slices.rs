@@ -45,9 +45,15 @@ impl Querier {
                     self.branches[*branch].on_ranked(ranked.next, search.most);
                 }
             }
-            // Keepers of other words may have moved: whoever says so may be right.
-            Response::Refused(Refusal::Unreachable) => self.slice_failed(slice, host, true, now),
-            _ => self.slice_failed(slice, host, false, now),
+            Response::Refused(why) => {
+                self.words.blame.excuse(host);
+                // Keepers of other words may have moved: whoever says so may be right.
+                self.slice_failed(slice, why == Refusal::Unreachable, now);
+            }
+            _ => {
+                self.words.blame.shun(host);
+                self.slice_failed(slice, false, now);
+            }
         }
     }
 
@@ -72,7 +78,8 @@ impl Querier {
         // A keeper that was whole when it was last heard of, and no longer is: look for another, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
-            self.slice_failed(slice, host, true, now);
+            self.words.blame.excuse(host);
+            self.slice_failed(slice, true, now);
             return false;
         }
         self.whole &= whole;
@@ -82,8 +89,7 @@ impl Querier {
     }
 
     /// Has another host asked; if the words' keepers may have `moved`, or too many have failed, after a look-up.
-    pub(super) fn slice_failed(&mut self, slice: &Slice, host: Peer, moved: bool, now: Duration) {
-        self.words.blame(host);
+    pub(super) fn slice_failed(&mut self, slice: &Slice, moved: bool, now: Duration) {
         let branch = &mut self.branches[slice.branch];
         branch.on_failure();
         if moved || branch.failures().is_multiple_of(FAILURES_A_PASS) {

@@ -1,8 +1,8 @@
-use std::collections::HashMap;
 use std::ops::Index;
 use std::time::Duration;
 
 use super::super::{Peer, Response, Term, WordSize, limits};
+use super::blame::Blame;
 use super::branch::Branch;
 use super::{LOOKUP_TIMEOUT, PASSES, WordReport};
 
@@ -17,7 +17,7 @@ const EMPTY_WITNESSES: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Words {
     words: Vec<Word>,
-    blame: HashMap<Peer, u32>,
+    pub(super) blame: Blame,
 }
 
 /// A word, on the way from its name to the size and the keepers of its list.
@@ -43,8 +43,8 @@ enum Stage {
 struct Sizing {
     holders: Vec<Peer>,
     asked: Vec<Peer>,
-    /// Asked and silent.
-    waiting: Vec<Peer>,
+    /// Asked and silent, and since when.
+    waiting: Vec<(Peer, Duration)>,
     /// When the next is asked, if they still are.
     hedge_at: Duration,
     answers: Vec<(Peer, u64, bool)>,
@@ -69,6 +69,18 @@ impl Words {
 
     pub(super) fn len(&self) -> usize {
         self.words.len()
+    }
+
+    /// Those that are known, and their keepers in the order in which they are to be asked.
+    pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
+        self.words.iter().filter_map(Word::term).map(|term| self.in_order(term))
+    }
+
+    /// The term with those of its keepers last that failed most.
+    fn in_order(&self, term: &Term) -> Term {
+        let mut term = term.clone();
+        term.holders.sort_by_key(|holder| self.blame.of(holder));
+        term
     }
 
     pub(super) fn iter(&self) -> std::slice::Iter<'_, Word> {
@@ -120,9 +132,10 @@ impl Words {
             if !sizing.waiting.is_empty() && now < sizing.hedge_at {
                 return None;
             }
-            if let Some(next) = least_blamed(&self.blame, sizing.untried()).cloned() {
+            // The first of those that failed least.
+            if let Some(next) = sizing.untried().min_by_key(|peer| self.blame.of(peer)).cloned() {
                 sizing.asked.push(next.clone());
-                sizing.waiting.push(next.clone());
+                sizing.waiting.push((next.clone(), now));
                 sizing.hedge_at = now + HEDGE_AFTER;
                 return Some(next);
             }
@@ -131,10 +144,11 @@ impl Words {
                 return None;
             }
         }
-        // Those that are still silent were overtaken: others are asked before them.
-        let slow = std::mem::take(&mut sizing.waiting);
+        // Those that had as long as others are given, and are still silent.
+        let waiting = std::mem::take(&mut sizing.waiting);
         word.settle(now);
-        slow.into_iter().for_each(|peer| self.blame(peer));
+        let slow = waiting.into_iter().filter(|&(_, since)| now >= since + HEDGE_AFTER);
+        slow.for_each(|(peer, _)| self.blame.shun(peer));
         None
     }
 
@@ -144,13 +158,18 @@ impl Words {
                 Ok([size]) => self.on_size(word, from, size),
                 Err(_) => self.on_failure(word, from),
             },
+            Response::Refused(_) => {
+                if self.has_lost(word, &from) {
+                    self.blame.excuse(from);
+                }
+            }
             _ => self.on_failure(word, from),
         }
     }
 
     fn on_size(&mut self, word: usize, from: Peer, size: WordSize) {
         let Stage::Sizing(sizing) = &mut self.words[word].stage else { return };
-        sizing.waiting.retain(|waiting| *waiting != from);
+        sizing.waiting.retain(|(waiting, _)| *waiting != from);
         sizing.answers.push((from, size.ids, size.whole));
         for holder in size.holders {
             if sizing.holders.len() < limits::HOLDERS && !sizing.holders.contains(&holder) {
@@ -160,21 +179,17 @@ impl Words {
     }
 
     pub(super) fn on_failure(&mut self, word: usize, from: Peer) {
-        // If it is known by now, this one was overtaken, and is blamed for it already.
-        if let Stage::Sizing(sizing) = &mut self.words[word].stage {
-            sizing.waiting.retain(|waiting| *waiting != from);
-            self.blame(from);
+        if self.has_lost(word, &from) {
+            self.blame.shun(from);
         }
     }
 
-    /// Remembers that a node failed: others are asked before it.
-    pub(super) fn blame(&mut self, peer: Peer) {
-        *self.blame.entry(peer).or_default() += 1;
-    }
-
-    /// How many failures there were.
-    pub(super) fn failures(&self) -> u64 {
-        self.blame.values().map(|&failures| u64::from(failures)).sum()
+    /// Waits no more for a node to say how long the word's list is. Returns whether it still did: if that is known by now, the
+    /// node was overtaken, and is blamed for it already.
+    fn has_lost(&mut self, word: usize, from: &Peer) -> bool {
+        let Stage::Sizing(sizing) = &mut self.words[word].stage else { return false };
+        sizing.waiting.retain(|(waiting, _)| waiting != from);
+        true
     }
 
     /// Has a word looked up anew, if that was not done too often yet.
@@ -201,8 +216,7 @@ impl Words {
     pub(super) fn plan(&self, branch: &Branch) -> Option<Plan> {
         let terms = |numbers: &[usize]| -> Option<Vec<(usize, Term)>> {
             let terms = numbers.iter().map(|&number| {
-                let mut term = self.words[number].term()?.clone();
-                term.holders.sort_by_key(|holder| self.blame.get(holder));
+                let mut term = self.in_order(self.words[number].term()?);
                 term.holders.truncate(limits::REPLICAS);
                 Some((number, term))
             });
@@ -291,9 +305,4 @@ impl Sizing {
         let whole = || self.answers.iter().filter(|(_, _, whole)| *whole);
         whole().any(|&(_, ids, _)| ids > 0) || whole().count() >= EMPTY_WITNESSES
     }
-}
-
-/// The first of those that failed least.
-fn least_blamed<'a>(blame: &HashMap<Peer, u32>, peers: impl Iterator<Item = &'a Peer>) -> Option<&'a Peer> {
-    peers.min_by_key(|peer| blame.get(peer))
 }
