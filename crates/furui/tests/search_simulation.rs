@@ -381,6 +381,37 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
 }
 
 #[test]
+fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
+    for manner in BAD.into_iter().chain([Manner::Honest]) {
+        let mut world = World::new(3, 40, 1000, &WORDS);
+        world.named_first = 1;
+        let nearest = world.replicas("sieve")[0];
+        world.nodes[nearest].manner = manner;
+        let clauses = [clause(&["sieve"], &[])];
+        let outcome = world.run(query(&clauses, whole_answer(1)));
+        assert!(outcome.is_done());
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        let one_way = world.links.one_way;
+        match manner {
+            // A look-up takes two round trips, the length of the list one, and one its only slice.
+            Manner::Honest => assert_eq!((outcome.took, outcome.report.lookups), (one_way * 8, 1)),
+            Manner::Silent | Manner::Slow => {
+                assert_eq!(outcome.took, one_way * 8 + Duration::from_millis(300) + one_way * 4);
+                assert_eq!((outcome.report.lookups, outcome.shun), (2, vec![peer(nearest)]));
+            }
+            _ => assert!(outcome.took < Duration::from_secs(2), "{manner:?}: {:?}", outcome.took),
+        }
+    }
+    // Where there is no other, it is waited for.
+    let mut world = World::new(3, 1, 1000, &WORDS);
+    world.links.one_way = Duration::from_millis(400);
+    let clauses = [clause(&["sieve"], &[])];
+    let outcome = world.run(query(&clauses, whole_answer(1)));
+    assert_eq!(outcome.ids, world.truth(&clauses));
+    assert_eq!((outcome.report.messages, outcome.report.failures, outcome.shun), (2, 0, vec![]));
+}
+
+#[test]
 fn a_host_that_falls_silent_is_not_waited_for_to_the_end() {
     for seed in 0..10 {
         let mut world = World::new(seed, 40, 1000, &WORDS);

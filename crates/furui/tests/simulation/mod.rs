@@ -163,6 +163,8 @@ pub struct World {
     pub random: Random,
     pub nodes: Vec<Node>,
     pub links: Links,
+    /// How many of a word's keepers the first look-up of it in a query names; others name all.
+    pub named_first: usize,
     /// The truth.
     pub lists: BTreeMap<String, BTreeSet<ContentId>>,
     pub now: Duration,
@@ -208,6 +210,7 @@ impl World {
             random,
             nodes: nodes.collect(),
             links: Links::STEADY,
+            named_first: limits::REPLICAS,
             lists: BTreeMap::new(),
             now: Duration::ZERO,
             settles: 0,
@@ -283,6 +286,7 @@ impl World {
     /// Plays a query to its end.
     pub fn run(&mut self, mut querier: Querier) -> Outcome {
         let (begun, me) = (self.now, self.nodes.len());
+        let mut looked_up = BTreeSet::new();
         let mut outcome = Outcome {
             ids: vec![],
             pages: vec![],
@@ -336,7 +340,9 @@ impl World {
                 } else {
                     match parcel.content {
                         Content::Holders(word) => {
-                            let holders = self.replicas(&word).into_iter().map(peer).collect();
+                            let named =
+                                if looked_up.insert(word.clone()) { self.named_first } else { limits::REPLICAS };
+                            let holders = self.replicas(&word).into_iter().take(named).map(peer).collect();
                             querier.on_holders(&word, holders, self.now);
                         }
                         Content::Response(bytes) => match Response::decode(&bytes) {

@@ -9,8 +9,10 @@ mod honest;
 mod options;
 mod pages;
 mod report;
+mod sizing;
 mod slices;
 mod top;
+mod word;
 mod words;
 
 use std::collections::VecDeque;
@@ -22,14 +24,13 @@ use branch::Branch;
 use calls::{Call, Calls, Of};
 use slices::Traffic;
 use top::Top;
-use words::{Word, Words};
+use word::Word;
+use words::Words;
 
 pub use event::QueryEvent;
 pub use options::{QueryOptions, QueryRefused};
 pub use report::{Report, Round, WordReport};
 
-/// How long the network may look for the keepers of a word.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 /// Failures one after the other for which another replica is asked, before the words are looked up anew.
 const FAILURES_A_PASS: u32 = 3;
 /// How often a word's keepers are looked up.
