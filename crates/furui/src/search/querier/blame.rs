@@ -18,8 +18,7 @@ impl Blame {
         self.failures.insert(peer, 1);
     }
 
-    /// The node failed, and it may not be its fault: it refused, has not got what it should have and says so, or waits for
-    /// others.
+    /// The node failed, and it may not be its fault: it refused, or waits for others.
     pub(super) fn excuse(&mut self, peer: Peer) {
         *self.failures.entry(peer).or_default() += 1;
         self.in_query += 1;

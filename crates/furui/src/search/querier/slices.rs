@@ -64,7 +64,7 @@ impl Querier {
             self.report.rounds.push(Round {
                 clause: slice.branch,
                 words: slice.order.iter().map(|&word| self.words[word].name.clone()).collect(),
-                host: host.clone(),
+                host,
                 most: slice.search.most,
                 seen,
                 found,
@@ -78,7 +78,7 @@ impl Querier {
         // A keeper that was whole when it was last heard of, and no longer is: look for another, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
-            self.words.blame.excuse(host);
+            // The host may have all of its own list, and nobody else any of it: look-ups will tell.
             self.slice_failed(slice, true, now);
             return false;
         }
