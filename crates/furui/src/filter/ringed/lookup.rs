@@ -84,8 +84,8 @@ pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, hash: u64, mut offse
 
 /// Answers for many keys, in their order.
 ///
-/// In a table that is near, key by key. Else, of a batch, all first two bits are asked for before one is read; those keys whose bits are set stay for the next
-/// two. No answer is waited for or foreseen.
+/// In a table that is near, key by key. Else, of a batch, all first two bits are asked for before one is read; those keys
+/// whose bits are set stay for the next two. No answer is waited for or foreseen.
 pub(super) fn contains_all<'a>(
     words: &[[u8; 8]],
     ring: &Ring,
