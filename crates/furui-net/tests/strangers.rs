@@ -191,7 +191,8 @@ async fn strangers_store_only_what_a_node_may_have_to_keep() {
     for node in &nodes {
         let answer = stranger.call(&node.net().me(), request.encode().unwrap()).await.unwrap();
         match Response::decode(&answer).unwrap() {
-            Response::Stored { new: 1 } => stored += 1,
+            // It is not new where a neighbour's repair was faster.
+            Response::Stored { .. } => stored += 1,
             Response::Refused(Refusal::Invalid) => refused += 1,
             other => panic!("{other:?}"),
         }
