@@ -122,8 +122,8 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Of lines with more than `most` bytes it keeps some more than that many, so that they can be told apart, and not the
-    /// rest.
+    /// Of lines with more than `most` bytes it keeps some more than that many, so that they can be told apart, and not
+    /// the rest.
     pub fn cut(self, most: usize) -> Self {
         Self { cut: Some(most), ..self }
     }

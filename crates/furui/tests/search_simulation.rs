@@ -490,8 +490,8 @@ fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
     assert_eq!(outcome.ids, world.truth(&clauses));
     assert_eq!((outcome.report.failures, outcome.shun), (0, vec![]));
 
-    // Keepers of the other word that do not answer make none of the hosts look as if it were silent or lied, although the hosts
-    // wait for them.
+    // Keepers of the other word that do not answer make none of the hosts look as if it were silent or lied, although
+    // the hosts wait for them.
     for manner in BAD {
         let mut world = World::new(8, 30, 1000, &WORDS);
         for node in world.replicas("search") {

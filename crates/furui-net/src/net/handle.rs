@@ -188,8 +188,8 @@ impl Net {
         }
     }
 
-    /// Whether there is a connection with this very peer, proved by its key: if so, what comes or does not come from it is its
-    /// own doing.
+    /// Whether there is a connection with this very peer, proved by its key: if so, what comes or does not come from it
+    /// is its own doing.
     pub async fn is_connected(&self, peer: &Peer) -> bool {
         let (answer, receiver) = oneshot::channel();
         match self.tell(Command::IsConnected { peer: peer.clone(), answer }).await {

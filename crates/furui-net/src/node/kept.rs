@@ -7,8 +7,8 @@ use super::places::Places;
 use super::word_key;
 use crate::shelf::Shelf;
 
-/// Nodes that may have been around since all was taken over. When it were more, this node does not know of any list whether
-/// it has all of it, until it has taken over everything again.
+/// Nodes that may have been around since all was taken over. If there were more, this node does not know of any list
+/// whether it has all of it, until it has taken over everything again.
 const MET: usize = 1 << 13;
 
 /// What this node keeps, and of which lists it knows that it has been given all.
@@ -17,8 +17,9 @@ pub(super) struct Kept {
     me: Peer,
     /// Who is around, as of the last time that one of the nearest came or went.
     pub(super) near: Places,
-    /// Who was around when this node had last been given everything that it should hold then, and who has been since. A key
-    /// that it is to keep if all of them are there, it was to keep all the time: no list has been published past it.
+    /// Who was around when this node had last been given everything that it should hold then, and who has been since. A
+    /// key that it is to keep if all of them are there, it was to keep all the time: no list has been published past
+    /// it.
     since: Option<Places>,
 }
 
@@ -49,8 +50,8 @@ impl Kept {
 
 impl Index for Kept {
     /// A list is whole if it is one of those that this node was to keep when it was last given everything, and has been
-    /// ever since: when nodes go, it has others to keep, and of those not yet all; when nodes come, they are given some instead
-    /// of it, even if they go again.
+    /// ever since: when nodes go, it has others to keep, and of those not yet all; when nodes come, they are given some
+    /// instead of it, even if they go again.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));

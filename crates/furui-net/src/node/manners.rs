@@ -12,8 +12,8 @@ const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
 /// Which peers lately let this node wait, or lied to it: of the keepers of a key it asks others before them.
 ///
-/// What counts is what a peer does over a connection that its own key has opened; so nobody makes another look silent by
-/// naming a wrong address of it. Who answers, however late, was not silent.
+/// What counts is what a peer does over a connection that its own key has opened; so nobody makes another look silent
+/// by naming a wrong address of it. Who answers, however late, was not silent.
 ///
 /// Clones are the same memory.
 #[derive(Clone)]
@@ -28,8 +28,8 @@ impl Manners {
         Self { net, started: Instant::now(), shunned: Arc::new(Mutex::new(Shunned::new(SHUNNED_FOR))) }
     }
 
-    /// Asks a peer; `None` if there is no answer, or none that can be read. Of an answer it is taken note even if nobody waits
-    /// for it any more.
+    /// Asks a peer; `None` if there is no answer, or none that can be read. Of an answer it is taken note even if
+    /// nobody waits for it any more.
     pub(super) async fn ask(&self, to: &Peer, request: Vec<u8>) -> Option<Response> {
         let (manners, to) = (self.clone(), to.clone());
         let asking = tokio::spawn(async move {
@@ -61,7 +61,8 @@ impl Manners {
         self.shunned().peers(self.started.elapsed()).cloned().collect()
     }
 
-    /// The `n` nodes nearest to a key, those to be asked last at the end; if there are only such, the other keepers as well.
+    /// The `n` nodes nearest to a key, those to be asked last at the end; if there are only such, the other keepers as
+    /// well.
     pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| self.shunned().has(peer, now);

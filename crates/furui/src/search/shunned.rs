@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use super::{Peer, limits};
 
-/// Which peers lately did not answer, or not as the protocol says: others are asked before them, and they when nobody else
-/// is left.
+/// Which peers lately did not answer, or not as the protocol says: others are asked before them, and they when nobody
+/// else is left.
 ///
 /// Memory: [`limits::SHUNNED`] peers; of more, those that failed last.
 #[derive(Debug)]

@@ -101,8 +101,9 @@ impl Querier {
         }
     }
 
-    /// How many of the best are asked for: one more than are wanted, to know whether there are more. What comes after a place
-    /// in a union is known only with all that comes before it, as a document may have come there for another conjunction.
+    /// How many of the best are asked for: one more than are wanted, to know whether there are more. What comes after a
+    /// place in a union is known only with all that comes before it, as a document may have come there for another
+    /// conjunction.
     pub(super) fn depth(&self) -> usize {
         match self.options.after {
             Some(_) if self.branches.len() > 1 => limits::PAGE + 1,

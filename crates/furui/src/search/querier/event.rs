@@ -18,8 +18,8 @@ pub enum QueryEvent {
         /// What: the bytes of a [`Request`](super::super::Request).
         request: Vec<u8>,
     },
-    /// Let later queries ask others before this node ([`Querier::ask_last`](super::Querier::ask_last)), until it answers: it
-    /// did not in time, or not as the protocol says.
+    /// Let later queries ask others before this node ([`Querier::ask_last`](super::Querier::ask_last)), until it
+    /// answers: it did not in time, or not as the protocol says.
     Shun {
         /// Which.
         peer: Peer,

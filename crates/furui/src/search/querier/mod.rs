@@ -46,16 +46,17 @@ const PASSES: u32 = 2;
 /// ```
 ///
 /// A query of two known words takes one search, which takes one exchange: two round trips, or three where the exchange
-/// has three messages, as those of large sets have, and of a page's only those of very large ones. Slices begin small and
-/// grow fourfold, so that the first page comes early and a rare intersection of long lists takes few rounds. A union's
-/// conjunctions are asked side by side, each held back until the others are as far.
+/// has three messages, as those of large sets have, and of a page's only those of very large ones. Slices begin small
+/// and grow fourfold, so that the first page comes early and a rare intersection of long lists takes few rounds. A
+/// union's conjunctions are asked side by side, each held back until the others are as far.
 ///
-/// A node that fails, refuses, is too slow or breaks the protocol is asked no more while there is another replica; after
-/// some of these, the words are looked up anew; then the query fails. So it always ends. Who let it wait, or lied, is named
-/// ([`QueryEvent::Shun`]), so that later queries can ask others first.
+/// A node that fails, refuses, is too slow or breaks the protocol is asked no more while there is another replica;
+/// after some of these, the words are looked up anew; then the query fails. So it always ends. Who let it wait, or
+/// lied, is named ([`QueryEvent::Shun`]), so that later queries can ask others first.
 ///
-/// Memory: at most [`limits::IDS`](super::limits::IDS) ids that wait for their turn, whatever the number of conjunctions,
-/// and as many and a page more that can be taken: until [`poll`](Self::poll) has handed them out, no others are asked for.
+/// Memory: at most [`limits::IDS`](super::limits::IDS) ids that wait for their turn, whatever the number of
+/// conjunctions, and as many and a page more that can be taken: until [`poll`](Self::poll) has handed them out, no
+/// others are asked for.
 ///
 /// **Source.** The paper's section 2.1 (TFA) and 6.2 (chaining); there, the order is that of the words, the answer comes
 /// in one piece, and every list is sent whole.

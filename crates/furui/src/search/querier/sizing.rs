@@ -56,7 +56,8 @@ impl Sizing {
         Some(next)
     }
 
-    /// Whether the network is to look for others now: there are too few for one to be asked beside those that are silent.
+    /// Whether the network is to look for others now: there are too few for one to be asked beside those that are
+    /// silent.
     pub(super) fn wants_others(&self, now: Duration) -> bool {
         self.may_look() && self.hedge_at <= now && self.untried().next().is_none()
     }

@@ -113,7 +113,8 @@ impl Word {
         matches!(&self.stage, Stage::Known { term, .. } if term.size == 0)
     }
 
-    /// Whether its list comes from a node that should have all of it; nothing else is known of a word that was not needed.
+    /// Whether its list comes from a node that should have all of it; nothing else is known of a word that was not
+    /// needed.
     pub(super) fn is_whole(&self) -> bool {
         !matches!(self.stage, Stage::Known { whole: false, .. })
     }

@@ -79,8 +79,8 @@ impl Words {
         next
     }
 
-    /// The answer of a node that was asked for the size. If that is known by now, the node was overtaken, and is blamed for it
-    /// already.
+    /// The answer of a node that was asked for the size. If that is known by now, the node was overtaken, and is blamed
+    /// for it already.
     pub(super) fn on_response(&mut self, word: usize, from: Peer, response: Response) {
         let Some(sizing) = self.words[word].sizing() else { return };
         match response {
