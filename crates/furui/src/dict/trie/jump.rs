@@ -4,10 +4,13 @@
 //! entry is searched from the root. Buckets are lines of four entries and what does not fit is left out, so a search
 //! looks at one line for each length, whatever the keys are.
 
+use std::collections::VecDeque;
+
 use super::block::{Block, NODES, Position, below};
 use super::parts::Names;
 use super::search::group;
 use super::values::is_terminal;
+use super::writer::DIRECTORY_STEP;
 use crate::bits::{Vectors, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
@@ -94,8 +97,8 @@ impl Gain {
 impl Jump {
     /// The table of a trie that is written. Chooses lengths by what they save: levels skipped by the keys that jump, less
     /// what their entries and the searches in vain cost.
-    pub(super) fn choose(names: &Names<'_>, terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
-        let heavy = heavy(names, terminals, nodes, vectors);
+    pub(super) fn choose(names: &Names<'_>, directory: &[u8], terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
+        let heavy = heavy(names, directory, terminals, nodes, vectors);
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
         // The deepest level that a chosen length jumps to above or at a node, and the keys that jump below it.
@@ -187,64 +190,87 @@ const LEVELS_PER_BYTE: f64 = 8.0;
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
-fn heavy(names: &Names<'_>, terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
-    let (keys, blocks) = keys_below(names, terminals, nodes);
+fn heavy(names: &Names<'_>, directory: &[u8], terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
+    let mut counted = vectors.run(
+        #[inline(always)]
+        |_| count_keys(names.nodes, directory, terminals, nodes),
+    );
     let position = Position(u64::MAX);
-    let mut heavy = vec![Heavy { inner: 0, position, parent: 0, depth: 0, level: 0, keys: keys[0] }];
-    let (mut inner, mut groups, mut parent) = (0, 0, 0);
-    for (offset, block) in blocks {
-        let mut inners = block.inner();
-        while inners != 0 {
-            let slot = inners.trailing_zeros();
-            inners &= inners - 1;
-            inner += 1;
-            if keys[inner as usize] < MIN_KEYS {
-                continue;
-            }
-            // The parent of a heavy node is heavy, and parents come in the order of their children.
-            let group = groups + (block.first() & (below(slot) | 1 << slot)).count_ones();
-            while heavy[parent].inner + 1 < group {
-                parent += 1;
-            }
-            let position = Position::new(offset, slot);
-            let (depth, level) = (heavy[parent].depth, heavy[parent].level);
-            let depth = depth + 1 + rest(names, position, vectors).len();
-            heavy.push(Heavy { inner, position, parent, depth, level: level + 1, keys: keys[inner as usize] });
+    let root = counted.pop().map_or(0, |root| root.keys);
+    let mut heavy = vec![Heavy { inner: 0, position, parent: 0, depth: 0, level: 0, keys: root }];
+    let mut parent = 0;
+    for Counted { inner, above, position, keys } in counted.into_iter().rev() {
+        // The parent of a heavy node is heavy, and parents come in the order of their children.
+        while heavy[parent].inner < above {
+            parent += 1;
         }
-        groups += block.first().count_ones();
+        let (depth, level) = (heavy[parent].depth, heavy[parent].level);
+        let depth = depth + 1 + rest(names, position, vectors).len();
+        heavy.push(Heavy { inner, position, parent, depth, level: level + 1, keys });
     }
     heavy
 }
 
-/// How many keys are below every inner node, by rank, the root the first; and the blocks with their offsets.
-fn keys_below<'n>(names: &Names<'n>, terminals: &[u8], nodes: u64) -> (Vec<u32>, Vec<(usize, Block<'n>)>) {
-    let mut blocks = vec![];
-    let (mut offset, mut inners, mut groups) = (0, 1, 0);
-    while let Some(block) = Block::at(names.nodes, offset) {
-        blocks.push((offset, block));
-        offset += block.length();
-        inners += block.inner().count_ones() as usize;
-        groups += block.first().count_ones() as usize;
-    }
-    // The slots behind the last node count as groups of their own.
-    groups -= blocks.len() * NODES - nodes as usize;
-    let mut keys = vec![0u32; inners];
-    // Backwards, so that children come before their parent.
-    let mut last = (nodes as usize).wrapping_sub(1) % NODES;
-    for (_, block) in blocks.iter().rev() {
-        for slot in (0..=last).rev() {
-            let mut below = 1;
-            if block.is_inner(slot as u32) {
-                inners -= 1;
-                below = keys[inners] + u32::from(is_terminal(terminals, inners as u64));
+/// An inner node with many keys below, by rank, and the rank of its parent.
+struct Counted {
+    inner: u32,
+    above: u32,
+    position: Position,
+    keys: u32,
+}
+
+/// The inner nodes with at least [`MIN_KEYS`] keys below, the last first; behind them the root, whatever it has.
+///
+/// Backwards, children come before their parents, and in the same order: what waits are the counts of one level.
+#[inline(always)]
+fn count_keys(blocks: &[u8], directory: &[u8], terminals: &[u8], nodes: u64) -> Vec<Counted> {
+    let mut counted = vec![];
+    let mut waiting: VecDeque<u32> = VecDeque::new();
+    // The last inner node that was not yet met, and that to which the group at hand belongs: one behind it.
+    let (mut inner, mut above) = (None, 0);
+    let mut keys = 0;
+    let mut valid = !0 >> (nodes.wrapping_neg() % NODES as u64);
+    for start in directory.as_chunks().0.iter().rev() {
+        let offsets = std::iter::successors(Some(u64::from_le_bytes(*start) as usize), |&offset| {
+            Block::at(blocks, offset).map(|block| offset + block.length())
+        });
+        let offsets: Vec<usize> = offsets.take(DIRECTORY_STEP).collect();
+        for &offset in offsets.iter().rev() {
+            let Some(block) = Block::at(blocks, offset) else { continue };
+            let (mut left, mut firsts, inners) = (valid, block.first() & valid, block.inner() & valid);
+            valid = !0;
+            let inner = inner.get_or_insert_with(|| {
+                above = block.inner_rank(0) as u32 + inners.count_ones() - 1;
+                above
+            });
+            while left != 0 {
+                let group = left & (!0 << (firsts | 1).ilog2());
+                keys += (group & !inners).count_ones();
+                let mut within = group & inners;
+                while within != 0 {
+                    let slot = within.ilog2();
+                    within &= below(slot);
+                    let below = waiting.pop_front().unwrap_or(0);
+                    if below >= MIN_KEYS {
+                        let position = Position::new(offset, slot);
+                        counted.push(Counted { inner: *inner, above, position, keys: below });
+                    }
+                    keys += below + u32::from(is_terminal(terminals, u64::from(*inner)));
+                    *inner = inner.saturating_sub(1);
+                }
+                left ^= group;
+                // Otherwise the group begins in a block before.
+                if firsts & group != 0 {
+                    firsts &= left;
+                    waiting.push_back(std::mem::take(&mut keys));
+                    above = above.saturating_sub(1);
+                }
             }
-            keys[groups - 1] += below;
-            groups -= (block.first() >> slot & 1) as usize;
         }
-        last = NODES - 1;
     }
-    keys[0] += u32::from(is_terminal(terminals, 0));
-    (keys, blocks)
+    let keys = waiting.pop_front().unwrap_or(0) + u32::from(is_terminal(terminals, 0));
+    counted.push(Counted { inner: 0, above: 0, position: Position(u64::MAX), keys });
+    counted
 }
 
 /// The label of a node behind its first byte.

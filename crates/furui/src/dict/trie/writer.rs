@@ -228,7 +228,7 @@ impl Writer {
             tokens: tokens.as_chunks().0,
             long: &self.long,
         };
-        let jump = Jump::choose(&names, &terminals, nodes, vectors);
+        let jump = Jump::choose(&names, &self.directory, &terminals, nodes, vectors);
         let jump_lengths = jump.lengths;
         let mut body = self.nodes;
         let mut lengths = [body.len() as u64; PARTS];
