@@ -74,6 +74,18 @@ impl Rolling {
         Self(self.0.wrapping_mul(POWERS[run.length as usize]).wrapping_add(run.sum))
     }
 
+    /// The state alone, to be kept in memory.
+    #[inline(always)]
+    pub(crate) const fn state(self) -> u64 {
+        self.0
+    }
+
+    /// Goes on from a [`state`](Self::state).
+    #[inline(always)]
+    pub(crate) const fn resume(state: u64) -> Self {
+        Self(state)
+    }
+
     /// The hash of the bytes so far. The state alone would be none: its low bits depend only on those of the bytes.
     #[inline(always)]
     pub const fn finish(self) -> KeyHash {

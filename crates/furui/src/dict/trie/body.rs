@@ -43,6 +43,11 @@ impl Body {
         Ok(())
     }
 
+    /// Empty again, with the same room.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
     /// Zeros, until the length is a multiple of `align`.
     pub(super) fn pad(&mut self, align: usize) -> Result<(), TrieError> {
         let end = self.len.next_multiple_of(align);

@@ -1,7 +1,8 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
 //! From the question down: `mod` answers it, `search` goes from node to node, `block` and `labels` read the nodes,
-//! `jump` skips the upper ones; `writer` makes all of them as nodes come, `body` is where, `ends` their values; `skeleton` and `encode` bring the nodes of
+//! `jump` skips the upper ones; `writer` makes all of them as nodes come, `body` is where, `ends` their values
+//! (in `pieces` until all nodes are there); `skeleton` and `encode` bring the nodes of
 //! keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
 //! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
 
@@ -26,6 +27,7 @@ mod labels;
 mod matcher;
 mod merge;
 mod parts;
+mod pieces;
 mod search;
 mod skeleton;
 mod tokens;

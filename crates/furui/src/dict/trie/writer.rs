@@ -4,7 +4,7 @@ use super::codes::{Code, Dictionary};
 use super::ends::{EndParts, Ends};
 use super::jump::Jump;
 use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, WORD_TOKENS, place};
-use super::parts::{ALIGN, Names, PARTS, Parts};
+use super::parts::{ALIGN, Names, PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::Width;
 use super::{Found, Shape, TrieError};
@@ -50,7 +50,7 @@ impl Writer {
             block: vec![],
             directory: vec![],
             long: vec![],
-            ends: Ends::new(width, root),
+            ends: Ends::new(width, root)?,
             draft: Draft { inners: 1, ..Draft::default() },
             blocks: 0,
             group: 0,
@@ -161,7 +161,7 @@ impl Writer {
         self.draft.edges.push(edge);
         self.draft.first |= u64::from(first) << slot;
         self.draft.inner |= u64::from(inner) << slot;
-        self.ends.push(inner, terminal);
+        self.ends.push(inner, terminal)?;
         self.block_if_full()
     }
 
@@ -218,7 +218,7 @@ impl Writer {
         }
         let leaves = u64::from(self.draft.leaves);
         let width = self.ends.width();
-        let EndParts { keys, terminals, values, deleted } = self.ends.finish();
+        let EndParts { keys, terminals, mut values, deleted } = self.ends.finish()?;
         let Dictionary { places, texts, tokens } = dictionary;
         let tokens = if self.uses_tokens { tokens } else { vec![] };
         let names = Names {
@@ -233,11 +233,17 @@ impl Writer {
         let mut body = self.nodes;
         let mut lengths = [body.len() as u64; PARTS];
         let behind =
-            [self.directory, places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, values, deleted];
-        for (length, part) in lengths[1..].iter_mut().zip(behind) {
+            [self.directory, places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, vec![], deleted];
+        for ((part, length), bytes) in Part::ALL.iter().zip(&mut lengths).skip(1).zip(behind) {
             body.pad(ALIGN as usize)?;
-            body.extend(&part)?;
-            *length = part.len() as u64;
+            let start = body.len();
+            body.extend(&bytes)?;
+            while *part == Part::Values
+                && let Some(piece) = values.pop()?
+            {
+                body.extend(piece.bytes())?;
+            }
+            *length = (body.len() - start) as u64;
         }
         let parts = Parts::new(lengths).ok_or(TrieError::TooLarge("more bytes than this machine addresses"))?;
         let shape = Shape { keys, nodes, leaves, width, jump: jump_lengths, parts };

@@ -4,6 +4,7 @@ use std::ops::Range;
 use super::codebook::{Codebook, Number, hash_of, number};
 use super::path::Path;
 use super::records::Records;
+use super::text::Text;
 use crate::bits::Vectors;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::codes::{Code, Dictionary};
@@ -101,7 +102,7 @@ impl<'t> Labels<'t> {
 
     /// What a label is called that is whole in a source, if it has a code there and here.
     #[inline(always)]
-    pub(super) fn known(&self, source: u8, label: Label<'t>) -> Option<Number> {
+    pub(super) fn known(&self, source: u8, label: Label<'_>) -> Option<Number> {
         match number(label) {
             Some(number) => *self.known[usize::from(source)].get(number)?,
             None if matches!(label, Label::Empty) => self.book.empty(),
@@ -118,7 +119,7 @@ impl<'t> Labels<'t> {
 
     /// The next label, if it is a record of tokens that the merged trie has.
     #[inline]
-    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'t>, mut path: Path) -> Option<Path> {
+    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, mut path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
         let before = self.words.len();
         let mut text = Rolling::start(0);
@@ -155,17 +156,17 @@ impl<'t> Labels<'t> {
 
     /// The next label, whatever it is.
     #[inline]
-    pub(super) fn push_text(&mut self, text: &[u8], path: Path) -> Path {
-        if text.is_empty() {
+    pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
+        if text.len() == 0 {
             self.waiting.push(Waiting::Code(Code::Empty));
             return path;
         }
         let start = self.text.len() as u32;
-        self.text.extend_from_slice(text);
+        text.append_to(&mut self.text);
         let end = self.text.len() as u32;
-        let Some(run) = RollingRun::of(text) else {
+        let Some(run) = RollingRun::of(text.as_bytes()) else {
             self.waiting.push(Waiting::Rare { start, end });
-            return path.push_all(text);
+            return path.push_all(text.as_bytes());
         };
         let hash = hash_of(run);
         self.book.fetch(hash);
