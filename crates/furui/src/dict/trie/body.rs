@@ -18,6 +18,11 @@ impl Body {
         Ok(Self { bytes: zeroed(room)?, len: 0 })
     }
 
+    /// As [`with_room`](Self::with_room), in memory that goes back to the system with it.
+    pub(super) fn with_pages(room: usize) -> Result<Self, TrieError> {
+        Ok(Self { bytes: Buffer::pages(room).map_err(|_| TrieError::NoMemory(room))?, len: 0 })
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }

@@ -11,8 +11,8 @@ pub(super) struct Pieces {
     spare: Option<Body>,
 }
 
-/// How long a piece becomes: the system takes the memory of such ones back at once.
-const PIECE: usize = 2 << 20;
+/// How long a piece becomes.
+const PIECE: usize = 1 << 18;
 
 impl Pieces {
     pub(super) fn new() -> Result<Self, TrieError> {
@@ -30,7 +30,7 @@ impl Pieces {
 
     #[cold]
     fn begin(&mut self) -> Result<(), TrieError> {
-        let next = self.spare.take().map_or_else(|| Body::with_room(PIECE), Ok)?;
+        let next = self.spare.take().map_or_else(|| Body::with_pages(PIECE), Ok)?;
         self.full.push_back(std::mem::replace(&mut self.last, next));
         Ok(())
     }
