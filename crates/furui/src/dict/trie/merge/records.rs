@@ -14,7 +14,7 @@ pub(super) struct Records {
 }
 
 /// There is a place for so many keys.
-const KEYS: usize = 8;
+const KEYS: usize = 12;
 
 /// What words are multiplied by: 2⁶⁴ divided by the golden ratio.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -23,7 +23,7 @@ const TAG: u64 = !0 << Position::BITS;
 
 impl Records {
     pub(super) fn new(keys: u64, vectors: Vectors) -> Self {
-        Self { places: vec![0; (keys as usize / KEYS).next_power_of_two()], vectors }
+        Self { places: vec![0; (keys as usize / KEYS).max(1)], vectors }
     }
 
     /// The hash of a record of `count` tokens, whose place is asked for. Short ones are none the shorter as links and have
