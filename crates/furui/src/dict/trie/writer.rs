@@ -77,38 +77,16 @@ impl Writer {
         self.nodes.bytes()
     }
 
-    /// The next node's label has a code.
+    /// The next node's label. If it is a record, that was given before.
     #[inline(always)]
     pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
-        self.class(code);
+        self.draft.push_code(code);
         self.block_if_full()
     }
 
-    #[inline(always)]
-    fn class(&mut self, code: Code) {
-        let bit = 1u64 << self.draft.labels;
-        self.draft.labels += 1;
-        match code {
-            Code::Empty => {}
-            Code::One(code) => {
-                self.draft.one |= bit;
-                self.draft.codes.push(code);
-            }
-            Code::Two(code) => {
-                self.draft.two |= bit;
-                self.draft.codes.extend(code.to_le_bytes());
-            }
-            Code::Record => {
-                self.draft.one |= bit;
-                self.draft.two |= bit;
-            }
-        }
-    }
-
-    /// The next node's label is made of `count` tokens, which `words` are.
+    /// The next record is made of `count` tokens, which `words` are.
     #[inline]
-    pub(super) fn tokens(&mut self, words: &[u64], count: usize) -> Result<(), TrieError> {
-        self.class(Code::Record);
+    pub(super) fn tokens(&mut self, words: &[u64], count: usize) {
         self.uses_tokens = true;
         let mut nibbles = count * TOKEN_NIBBLES;
         self.draft.lengths.push(nibbles as u8);
@@ -117,24 +95,19 @@ impl Writer {
             self.draft.push_nibbles(word, now);
             nibbles -= now;
         }
-        self.block_if_full()
     }
 
-    /// The next node's label is that of the node at `position`.
-    pub(super) fn link(&mut self, position: Position) -> Result<(), TrieError> {
-        self.class(Code::Record);
+    /// The next record is that of the node at `position`.
+    pub(super) fn link(&mut self, position: Position) {
         let nibbles = link_nibbles(position);
         self.draft.lengths.push(LINK | nibbles as u8);
         self.draft.push_nibbles(position.0, nibbles);
-        self.block_if_full()
     }
 
-    /// The next node's label is the text at a place of its own.
-    pub(super) fn long(&mut self, place: u64) -> Result<(), TrieError> {
-        self.class(Code::Record);
+    /// The next record is the text at a place of its own.
+    pub(super) fn long(&mut self, place: u64) {
         self.draft.lengths.push(LINK | LONG_NIBBLES as u8);
         self.draft.push_nibbles(place, LONG_NIBBLES);
-        self.block_if_full()
     }
 
     /// A place for a text of its own.

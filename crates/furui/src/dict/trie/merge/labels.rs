@@ -7,6 +7,7 @@ use super::records::Records;
 use super::text::Text;
 use crate::bits::Vectors;
 use crate::dict::trie::TrieError;
+use crate::dict::trie::block::NODES;
 use crate::dict::trie::codes::{Code, Dictionary};
 use crate::dict::trie::encode::MAX_RARE;
 use crate::dict::trie::labels::{
@@ -35,7 +36,15 @@ pub(super) struct Labels<'t> {
     /// The numbers of a source's tokens here, or [`NONE`].
     inherited: Vec<Vec<u16>>,
     matcher: Matcher,
-    waiting: Vec<Waiting>,
+    /// How many labels wait.
+    count: usize,
+    /// The codes of labels; those that have none are in `rare`, or still to be looked for.
+    codes: [Code; NODES],
+    rare: [Rare; NODES],
+    /// Which labels are in `rare`: a bit each.
+    rares: u64,
+    sought: Vec<Sought>,
+    foreign: Vec<Sought>,
     /// The texts that wait, and the words of the records.
     text: Vec<u8>,
     words: Vec<u64>,
@@ -44,32 +53,23 @@ pub(super) struct Labels<'t> {
     long: HashMap<u64, (Vec<u8>, u64)>,
 }
 
-/// A label that is not written yet.
+/// A label without a code.
 #[derive(Clone, Copy)]
-enum Waiting {
-    Code(Code),
-    /// A text that may have a code.
-    Text {
-        start: u32,
-        end: u32,
-        hash: u64,
-    },
-    /// One that has none.
-    Rare {
-        start: u32,
-        end: u32,
-    },
-    /// A record that is none of the heir's: its text may have a code.
-    Foreign {
-        start: u32,
-        count: u32,
-        hash: u64,
-    },
-    Tokens {
-        start: u32,
-        count: u32,
-        hash: u64,
-    },
+enum Rare {
+    /// A record: where its words begin, and its tokens.
+    Tokens { start: u32, count: u32, hash: u64 },
+    /// A text that tokens cannot make.
+    Long { start: u32, end: u32 },
+}
+
+/// A label that may have a code: a text from `start` to `end`, or a record of which the words begin at `start`, with `end`
+/// tokens. The hash is that of the text.
+#[derive(Clone, Copy)]
+struct Sought {
+    slot: u32,
+    start: u32,
+    end: u32,
+    hash: u64,
 }
 
 /// A token that the merged trie does not have.
@@ -92,7 +92,12 @@ impl<'t> Labels<'t> {
             inherited: sources.iter().map(|source| numbers_of(source.tokens)).collect(),
             matcher: Matcher::new(&tokens),
             tokens,
-            waiting: vec![],
+            count: 0,
+            codes: [Code::Empty; NODES],
+            rare: [Rare::Long { start: 0, end: 0 }; NODES],
+            rares: 0,
+            sought: vec![],
+            foreign: vec![],
             text: vec![],
             words: vec![],
             records: Records::new(keys, vectors),
@@ -110,10 +115,16 @@ impl<'t> Labels<'t> {
         }
     }
 
+    #[inline(always)]
+    fn push(&mut self, code: Code) {
+        self.codes[self.count] = code;
+        self.count += 1;
+    }
+
     /// The next label, if it is known.
     #[inline(always)]
     pub(super) fn push_known(&mut self, known: Number, path: Path) -> Path {
-        self.waiting.push(Waiting::Code(self.book.code(known)));
+        self.push(self.book.code(known));
         path.push_run(self.book.run(known))
     }
 
@@ -143,14 +154,15 @@ impl<'t> Labels<'t> {
             self.words.truncate(before);
             return None;
         }
-        let waiting = if source == self.heir {
-            self.record(before, count)
+        let slot = self.count;
+        self.push(Code::Record);
+        if source == self.heir {
+            self.set_record(slot, before, count);
         } else {
             let hash = text.finish().get();
             self.book.fetch(hash);
-            Waiting::Foreign { start: before as u32, count: count as u32, hash }
-        };
-        self.waiting.push(waiting);
+            self.foreign.push(Sought { slot: slot as u32, start: before as u32, end: count as u32, hash });
+        }
         Some(path)
     }
 
@@ -158,90 +170,91 @@ impl<'t> Labels<'t> {
     #[inline]
     pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
         if text.len() == 0 {
-            self.waiting.push(Waiting::Code(Code::Empty));
+            self.push(Code::Empty);
             return path;
         }
+        let slot = self.count;
+        self.push(Code::Record);
         let start = self.text.len() as u32;
         text.append_to(&mut self.text);
         let end = self.text.len() as u32;
         let Some(run) = RollingRun::of(text.as_bytes()) else {
-            self.waiting.push(Waiting::Rare { start, end });
+            self.cut(slot, start, end);
             return path.push_all(text.as_bytes());
         };
         let hash = hash_of(run);
         self.book.fetch(hash);
-        self.waiting.push(Waiting::Text { start, end, hash });
+        self.sought.push(Sought { slot: slot as u32, start, end, hash });
         path.push_run(run)
     }
 
-    /// Writes the labels that wait.
+    /// Writes the labels that wait: step by step all of one sort, as branches are guessed best then.
     pub(super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
-        for i in 0..self.waiting.len() {
-            let settled = match self.waiting[i] {
-                Waiting::Text { start, end, hash } => {
-                    let text = &self.text[start as usize..end as usize];
-                    match self.book.find(text, hash) {
-                        Some(known) => Waiting::Code(self.book.code(known)),
-                        None => self.cut(start, end),
-                    }
-                }
-                Waiting::Rare { start, end } => self.cut(start, end),
-                Waiting::Foreign { start, count, hash } => {
-                    match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
-                        Some(known) => Waiting::Code(self.book.code(known)),
-                        None => self.record(start as usize, count as usize),
-                    }
-                }
-                Waiting::Code(_) | Waiting::Tokens { .. } => continue,
-            };
-            self.waiting[i] = settled;
-        }
-        for waiting in &self.waiting {
-            if let Waiting::Tokens { hash, .. } = waiting {
-                self.records.fetch_earlier(writer, *hash);
+        for i in 0..self.sought.len() {
+            let Sought { slot, start, end, hash } = self.sought[i];
+            match self.book.find(&self.text[start as usize..end as usize], hash) {
+                Some(known) => self.codes[slot as usize] = self.book.code(known),
+                None => self.cut(slot as usize, start, end),
             }
         }
-        for i in 0..self.waiting.len() {
-            match self.waiting[i] {
-                Waiting::Code(code) => writer.code(code)?,
-                Waiting::Tokens { start, count, hash } | Waiting::Foreign { start, count, hash } => {
+        for i in 0..self.foreign.len() {
+            let Sought { slot, start, end: count, hash } = self.foreign[i];
+            match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
+                Some(known) => self.codes[slot as usize] = self.book.code(known),
+                None => self.set_record(slot as usize, start as usize, count as usize),
+            }
+        }
+        for slot in ones(self.rares) {
+            if let Rare::Tokens { hash, .. } = self.rare[slot] {
+                self.records.fetch_earlier(writer, hash);
+            }
+        }
+        for slot in ones(self.rares) {
+            match self.rare[slot] {
+                Rare::Tokens { start, count, hash } => {
                     let count = count as usize;
                     let words = &self.words[start as usize..][..count.div_ceil(WORD_TOKENS)];
-                    match self.records.before(writer, words, count, hash) {
-                        Some(position) => writer.link(position)?,
-                        None => writer.tokens(words, count)?,
+                    match self.records.before(writer, slot, words, count, hash) {
+                        Some(position) => writer.link(position),
+                        None => writer.tokens(words, count),
                     }
                 }
-                Waiting::Text { start, end, .. } | Waiting::Rare { start, end } => {
-                    self.long(writer, start as usize..end as usize)?;
-                }
+                Rare::Long { start, end } => self.long(writer, start as usize..end as usize)?,
             }
         }
-        self.waiting.clear();
+        for &code in &self.codes[..self.count] {
+            writer.code(code)?;
+        }
+        (self.count, self.rares) = (0, 0);
+        self.sought.clear();
+        self.foreign.clear();
         self.text.clear();
         self.words.clear();
         Ok(())
     }
 
-    /// The label that a text without a code is.
+    /// Makes a record of a text without a code.
     #[inline]
-    fn cut(&mut self, start: u32, end: u32) -> Waiting {
+    fn cut(&mut self, slot: usize, start: u32, end: u32) {
         let text = &self.text[start as usize..end as usize];
         let before = self.words.len();
         if text.len() <= MAX_RARE
             && let Some(count) = self.matcher.cut_greedily(text, &mut self.words)
             && count * TOKEN_NIBBLES <= MAX_RECORD
         {
-            return self.record(before, count);
+            return self.set_record(slot, before, count);
         }
-        Waiting::Rare { start, end }
+        self.rare[slot] = Rare::Long { start, end };
+        self.rares |= 1 << slot;
     }
 
-    /// The label of `count` tokens, the words of which begin at `start`; their memory is asked for.
+    /// A label is `count` tokens, the words of which begin at `start`; their memory is asked for.
     #[inline(always)]
-    fn record(&self, start: usize, count: usize) -> Waiting {
+    fn set_record(&mut self, slot: usize, start: usize, count: usize) {
         let words = &self.words[start..][..count.div_ceil(WORD_TOKENS)];
-        Waiting::Tokens { start: start as u32, count: count as u32, hash: self.records.fetch(words, count) }
+        let hash = self.records.fetch(words, count);
+        self.rare[slot] = Rare::Tokens { start: start as u32, count: count as u32, hash };
+        self.rares |= 1 << slot;
     }
 
     /// Whether a record is made of the tokens of a text.
@@ -264,7 +277,8 @@ impl<'t> Labels<'t> {
                 place
             }
         };
-        writer.long(place)
+        writer.long(place);
+        Ok(())
     }
 
     pub(super) fn finish(self) -> Dictionary {
@@ -306,6 +320,15 @@ fn tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<Vec<Token>, TrieError
         return Err(TrieError::Damaged);
     }
     Ok(tokens)
+}
+
+/// The positions of the ones of a word.
+fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        first
+    })
 }
 
 fn text_of(token: &Token) -> &[u8] {

@@ -27,6 +27,10 @@ impl Order {
             self.items.sort_unstable();
             return &self.items;
         }
+        if let [first, second] = *self.items {
+            (self.items[0], self.items[1]) = (first.min(second), first.max(second));
+            return &self.items;
+        }
         let mut all = [u32::MAX; FEW];
         all[..count].copy_from_slice(&self.items);
         for &item in &all[..count] {

@@ -48,9 +48,17 @@ impl Records {
         }
     }
 
-    /// Where the record is already, if a link there is shorter. Otherwise it is about to be written.
+    /// Where the record of the label that comes `slot` labels after the next one is already, if a link there is shorter.
+    /// Otherwise it is about to be written.
     #[inline(always)]
-    pub(super) fn before(&mut self, writer: &Writer, words: &[u64], count: usize, hash: u64) -> Option<Position> {
+    pub(super) fn before(
+        &mut self,
+        writer: &Writer,
+        slot: usize,
+        words: &[u64],
+        count: usize,
+        hash: u64,
+    ) -> Option<Position> {
         let nibbles = count * TOKEN_NIBBLES;
         if nibbles <= NEAR_NIBBLES {
             return None;
@@ -64,7 +72,7 @@ impl Records {
         {
             return Some(position);
         }
-        self.places[place] = hash << Position::BITS | writer.position().0;
+        self.places[place] = hash << Position::BITS | (writer.position().0 + slot as u64);
         None
     }
 }
