@@ -37,7 +37,7 @@ impl Body {
         &mut self.bytes[..self.len]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn extend(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
         let end = self.len + bytes.len();
         if end > self.bytes.len() {

@@ -20,7 +20,7 @@ impl Pieces {
     }
 
     /// Adds bytes, all to one piece.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
         if self.last.len() + bytes.len() > PIECE && self.last.len() > 0 {
             self.begin()?;

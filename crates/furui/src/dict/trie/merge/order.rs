@@ -33,9 +33,14 @@ impl Order {
         }
         let mut all = [u32::MAX; FEW];
         all[..count].copy_from_slice(&self.items);
-        for &item in &all[..count] {
-            let smaller = all.iter().map(|&other| u32::from(other < item)).sum::<u32>();
-            self.items[smaller as usize] = item;
+        let mut smaller = [0u32; FEW];
+        for &item in &self.items {
+            for (smaller, &other) in smaller.iter_mut().zip(&all) {
+                *smaller += u32::from(item < other);
+            }
+        }
+        for (&place, &item) in smaller.iter().zip(&all[..count]) {
+            self.items[place as usize] = item;
         }
         &self.items
     }
