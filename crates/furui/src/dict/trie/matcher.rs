@@ -119,7 +119,7 @@ impl Matcher {
 
     /// As [`cut`](Self::cut), with the longest token at each place: not always the fewest, but with far fewer steps. Gives
     /// how many they are, and their words.
-    #[inline]
+    #[inline(always)]
     pub(super) fn cut_greedily(&self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
         let (mut count, mut word, mut shift) = (0, 0, 0);
         let mut rest = text;

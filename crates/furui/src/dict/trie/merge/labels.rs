@@ -27,6 +27,7 @@ use crate::hash::{Rolling, RollingRun};
 pub(super) struct Labels<'t> {
     names: Names<'t>,
     heir: u8,
+    vectors: Vectors,
     book: Codebook<'t>,
     /// By source and code.
     known: Vec<Vec<Option<Number>>>,
@@ -86,6 +87,7 @@ impl<'t> Labels<'t> {
         Ok(Self {
             names,
             heir,
+            vectors,
             known: sources.iter().map(|source| book.translate(source)).collect(),
             book,
             runs: tokens.iter().map_while(|token| RollingRun::of(text_of(token))).collect(),
@@ -100,7 +102,7 @@ impl<'t> Labels<'t> {
             foreign: vec![],
             text: vec![],
             words: vec![],
-            records: Records::new(keys, vectors),
+            records: Records::new(keys),
             long: HashMap::new(),
         })
     }
@@ -129,7 +131,7 @@ impl<'t> Labels<'t> {
     }
 
     /// The next label, if it is a record of tokens that the merged trie has.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, mut path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
         let before = self.words.len();
@@ -167,7 +169,7 @@ impl<'t> Labels<'t> {
     }
 
     /// The next label, whatever it is.
-    #[inline]
+    #[inline(always)]
     pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
         if text.len() == 0 {
             self.push(Code::Empty);
@@ -179,8 +181,7 @@ impl<'t> Labels<'t> {
         text.append_to(&mut self.text);
         let end = self.text.len() as u32;
         let Some(run) = RollingRun::of(text.as_bytes()) else {
-            self.cut(slot, start, end);
-            return path.push_all(text.as_bytes());
+            return self.push_long(slot, start, path);
         };
         let hash = hash_of(run);
         self.book.fetch(hash);
@@ -188,8 +189,23 @@ impl<'t> Labels<'t> {
         path.push_run(run)
     }
 
+    /// The label that is the text from `start` on, too long for a code.
+    #[cold]
+    fn push_long(&mut self, slot: usize, start: u32, path: Path) -> Path {
+        self.cut(slot, start, self.text.len() as u32);
+        path.push_all(&self.text[start as usize..])
+    }
+
     /// Writes the labels that wait: step by step all of one sort, as branches are guessed best then.
     pub(super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
+        self.vectors.run(
+            #[inline(always)]
+            |vectors| self.settle_with(writer, vectors),
+        )
+    }
+
+    #[inline(always)]
+    fn settle_with(&mut self, writer: &mut Writer, vectors: Vectors) -> Result<(), TrieError> {
         for i in 0..self.sought.len() {
             let Sought { slot, start, end, hash } = self.sought[i];
             match self.book.find(&self.text[start as usize..end as usize], hash) {
@@ -214,7 +230,7 @@ impl<'t> Labels<'t> {
                 Rare::Tokens { start, count, hash } => {
                     let count = count as usize;
                     let words = &self.words[start as usize..][..count.div_ceil(WORD_TOKENS)];
-                    match self.records.before(writer, slot, words, count, hash) {
+                    match self.records.before(writer, slot, words, count, hash, vectors) {
                         Some(position) => writer.link(position),
                         None => writer.tokens(words, count),
                     }
@@ -234,7 +250,7 @@ impl<'t> Labels<'t> {
     }
 
     /// Makes a record of a text without a code.
-    #[inline]
+    #[inline(always)]
     fn cut(&mut self, slot: usize, start: u32, end: u32) {
         let text = &self.text[start as usize..end as usize];
         let before = self.words.len();

@@ -10,7 +10,6 @@ use crate::dict::trie::writer::{Writer, link_nibbles};
 pub(super) struct Records {
     /// 24 bits of a hash and a position.
     places: Vec<u64>,
-    vectors: Vectors,
 }
 
 /// There is a place for so many keys.
@@ -22,8 +21,8 @@ const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 const TAG: u64 = !0 << Position::BITS;
 
 impl Records {
-    pub(super) fn new(keys: u64, vectors: Vectors) -> Self {
-        Self { places: vec![0; (keys as usize / KEYS).max(1)], vectors }
+    pub(super) fn new(keys: u64) -> Self {
+        Self { places: vec![0; (keys as usize / KEYS).max(1)] }
     }
 
     /// The hash of a record of `count` tokens, whose place is asked for. Short ones are none the shorter as links and have
@@ -58,6 +57,7 @@ impl Records {
         words: &[u64],
         count: usize,
         hash: u64,
+        vectors: Vectors,
     ) -> Option<Position> {
         let nibbles = count * TOKEN_NIBBLES;
         if nibbles <= NEAR_NIBBLES {
@@ -68,7 +68,7 @@ impl Records {
         let position = Position(entry & !TAG);
         if (entry ^ hash << Position::BITS) & TAG == 0
             && nibbles > link_nibbles(position)
-            && is_at(writer.written(), position, words, count, self.vectors)
+            && is_at(writer.written(), position, words, count, vectors)
         {
             return Some(position);
         }
