@@ -5,17 +5,15 @@ use super::codebook::{Codebook, Number, hash_of, number};
 use super::path::Path;
 use super::records::Records;
 use super::text::Text;
+use super::tokens::{merged_tokens, text_of};
 use crate::bits::Vectors;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::block::NODES;
 use crate::dict::trie::codes::{Code, Dictionary};
 use crate::dict::trie::encode::MAX_RARE;
-use crate::dict::trie::labels::{
-    Label, MAX_RECORD, MAX_TOKEN, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words,
-};
+use crate::dict::trie::labels::{Label, MAX_RECORD, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words};
 use crate::dict::trie::matcher::Matcher;
 use crate::dict::trie::parts::Names;
-use crate::dict::trie::tokens::MAX_TOKENS;
 use crate::dict::trie::writer::Writer;
 use crate::hash::{Rolling, RollingRun};
 
@@ -81,7 +79,7 @@ impl<'t> Labels<'t> {
     pub(super) fn new(sources: &[Names<'t>], heir: u8, keys: u64, vectors: Vectors) -> Result<Self, TrieError> {
         let names = sources[usize::from(heir)];
         let book = Codebook::new(names, vectors);
-        let tokens = tokens(names.tokens, sources)?;
+        let tokens = merged_tokens(names.tokens, sources)?;
         let numbers: HashMap<Token, u16> = tokens.iter().copied().zip(0..).collect();
         let numbers_of = |tokens: &[Token]| tokens.iter().map(|token| *numbers.get(token).unwrap_or(&NONE)).collect();
         Ok(Self {
@@ -306,38 +304,6 @@ impl<'t> Labels<'t> {
     }
 }
 
-/// The tokens of the merged trie: those of the heir, and one for every byte that a token or a code of any source has. Room
-/// for those that the heir lacks is made at the end.
-fn tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<Vec<Token>, TrieError> {
-    let is_token = |token: &Token| (1..=MAX_TOKEN).contains(&usize::from(token[MAX_TOKEN]));
-    if heir.len() > MAX_TOKENS || !heir.iter().all(is_token) {
-        return Err(TrieError::Damaged);
-    }
-    let mut occurs = [false; 256];
-    for source in sources {
-        let tokens = source.tokens.iter().filter(|token| is_token(token));
-        let bytes = tokens.flat_map(|token| &token[..usize::from(token[MAX_TOKEN])]);
-        bytes.chain(source.texts).for_each(|&byte| occurs[usize::from(byte)] = true);
-    }
-    for token in heir.iter().filter(|token| token[MAX_TOKEN] == 1) {
-        occurs[usize::from(token[0])] = false;
-    }
-    let missing = (0..=255).filter(|&byte| occurs[usize::from(byte)]);
-    let kept = heir.len().min(MAX_TOKENS - missing.clone().count());
-    let mut tokens = heir[..kept].to_vec();
-    tokens.extend(missing.map(|byte| {
-        let mut token = [0; MAX_TOKEN + 1];
-        (token[0], token[MAX_TOKEN]) = (byte, 1);
-        token
-    }));
-    let mut sorted: Vec<&[u8]> = tokens.iter().map(|token| &token[..usize::from(token[MAX_TOKEN])]).collect();
-    sorted.sort_unstable();
-    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(TrieError::Damaged);
-    }
-    Ok(tokens)
-}
-
 /// The positions of the ones of a word.
 fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -345,8 +311,4 @@ fn ones(mut word: u64) -> impl Iterator<Item = usize> {
         word &= word.wrapping_sub(1);
         first
     })
-}
-
-fn text_of(token: &Token) -> &[u8] {
-    &token[..usize::from(token[MAX_TOKEN])]
 }

@@ -19,6 +19,7 @@ mod queue;
 mod records;
 mod source;
 mod text;
+mod tokens;
 
 use cursor::Cursor;
 use labels::Labels;
@@ -51,9 +52,9 @@ impl Trie {
     /// together, to the end of the shortest label. Where only one trie has keys, its nodes are copied. A node is written
     /// when the walk meets it.
     ///
-    /// Cost: time linear in the nodes of all tries and the bytes of their labels; beside the trie 16 bytes for every
-    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it stands within one. If keys
-    /// are left out, a second walk over the merged trie.
+    /// Cost: time linear in the nodes of all tries and the bytes of their labels; beside the trie 12 bytes for every
+    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it stands within one; a byte a
+    /// key for places of records, some megabytes for codes. If keys are left out, a second walk over the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
     /// TRIE" (2011), where every node is a byte, so that a walk never stands within one.
