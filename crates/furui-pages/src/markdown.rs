@@ -3,14 +3,16 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::lines::Lines;
 use crate::{Page, html};
 
-/// What a Markdown text says: its first heading is the title; marks are left out, text and code stay. Metadata between
-/// `---` at the beginning, as of static sites, is no text.
+/// What a Markdown text says: marks are left out, text and code stay. Its title is that of the metadata at its beginning, as
+/// of static sites (between `---` in YAML, between `+++` in TOML), or else its first heading. Metadata are no text.
 pub fn markdown(source: &str) -> Page {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
+        | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
+        | Options::ENABLE_PLUSES_DELIMITED_METADATA_BLOCKS;
+    let mut metadata = String::new();
     let (mut text, mut title) = (Lines::default(), Lines::default());
     let (mut in_title, mut has_title, mut in_code, mut in_metadata) = (false, false, false, false);
     // The tags of a block of HTML come line by line, and are read when it ends.
@@ -40,7 +42,8 @@ pub fn markdown(source: &str) -> Page {
                     text.end_line();
                 }
             }
-            Event::Text(words) | Event::Code(words) if !in_metadata => {
+            Event::Text(words) if in_metadata => metadata.push_str(&words),
+            Event::Text(words) | Event::Code(words) => {
                 text.push(&words, in_code);
                 if in_title {
                     title.push(&words, false);
@@ -55,7 +58,25 @@ pub fn markdown(source: &str) -> Page {
             _ => {}
         }
     }
-    Page { title: title.finish(), text: text.finish(), ..Page::default() }
+    let heading = title.finish();
+    Page { title: title_in(&metadata).unwrap_or(heading), text: text.finish(), ..Page::default() }
+}
+
+/// The title in metadata, if it stands in one line: `title: …` or `title = …`, with or without quotes.
+fn title_in(metadata: &str) -> Option<String> {
+    let value = metadata.lines().find_map(|line| line.strip_prefix("title")?.trim_start().strip_prefix([':', '=']))?;
+    let value = value.trim();
+    let quote = value.chars().next().filter(|first| ['"', '\''].contains(first));
+    let title = match quote {
+        Some(quote) => {
+            let inside = value.strip_prefix(quote)?.strip_suffix(quote)?;
+            if quote == '"' { inside.replace("\\\"", "\"") } else { inside.replace("''", "'") }
+        }
+        // Of a text in several lines, a list or a reference, no word is here.
+        None if value.starts_with(['|', '>', '[', '{', '&', '*', '!', '#']) => return None,
+        None => value.to_owned(),
+    };
+    (!title.trim().is_empty()).then_some(title)
 }
 
 fn is_inline(tag: &TagEnd) -> bool {
@@ -71,7 +92,7 @@ mod tests {
     #[test]
     fn marks_are_left_out() {
         let read = markdown(
-            "---\ntitle: no\n---\n\nBefore *the* fi**rst**\nheading.\n\n# A `sieve` &amp; more\n\n- one\n- [two](http://x)\n\n\
+            "---\nlayout: no\n---\n\nBefore *the* fi**rst**\nheading.\n\n# A `sieve` &amp; more\n\n- one\n- [two](http://x)\n\n\
              | a | b |\n|---|---|\n| c | d |\n\n```rust\nlet x;\n  y\n```\n<div>in <b>a</b> block</div>\n\n## Not this\n",
         );
         assert_eq!(read.title, "A sieve & more");
@@ -79,6 +100,24 @@ mod tests {
             read.text,
             "Before the first heading.\nA sieve & more\none\ntwo\na\nb\nc\nd\nlet x;\ny\nin a block\nNot this"
         );
+    }
+
+    #[test]
+    fn metadata_may_have_the_title() {
+        let title = |metadata: &str| markdown(&format!("{metadata}\n# Heading\n\ntext\n")).title;
+        assert_eq!(title("---\nlayout: post\ntitle: Seen before: a sieve\n---\n"), "Seen before: a sieve");
+        assert_eq!(title("---\ntitle:   \"A \\\"sieve\\\"\"\n---\n"), "A \"sieve\"");
+        assert_eq!(title("---\ntitle: 'It''s one'\r\n---\n"), "It's one");
+        assert_eq!(title("+++\ntitle = \"In TOML\"\n+++\n"), "In TOML");
+        for none in [
+            "---\ntitle: >\n  folded\n---\n",
+            "---\nsubtitle: x\ntitles: y\n---\n",
+            "---\ntitle:\n---\n",
+            "---\ntitle: \"\n---\n",
+        ] {
+            assert_eq!(title(none), "Heading", "{none}");
+        }
+        assert_eq!(markdown("---\ntitle: no text\n---\nwords\n").text, "words");
     }
 
     proptest! {

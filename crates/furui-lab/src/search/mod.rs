@@ -27,7 +27,7 @@ pub(crate) use codings::{coded_sets, codings};
 pub(crate) use corpus::Corpus;
 pub(crate) use rates::{fig4, fig5};
 pub(crate) use three::three;
-pub(crate) use traffic::{cuts, fig7, fig8_and_9, table1};
+pub(crate) use traffic::{cuts, cuts_smaller_first, fig7, fig8_and_9, table1};
 pub(crate) use zipf::Shape;
 
 /// The k of the paper's rates: α from 2⁻¹ to 2⁻¹¹.

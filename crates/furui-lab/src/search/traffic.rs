@@ -22,6 +22,18 @@ const PAPER_BITS: u64 = 2164;
 /// How often the queries over all documents are drawn again to see the spread of what they say; over fewer, a quarter.
 const CUT_ROUNDS: u64 = 12;
 
+/// What is told of the cuts in rounds of queries.
+const CUTS: [&str; 8] = [
+    "mean, all rounds",
+    "mean, median round",
+    "mean, least",
+    "mean, most",
+    "cut of the max %, all rounds",
+    "max, median round",
+    "max, least",
+    "max, most",
+];
+
 /// What is read of the traffic of a round, and what joins those of all rounds.
 type Figure = fn(&Traffic) -> f64;
 type Join = fn(f64, f64) -> f64;
@@ -112,25 +124,11 @@ pub(super) fn bits_of_keys(corpus: &Corpus, tuned: &[u64], probes: u32) -> u64 {
 /// One large pair of lists outweighs hundreds of others, so what 5000 queries say is a matter of luck: here are the means of
 /// all pairs of words, by formula, and of many rounds of queries, with the middle and the range of what one round says.
 pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
-    let columns = [
-        "corpus",
-        "documents",
-        "ringed",
-        "fixed",
-        "cut of the mean %, all pairs, formula",
-        "mean, all rounds",
-        "mean, median round",
-        "mean, least",
-        "mean, most",
-        "cut of the max %, all rounds",
-        "max, median round",
-        "max, least",
-        "max, most",
-    ];
     let rounds = if options.quick { 3 } else { CUT_ROUNDS };
     let title =
         format!("Cuts by ringed filters, up to {rounds} rounds of {} queries (paper: 39 % and 73 %)", options.queries);
-    let mut table = Table::new("cuts", title, columns);
+    let columns = ["corpus", "documents", "ringed", "fixed", "cut of the mean %, all pairs, formula"];
+    let mut table = Table::new("cuts", title, columns.into_iter().chain(CUTS));
     options.bar.set_length(corpora.iter().map(|corpus| steps(corpus).len() as u64).sum());
     for corpus in corpora {
         let tuned = tuned_for(corpus)[4];
@@ -149,26 +147,12 @@ pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
         for &documents in &steps {
             let all_pairs = AllPairs::new(corpus, documents);
             let rounds = if documents == corpus.documents() { rounds } else { rounds / 4 + 1 };
-            let traffic: Vec<_> = (0..rounds)
-                .map(|round| {
-                    let workload = Workload::new(corpus, documents, 2, options.queries, options.seed + round);
-                    measure(&workload, &ways, false)
-                })
-                .collect::<Result<_, _>>()?;
+            let traffic = rounds_of(corpus, documents, rounds, options, &ways)?;
             options.bar.inc(1);
             for ((name, ringed, fixed_way), sums) in pairs.into_iter().zip(&mut sums) {
                 let bits = fixed[fixed_way - 2];
-                let cut = |ringed: f64, fixed: f64| 100.0 * (1.0 - ringed / fixed);
-                let mut row = vec![cut(all_pairs.ringed(7, gammas[ringed].gamma()), all_pairs.fixed(5, bits))];
-                let figures: [(Figure, Join); 2] =
-                    [(Traffic::mean, |a, b| a + b), (|traffic| traffic.max as f64, f64::max)];
-                for (figure, join) in figures {
-                    let of = |way: usize| traffic.iter().map(move |round| figure(&round[way]));
-                    let mut cuts: Vec<f64> = of(ringed).zip(of(fixed_way)).map(|(a, b)| cut(a, b)).collect();
-                    let median = median(&mut cuts);
-                    let all = |way| of(way).fold(0.0, join);
-                    row.extend([cut(all(ringed), all(fixed_way)), median, cuts[0], cuts[cuts.len() - 1]]);
-                }
+                let of_all = cut(all_pairs.ringed(7, gammas[ringed].gamma()), all_pairs.fixed(5, bits));
+                let row: Vec<f64> = [of_all].into_iter().chain(cuts_of_rounds(&traffic, ringed, fixed_way)).collect();
                 sums.iter_mut().zip(&row).for_each(|(sum, cut)| *sum += cut / steps.len() as f64);
                 let head = [
                     corpus.name.as_str().into(),
@@ -186,6 +170,64 @@ pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
         }
     }
     Ok(table)
+}
+
+/// The cuts where the smaller list is sent, as a node does it, at all documents: against fixed filters of any length.
+pub(crate) fn cuts_smaller_first(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
+    let rounds = if options.quick { 3 } else { CUT_ROUNDS };
+    let title = format!("Cuts where the smaller list is sent, {rounds} rounds of {} queries", options.queries);
+    let mut table =
+        Table::new("cuts-smaller-first", title, ["corpus", "bits of the fixed filter"].into_iter().chain(CUTS));
+    for corpus in corpora {
+        let mut fixed = [64, 128, 256, 1024, PAPER_BITS, 4096, tuned_for(corpus)[4]];
+        fixed.sort_unstable();
+        let choices = fixed.iter().map(|&bits| Choice::fixed(5, bits));
+        let ways: Vec<Way> = std::iter::once(Choice::ringed(7, Gamma::Whole, DELTA))
+            .chain(choices)
+            .map(|choice| (Order::SmallerFirst, choice))
+            .collect();
+        let traffic = rounds_of(corpus, corpus.documents(), rounds, options, &ways)?;
+        for (i, &bits) in fixed.iter().enumerate() {
+            let cuts = cuts_of_rounds(&traffic, 0, i + 1).map(Cell::from);
+            table.push([corpus.name.as_str().into(), bits.into()].into_iter().chain(cuts));
+        }
+    }
+    Ok(table)
+}
+
+/// What queries drawn again and again take, in so many ways.
+fn rounds_of(
+    corpus: &Corpus,
+    documents: u32,
+    rounds: u64,
+    options: &Options,
+    ways: &[Way],
+) -> Result<Vec<Vec<Traffic>>, Box<dyn Error>> {
+    (0..rounds)
+        .map(|round| {
+            let workload = Workload::new(corpus, documents, 2, options.queries, options.seed + round);
+            Ok(measure(&workload, ways, false)?)
+        })
+        .collect()
+}
+
+/// By how much `ringed` is below `fixed`, in %.
+fn cut(ringed: f64, fixed: f64) -> f64 {
+    100.0 * (1.0 - ringed / fixed)
+}
+
+/// The cuts by one way against another, of the mean and of the maximum: of all rounds together, of the round in the middle,
+/// the least and the most of a round.
+fn cuts_of_rounds(traffic: &[Vec<Traffic>], ringed: usize, fixed: usize) -> [f64; 8] {
+    let figures: [(Figure, Join); 2] = [(Traffic::mean, |a, b| a + b), (|traffic| traffic.max as f64, f64::max)];
+    let [mean, max] = figures.map(|(figure, join)| {
+        let of = |way: usize| traffic.iter().map(move |round| figure(&round[way]));
+        let mut cuts: Vec<f64> = of(ringed).zip(of(fixed)).map(|(a, b)| cut(a, b)).collect();
+        let median = median(&mut cuts);
+        let all = |way| of(way).fold(0.0, join);
+        [cut(all(ringed), all(fixed)), median, cuts[0], cuts[cuts.len() - 1]]
+    });
+    std::array::from_fn(|i| if i < 4 { mean[i] } else { max[i - 4] })
 }
 
 /// The bits of fixed filters, chosen when the corpus has half of its documents: in the paper, at 50,000 of 100,000.

@@ -67,6 +67,7 @@ pub(super) fn fig7(context: &Context) -> Result<Finding> {
 pub(super) fn cuts(context: &Context) -> Result<Finding> {
     let (corpora, data) = corpora(context)?;
     let table = search::cuts(&corpora, &options(context))?;
+    let smaller_first = search::cuts_smaller_first(&corpora, &options(context))?;
     let ways: Vec<[&str; 2]> = table.rows.iter().filter_map(|row| Some([row[2].text()?, row[3].text()?])).collect();
     let draw = |name: &str, what: &str, column: &str| {
         let title = format!("Cut of the {what}, by ringed filters against fixed ones at 2^-5");
@@ -107,12 +108,22 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
         brief(at_all(1, "max, least")),
         brief(at_all(1, "max, most")),
     ));
+    let least = |figure: &str| brief(smaller_first.range(figure, &[]).0);
     Ok(Finding {
         data,
         verdict,
         plots: vec![draw("cuts", "mean over all pairs", mean), draw("cuts-max", "maximum, the median round", max)],
-        tables: vec![table],
-        notes: vec!["The rows \"mean\" are the means over all numbers of documents.".to_owned()],
+        notes: vec![
+            "The rows \"mean\" are the means over all numbers of documents.".to_owned(),
+            format!(
+                "The paper sends the list of the word that is drawn first. Where the smaller one is sent, as a node does it, \
+                 ringed filters cut the mean of every round by {} % or more, whatever the length of the fixed ones, and the \
+                 maximum of the median round by {} % or more.",
+                least("mean, least"),
+                least("max, median round"),
+            ),
+        ],
+        tables: vec![table, smaller_first],
     })
 }
 
