@@ -71,7 +71,7 @@ fn answer(request: Request, responses: Vec<Response>) {
         while let Some(event) = answerer.poll() {
             match event {
                 AnswerEvent::Send { call, request, .. } => {
-                    request.encode().expect("it fits");
+                    Request::decode(&request).expect("it is one");
                     match responses.next() {
                         Some(response) => answerer.on_response(call, response, now, &mut Lists),
                         None => answerer.on_failure(call, now, &mut Lists),
@@ -102,12 +102,13 @@ fn ask(responses: Vec<Response>, options: QueryOptions) {
         match querier.poll(now) {
             Some(QueryEvent::Lookup { word }) => querier.on_holders(&word, vec![Peer::new(b"you", b"")], now),
             Some(QueryEvent::Send { call, request, .. }) => {
-                request.encode().expect("it fits");
+                Request::decode(&request).expect("it is one");
                 match responses.next() {
                     Some(response) => querier.on_response(call, response, now),
                     None => querier.on_failure(call, now),
                 }
             }
+            Some(QueryEvent::Shun { .. }) => {}
             Some(QueryEvent::Page { places }) => {
                 for place in places {
                     assert!(last.is_none_or(|last| last < place), "a document out of order, or twice");

@@ -19,8 +19,8 @@ const MAX_LINES: usize = 128 << 10;
 /// How long a block is gathered for, from its first bytes on, while more keep arriving: with a set on storage it pays
 /// to look many lines up together. Nobody notices the wait.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// The longest line. A longer one is an error, not a machine without memory.
-pub const MAX_LINE: usize = 1 << 30;
+/// The longest line, where lines are not [cut](Blocks::cut). A longer one is an error, not a machine without memory.
+const MAX_LINE: usize = 1 << 30;
 
 /// Some whole lines, each with its separator.
 pub struct Block<'a> {
@@ -90,6 +90,8 @@ pub struct Blocks<'a> {
     input_lines: u64,
     /// Blocks are large, and gathered with patience.
     large: bool,
+    /// Of how many bytes lines are cut short.
+    cut: Option<usize>,
 }
 
 struct Input {
@@ -116,7 +118,14 @@ impl<'a> Blocks<'a> {
             input: String::new(),
             input_lines: 0,
             large: false,
+            cut: None,
         }
+    }
+
+    /// Of lines with more than `most` bytes it keeps some more than that many, so that they can be told apart, and not
+    /// the rest.
+    pub fn cut(self, most: usize) -> Self {
+        Self { cut: Some(most), ..self }
     }
 
     /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has
@@ -208,10 +217,18 @@ impl<'a> Blocks<'a> {
             if let Some(input) = &self.current
                 && self.filled == self.buffer.len()
             {
-                if self.filled >= MAX_LINE {
-                    return Err(Error::Config(format!("{}: a line is longer than {MAX_LINE} bytes", input.name)));
+                match self.cut {
+                    // Only its end is wanted yet.
+                    Some(most) if self.filled > most => {
+                        self.filled = most + 1;
+                        scanned = self.filled;
+                    }
+                    Some(most) => self.buffer.resize((self.filled * 2).min(most + BLOCK), 0),
+                    None if self.filled >= MAX_LINE => {
+                        return Err(Error::Config(format!("{}: a line is longer than {MAX_LINE} bytes", input.name)));
+                    }
+                    None => self.buffer.resize(self.filled * 2, 0),
                 }
-                self.buffer.resize(self.filled * 2, 0);
             }
         }
     }
@@ -298,4 +315,33 @@ fn standard_input() -> io::Result<File> {
 fn standard_input() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn of_lines_that_are_cut_no_more_is_held_than_is_needed_to_tell_them_apart() {
+        const MOST: usize = 1 << 20;
+        let path = std::env::temp_dir().join(format!("furui-blocks-{}", std::process::id()));
+        let line = |length: usize| [vec![b'x'; length], b"\n".to_vec()].concat();
+        let lengths = [1, MOST, 7 * MOST + 5, 0, MOST + 1, 3, 4 * MOST];
+        fs::write(&path, lengths.map(line).concat().trim_ascii_end()).expect("a file for the test");
+        let interrupt = Interrupt::ignore();
+        let mut blocks = Blocks::new(std::slice::from_ref(&path), b'\n', &interrupt).cut(MOST);
+        let mut found = Vec::new();
+        while let Some(block) = blocks.next().expect("it can be read") {
+            found.extend(block.lines().map(<[u8]>::len));
+            assert_eq!(block.place(0), format!("{}: line {}", path.display(), found.len() - block.len() + 1));
+            assert!(blocks.buffer.len() <= MOST + BLOCK);
+        }
+        fs::remove_file(&path).expect("it is there");
+        assert_eq!(found.len(), lengths.len());
+        for (length, found) in lengths.into_iter().zip(found) {
+            assert!(if length > MOST { found > MOST } else { found == length }, "{length} bytes: {found}");
+        }
+    }
 }

@@ -8,6 +8,8 @@ mod support;
 
 use std::fs;
 
+use furui::search::MAX_TEXT;
+use furui_net::http::MAX_LINE;
 use node::FakeNode;
 use support::{TempDir, failure, run, stdout};
 
@@ -59,6 +61,33 @@ fn lines_that_are_no_documents_are_named_and_left_out() {
     assert_eq!(errors.len(), 4);
     let message = failure(&["publish", "--strict", "--node", &node.url(), &file], b"");
     assert!(message.contains("some.jsonl: line 3: no document"), "{message}");
+}
+
+#[test]
+fn a_line_that_is_too_long_is_named_and_left_out() {
+    let dir = TempDir::new();
+    let document = |number: usize, text: &str| format!("{{\"url\":\"u:{number}\",\"text\":\"{text}\"}}\n");
+    // Blanks alone are no document either, if nobody looks what is behind them.
+    let blank = " ".repeat(MAX_LINE) + &document(3, "behind");
+    let escaped = "\\u0061\\u0020".repeat(MAX_TEXT / 2);
+    let lines = [document(1, "one"), document(2, &"two ".repeat(MAX_LINE)), blank, document(4, &escaped)].concat();
+    let file = dir.file("long.jsonl", lines.as_bytes());
+    for (args, input, place) in [(&[&*file][..], &b""[..], "long.jsonl"), (&[], lines.as_bytes(), "standard input")] {
+        let node = FakeNode::new();
+        let output = run(&[&["publish", "--node", &node.url()], args].concat(), input);
+        assert_eq!(output.status.code(), Some(0));
+        assert_eq!(text(&output.stdout), "2 documents: 2 new, 0 known; 2 left out\n");
+        let why = format!("a line of more than {MAX_LINE} bytes; publish the document in parts; left out");
+        let errors: Vec<&str> = text(&output.stderr).lines().collect();
+        assert_eq!(errors.len(), 2);
+        for (error, number) in errors.iter().zip([2, 3]) {
+            assert!(error.ends_with(&format!("{place}: line {number}: {why}")), "{error}");
+        }
+        assert!(node.records().iter().any(|record| record.url == "u:4" && record.text.len() == MAX_TEXT));
+    }
+    let node = FakeNode::new();
+    let message = failure(&["publish", "--strict", "--node", &node.url(), &file], b"");
+    assert!(message.contains("long.jsonl: line 2: a line of more than 8388608 bytes"), "{message}");
 }
 
 #[test]

@@ -2,12 +2,18 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;
+mod local;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{check, config, document, network};
 use furui::search::{
     ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
 };
 use furui_net::net::{MAX_MESSAGE, Net};
+use furui_net::node::SearchOptions;
 
 /// What a hostile node does with a request.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +116,65 @@ async fn keepers_that_name_wrong_ranks_are_left_for_others() {
     found_in_spite_of(Manner::WrongRanks).await;
 }
 
+/// The answer of one that keeps nothing to what is no part of a search.
+fn of_one_that_keeps_nothing(request: &Request) -> Option<Response> {
+    match request {
+        Request::Compare { .. } => Some(Response::Compared { state: 1, lists: vec![], more: false }),
+        Request::List { words, .. } => Some(Response::Listed(vec![Listed::default(); words.len()])),
+        Request::Withdrawn { .. } => Some(Response::Keys { keys: vec![], more: false }),
+        Request::Store { .. } => Some(Response::Stored { new: 0 }),
+        Request::Size { .. } | Request::Search(_) | Request::Meet(_) | Request::Settle(_) | Request::Fetch { .. } => {
+            None
+        }
+        Request::Withdraw { .. } | Request::Locks { .. } => Some(Response::Refused(Refusal::Failed)),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
+    let nodes = local::network(5).await;
+    let text = |number: usize| format!("word x{number}");
+    let documents: Vec<_> =
+        (0..200).map(|number| local::document(format!("http://a.example/{number}"), text(number))).collect();
+    assert_eq!(nodes[1].publish(documents.clone(), false).await.unwrap().new, 200);
+
+    let (silent, mut inbound) = Net::start(config(Some(&nodes[0]))).await.unwrap();
+    silent.joined().await;
+    let (who_asks, asked) = (nodes[0].net().me(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&asked);
+    tokio::spawn(async move {
+        let mut kept = Vec::new();
+        while let Some(request) = inbound.recv().await {
+            match of_one_that_keeps_nothing(&Request::decode(&request.request).unwrap()) {
+                Some(response) => request.reply.send(response.encode().unwrap()).unwrap(),
+                None => {
+                    count.fetch_add(usize::from(request.from == who_asks), Ordering::SeqCst);
+                    kept.push(request.reply);
+                }
+            }
+        }
+    });
+    for node in &nodes {
+        node.net().refresh().await;
+    }
+    local::repaired(&nodes).await;
+
+    // Words of one document each, of which it is the nearest keeper.
+    let peers: Vec<_> = nodes.iter().map(|node| node.net().me()).chain([silent.me()]).collect();
+    let its = |number: &usize| local::keepers_among(peers.clone(), &format!("x{number}"))[0] == silent.me();
+    for (turn, number) in (0..200).filter(its).take(6).enumerate() {
+        let options = SearchOptions { limit: None, ranked: false, ..SearchOptions::default() };
+        let answer = local::search(&nodes[0], &format!("x{number}"), options).await.unwrap();
+        assert_eq!(answer.ids, BTreeSet::from([documents[number].id]));
+        if turn == 0 {
+            assert_ne!(asked.swap(0, Ordering::SeqCst), 0);
+        }
+    }
+    // Neither for the lengths of lists, nor for slices of them, nor for records.
+    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    local::shut_down(&nodes).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strangers_store_only_what_a_node_may_have_to_keep() {
     let nodes = network(14).await;
@@ -126,7 +191,8 @@ async fn strangers_store_only_what_a_node_may_have_to_keep() {
     for node in &nodes {
         let answer = stranger.call(&node.net().me(), request.encode().unwrap()).await.unwrap();
         match Response::decode(&answer).unwrap() {
-            Response::Stored { new: 1 } => stored += 1,
+            // It is not new where a neighbour's repair was faster.
+            Response::Stored { .. } => stored += 1,
             Response::Refused(Refusal::Invalid) => refused += 1,
             other => panic!("{other:?}"),
         }

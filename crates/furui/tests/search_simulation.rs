@@ -381,6 +381,37 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
 }
 
 #[test]
+fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
+    for manner in BAD.into_iter().chain([Manner::Honest]) {
+        let mut world = World::new(3, 40, 1000, &WORDS);
+        world.named_first = 1;
+        let nearest = world.replicas("sieve")[0];
+        world.nodes[nearest].manner = manner;
+        let clauses = [clause(&["sieve"], &[])];
+        let outcome = world.run(query(&clauses, whole_answer(1)));
+        assert!(outcome.is_done());
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        let one_way = world.links.one_way;
+        match manner {
+            // A look-up takes two round trips, the length of the list one, and one its only slice.
+            Manner::Honest => assert_eq!((outcome.took, outcome.report.lookups), (one_way * 8, 1)),
+            Manner::Silent | Manner::Slow => {
+                assert_eq!(outcome.took, one_way * 8 + Duration::from_millis(300) + one_way * 4);
+                assert_eq!((outcome.report.lookups, outcome.shun), (2, vec![peer(nearest)]));
+            }
+            _ => assert!(outcome.took < Duration::from_secs(2), "{manner:?}: {:?}", outcome.took),
+        }
+    }
+    // Where there is no other, it is waited for.
+    let mut world = World::new(3, 1, 1000, &WORDS);
+    world.links.one_way = Duration::from_millis(400);
+    let clauses = [clause(&["sieve"], &[])];
+    let outcome = world.run(query(&clauses, whole_answer(1)));
+    assert_eq!(outcome.ids, world.truth(&clauses));
+    assert_eq!((outcome.report.messages, outcome.report.failures, outcome.shun), (2, 0, vec![]));
+}
+
+#[test]
 fn a_host_that_falls_silent_is_not_waited_for_to_the_end() {
     for seed in 0..10 {
         let mut world = World::new(seed, 40, 1000, &WORDS);
@@ -394,6 +425,87 @@ fn a_host_that_falls_silent_is_not_waited_for_to_the_end() {
         assert!(outcome.is_done());
         assert_eq!(outcome.ids, world.truth(&clauses));
         assert!(outcome.took < Duration::from_secs(4), "{:?}", outcome.took);
+    }
+}
+
+#[test]
+fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
+    for manner in BAD.into_iter().filter(|manner| *manner != Manner::Dead) {
+        let mut world = World::new(7, 30, 1000, &WORDS);
+        // The replica that is asked first.
+        let bad = world.replicas("search")[0];
+        world.nodes[bad].manner = manner;
+        let clauses = [clause(&["search"], &[])];
+        let first = world.run(query(&clauses, whole_answer(1)));
+        assert_eq!(first.ids, world.truth(&clauses));
+        let asked = std::mem::take(&mut world.nodes[bad].asked);
+        assert!(asked > 0 && first.report.failures > 0, "{manner:?}");
+        assert!(!first.shun.is_empty() && first.shun.iter().all(|it| *it == peer(bad)), "{manner:?}: {:?}", first.shun);
+
+        // Whether the keepers are looked up, or known and the bad one the first of them.
+        let mut known = first.terms;
+        known[0].holders.sort_by_key(|holder| *holder != peer(bad));
+        for known in [vec![], known] {
+            let mut second = Querier::new(&clauses, known.clone(), whole_answer(2)).unwrap();
+            second.ask_last(first.shun.clone());
+            let second = world.run(second);
+            assert_eq!(second.ids, world.truth(&clauses));
+            assert_eq!((world.nodes[bad].asked, second.report.failures), (0, 0), "{manner:?}");
+            assert!(second.shun.is_empty() && second.took < first.took);
+        }
+    }
+}
+
+#[test]
+fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
+    for honest in 0..3 {
+        let mut world = World::new(7, 30, 1000, &WORDS);
+        let replicas = world.replicas("search");
+        for (place, &node) in replicas.iter().enumerate().filter(|(place, _)| *place != honest) {
+            world.nodes[node].manner = BAD[place];
+        }
+        let clauses = [clause(&["search"], &[])];
+        for last in [&replicas[..], &replicas[honest..=honest]] {
+            let mut querier = query(&clauses, whole_answer(1));
+            querier.ask_last(last.iter().map(|&node| peer(node)));
+            let outcome = world.run(querier);
+            assert!(outcome.is_done());
+            assert_eq!(outcome.ids, world.truth(&clauses));
+            // Who fails is blamed, whoever was to be asked last, and nobody else is.
+            assert!(!outcome.shun.contains(&peer(replicas[honest])));
+        }
+    }
+}
+
+#[test]
+fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search", "filter"], &[])];
+    let known = world.run(query(&clauses, whole_answer(1))).terms;
+    for word in ["search", "filter"] {
+        let first = world.replicas(word)[0];
+        world.nodes[first].lists.forget();
+    }
+    let outcome = world.run(Querier::new(&clauses, known, whole_answer(2)).unwrap());
+    assert_eq!(outcome.ids, world.truth(&clauses));
+    assert_eq!((outcome.report.failures, outcome.shun), (0, vec![]));
+
+    // Keepers of the other word that do not answer make none of the hosts look as if it were silent or lied, although
+    // the hosts wait for them.
+    for manner in BAD {
+        let mut world = World::new(8, 30, 1000, &WORDS);
+        for node in world.replicas("search") {
+            world.nodes[node].manner = manner;
+        }
+        let known = ["filter", "search"].map(|word| Term {
+            word: word.into(),
+            size: world.lists[word].len() as u64,
+            holders: world.replicas(word).into_iter().map(peer).collect(),
+        });
+        let outcome = world.run(Querier::new(&clauses, known.into(), whole_answer(3)).unwrap());
+        assert!(matches!(outcome.end, QueryEvent::Failed { .. }) && outcome.report.failures > 0);
+        let hosts: Vec<_> = world.replicas("filter").into_iter().map(peer).collect();
+        assert!(outcome.shun.iter().all(|peer| !hosts.contains(peer)), "{manner:?}: {:?}", outcome.shun);
     }
 }
 
@@ -464,6 +576,25 @@ fn lists_that_are_not_whole_are_asked_after_those_that_are() {
     let outcome = world.run(query(&clauses, whole_answer(3)));
     assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{:?}", outcome.end);
     assert_eq!(outcome.ids, world.truth(&clauses));
+}
+
+#[test]
+fn the_only_host_with_a_whole_list_is_asked_again_when_that_of_another_word_is_a_part() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search", "filter"], &[])];
+    let known = world.run(query(&clauses, whole_answer(1))).terms;
+    let [hosts, keepers] = ["filter", "search"].map(|word| world.replicas(word));
+    assert!(hosts.iter().all(|node| !keepers.contains(node)), "choose another seed");
+    let (host, empty) = hosts.split_first().unwrap();
+    empty.iter().for_each(|&node| world.nodes[node].lists.forget());
+    keepers.iter().for_each(|&node| world.nodes[node].lists.whole = false);
+    for known in [vec![], known] {
+        let options = QueryOptions { explain: true, ..whole_answer(2) };
+        let outcome = world.run(Querier::new(&clauses, known, options).unwrap());
+        assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{:?}", outcome.end);
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        assert!(outcome.report.rounds.iter().all(|round| round.host == peer(*host)));
+    }
 }
 
 #[test]

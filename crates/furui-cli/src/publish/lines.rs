@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use furui::Error;
-use furui_net::http::read_line;
+use furui_net::http::{MAX_LINE, read_line};
 
 use super::Publisher;
 use crate::blocks::Blocks;
@@ -11,11 +11,12 @@ impl Publisher<'_> {
     /// A file with a document a line.
     pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', &interrupt);
+        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', &interrupt).cut(MAX_LINE);
         loop {
             let Some(block) = blocks.next()? else { return Ok(()) };
             for (index, line) in block.lines().enumerate() {
-                if line.trim_ascii().is_empty() {
+                // Of one that is too long nobody has seen the rest.
+                if line.len() <= MAX_LINE && line.trim_ascii().is_empty() {
                     continue;
                 }
                 match read_line(line) {

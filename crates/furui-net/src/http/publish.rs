@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::fmt;
 
 use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
@@ -48,6 +49,9 @@ pub(super) async fn publish(
 /// # Errors
 /// If it is none: a sentence that says why.
 pub fn read_line(line: &[u8]) -> Result<Record, String> {
+    if line.len() > MAX_LINE {
+        return Err(TooLong.to_string());
+    }
     let line: Line = serde_json::from_slice(line).map_err(|error| {
         format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
@@ -219,7 +223,7 @@ fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, Strin
     let read = match line {
         Ok(line) if line.trim_ascii().is_empty() => return None,
         Ok(line) => read(&line),
-        Err(TooLong) => Err(format!("a line of more than {MAX_LINE} bytes; publish the document in parts")),
+        Err(why) => Err(why.to_string()),
     };
     Some((number, read))
 }
@@ -236,6 +240,12 @@ fn read(line: &[u8]) -> Result<Document, String> {
 
 /// A line is longer than [`MAX_LINE`].
 struct TooLong;
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a line of more than {MAX_LINE} bytes; publish the document in parts")
+    }
+}
 
 /// Cuts chunks into lines.
 #[derive(Default)]

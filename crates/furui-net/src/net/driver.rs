@@ -154,6 +154,9 @@ impl Driver {
             Command::Peers(answer) => {
                 let _ = answer.send(self.table().into_iter().map(|known| known.peer).collect());
             }
+            Command::IsConnected { peer, answer } => {
+                let _ = answer.send(routes::id(&peer).is_some_and(|peer| self.swarm.is_connected(&peer)));
+            }
             Command::Refresh(done) => {
                 self.refreshed.retain(|waiting| !waiting.is_closed());
                 self.refreshed.push(done);

@@ -40,6 +40,7 @@ pub(super) enum Command {
     Known { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Option<Vec<Peer>>>> },
     Replicas { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Vec<Peer>>> },
     Peers(oneshot::Sender<Vec<Peer>>),
+    IsConnected { peer: Peer, answer: oneshot::Sender<bool> },
     Refresh(oneshot::Sender<()>),
     Shutdown,
 }
@@ -184,6 +185,16 @@ impl Net {
         match self.tell(Command::Peers(answer)).await {
             Ok(()) => receiver.await.unwrap_or_default(),
             Err(_) => Vec::new(),
+        }
+    }
+
+    /// Whether there is a connection with this very peer, proved by its key: if so, what comes or does not come from it
+    /// is its own doing.
+    pub async fn is_connected(&self, peer: &Peer) -> bool {
+        let (answer, receiver) = oneshot::channel();
+        match self.tell(Command::IsConnected { peer: peer.clone(), answer }).await {
+            Ok(()) => receiver.await.unwrap_or_default(),
+            Err(_) => false,
         }
     }
 

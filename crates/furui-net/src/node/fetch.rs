@@ -8,7 +8,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
 
-use super::{Inner, call, record_key};
+use super::{Inner, record_key};
 use crate::shelf::Shelf;
 
 /// How long to wait for the nearest nodes until the others that keep a copy are asked for what is missing.
@@ -50,6 +50,22 @@ pub(super) struct Records {
 }
 
 impl Records {
+    fn add(&mut self, told: Vec<(ContentId, Told)>) {
+        for (id, told) in told {
+            match told {
+                Told::Record(record) => {
+                    self.found.insert(id, record);
+                }
+                Told::Unfit => {
+                    self.unfit.insert(id);
+                }
+                Told::Gone => {
+                    self.gone.insert(id);
+                }
+            }
+        }
+    }
+
     /// Whether nobody else need be asked.
     fn knows(&self, id: &ContentId) -> bool {
         self.found.contains_key(id) || self.unfit.contains(id)
@@ -69,55 +85,64 @@ pub(super) async fn records(inner: &Inner, ids: &[ContentId], clauses: &[Clause]
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
+    let mut waiting: Vec<Peer> = Vec::new();
     // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.knows(id)).collect();
         let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
-        let lookups: Vec<_> = keys.iter().map(|key| inner.net.closest(key, replicas)).collect();
+        let lookups: Vec<_> = keys.iter().map(|key| inner.manners.keepers(key, replicas)).collect();
         let mut loads: HashMap<Peer, Vec<ContentId>> = HashMap::new();
         for (id, holders) in missing.iter().zip(futures::future::join_all(lookups).await) {
-            for holder in holders {
+            for holder in holders.into_iter().take(replicas) {
                 if tried.insert((*id, holder.clone())) {
                     loads.entry(holder).or_default().push(*id);
                 }
             }
         }
-        asked.extend(loads.into_iter().map(|(holder, ids)| records_of(inner, holder, ids, clauses)));
+        for (holder, ids) in loads {
+            waiting.push(holder.clone());
+            asked.push(records_of(inner, holder, ids, clauses));
+        }
         let until = Instant::now() + patience;
         while !ids.iter().all(|id| records.knows(id)) && !asked.is_empty() {
             tokio::select! {
-                Some(told) = asked.next() => for (id, told) in told {
-                    match told {
-                        Told::Record(record) => {
-                            records.found.insert(id, record);
-                        }
-                        Told::Unfit => {
-                            records.unfit.insert(id);
-                        }
-                        Told::Gone => {
-                            records.gone.insert(id);
-                        }
+                Some((holder, told)) = asked.next() => {
+                    waiting.retain(|waiting| *waiting != holder);
+                    records.add(told);
+                }
+                () = sleep_until(until) => {
+                    for holder in &waiting {
+                        inner.manners.shun(holder.clone()).await;
                     }
-                },
-                () = sleep_until(until) => break,
+                    break;
+                }
             }
         }
     }
     records
 }
 
-/// What one node has of these.
+/// What one node has of these, and which node it is.
 async fn records_of(
     inner: &Inner,
     holder: Peer,
     mut ids: Vec<ContentId>,
     clauses: &[Clause],
-) -> Vec<(ContentId, Told)> {
+) -> (Peer, Vec<(ContentId, Told)>) {
     let mut records = Vec::with_capacity(ids.len());
+    let mut lied = false;
     while !ids.is_empty() {
         let batch: Vec<ContentId> = ids.drain(..ids.len().min(limits::FETCHED)).collect();
         let request = Request::Fetch { ids: batch.clone(), clauses: clauses.to_vec() };
-        let Some(Response::Fetched(fetched)) = call(&inner.net, &holder, &request).await else { break };
+        let Ok(request) = request.encode() else { break };
+        let fetched = match inner.manners.ask(&holder, request).await {
+            Some(Response::Fetched(fetched)) => fetched,
+            Some(Response::Refused(_)) | None => break,
+            Some(_) => {
+                lied = true;
+                break;
+            }
+        };
         let mut later = Vec::new();
         let before = records.len();
         for (id, fetched) in batch.into_iter().zip(fetched) {
@@ -128,11 +153,11 @@ async fn records_of(
                     }
                 }
                 Fetched::Later => later.push(id),
-                // Nobody asked whether it fits anything.
-                Fetched::Unfit if clauses.is_empty() => {}
+                // Nobody asked whether it fits anything; and another document.
+                Fetched::Unfit if clauses.is_empty() => lied = true,
+                Fetched::Record(_) => lied = true,
                 Fetched::Unfit => records.push((id, Told::Unfit)),
                 Fetched::Unknown => records.push((id, Told::Gone)),
-                Fetched::Record(_) => {}
             }
         }
         // One that only ever says "later" is not asked on.
@@ -140,5 +165,8 @@ async fn records_of(
             ids.extend(later);
         }
     }
-    records
+    if lied {
+        inner.manners.shun(holder.clone()).await;
+    }
+    (holder, records)
 }

@@ -14,6 +14,7 @@ mod filling;
 mod history;
 mod keeper;
 mod kept;
+mod manners;
 mod places;
 mod publish;
 mod published;
@@ -28,14 +29,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::{fmt, fs, io};
 
-use furui::search::{ContentId, Peer, Request, Response};
+use furui::search::{ContentId, Peer, Refusal, Request, Response};
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
 
-use crate::net::{Config, Identity, IdentityError, Net, StartError};
+use crate::net::{CallError, Config, Identity, IdentityError, Net, StartError};
 use crate::shelf::{Shelf, ShelfOptions, Statistics};
 use history::History;
 use keeper::Keeper;
+use manners::Manners;
 use published::Published as PublishedTable;
 use repair::Repair;
 use search::Known;
@@ -58,6 +60,7 @@ pub struct Node(Arc<Inner>);
 struct Inner {
     net: Net,
     keeper: Keeper,
+    manners: Manners,
     known: Known,
     survey: LastSurvey,
     published: PublishedTable,
@@ -128,6 +131,7 @@ impl Node {
             history: History::default(),
             remembering: tokio::spawn(history::run(inner.clone())).abort_handle(),
             tidying: tokio::spawn(PublishedTable::tidy(inner.clone())).abort_handle(),
+            manners: Manners::new(net.clone()),
             known: Known::new(),
             survey: LastSurvey::default(),
             published,
@@ -214,8 +218,17 @@ fn record_key(id: ContentId) -> Vec<u8> {
 
 /// Asks a peer; `None` if there is no answer, or none that can be read.
 async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
-    let bytes = request.encode().ok()?;
-    Response::decode(&net.call(to, bytes).await.ok()?).ok()
+    send(net, to, request.encode().ok()?).await
+}
+
+/// The same with a request that is in bytes already.
+async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
+    match net.call(to, request).await {
+        Ok(bytes) => Response::decode(&bytes).ok(),
+        // That is an answer, too.
+        Err(CallError::Busy) => Some(Response::Refused(Refusal::Busy)),
+        Err(_) => None,
+    }
 }
 
 /// Why a node does not start, or fails.

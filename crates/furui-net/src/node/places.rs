@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use furui::search::{Peer, limits};
 use sha2::{Digest, Sha256};
 
@@ -5,6 +7,7 @@ use crate::net::Net;
 
 /// Who keeps what, as far as this node knows others: each node and each key has a place, and the nodes whose places are
 /// closest to that of a key, by the XOR of the two, keep what belongs to it.
+#[derive(Clone)]
 pub(super) struct Places {
     nodes: Vec<(Place, Peer)>,
 }
@@ -16,7 +19,21 @@ impl Places {
     pub(super) async fn of(net: &Net) -> Self {
         let mut peers = net.peers().await;
         peers.push(net.me());
+        Self::new(peers)
+    }
+
+    pub(super) fn new(peers: Vec<Peer>) -> Self {
         Self { nodes: peers.into_iter().map(|peer| (place(peer.identity()), peer)).collect() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Adds those of the others that are not among these.
+    pub(super) fn join(&mut self, others: &Self) {
+        let known: HashSet<Place> = self.nodes.iter().map(|(place, _)| *place).collect();
+        self.nodes.extend(others.nodes.iter().filter(|(place, _)| !known.contains(place)).cloned());
     }
 
     /// Whether `peer` is one of those that are to keep what belongs to `key`.

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::filling::Filling;
-use super::{Inner, Node, call, fetch, word_key};
+use super::{Inner, Node, fetch, word_key};
 
 /// For how long the keepers of a word and the size of its list are taken as they were.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -114,7 +114,7 @@ impl Known {
         known.filter(|(at, _)| at.elapsed() < KNOWN_LIFE).map(|(_, term)| term.clone()).collect()
     }
 
-    fn learn<'a>(&self, learnt: impl Iterator<Item = &'a Term>) {
+    fn learn(&self, learnt: impl Iterator<Item = Term>) {
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         if terms.len() >= KNOWN_WORDS {
             terms.retain(|_, (at, _)| at.elapsed() < KNOWN_LIFE);
@@ -124,11 +124,10 @@ impl Known {
         }
         // That nobody has a word may change with the next document.
         for term in learnt.filter(|term| term.size > 0) {
-            // What is known stays as old as it is.
-            let kept = terms.get(&term.word).is_some_and(|(at, known)| at.elapsed() < KNOWN_LIFE && known == term);
-            if !kept {
-                terms.insert(term.word.clone(), (Instant::now(), term.clone()));
-            }
+            // What is known stays as old as it is, in whatever order the keepers are asked.
+            let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
+            let at = kept.map_or_else(Instant::now, |(at, _)| *at);
+            terms.insert(term.word.clone(), (at, term));
         }
     }
 
@@ -138,10 +137,16 @@ impl Known {
     }
 }
 
+/// Whether these say the same of a word.
+fn is_same(one: &Term, other: &Term) -> bool {
+    let holders = one.holders.len() == other.holders.len() && one.holders.iter().all(|it| other.holders.contains(it));
+    one.size == other.size && holders
+}
+
 /// Something came back for the querier.
 enum Came {
     Holders { word: String, holders: Vec<Peer> },
-    Answer { call: u64, response: Option<Response> },
+    Answer { from: Peer, call: u64, response: Option<Response> },
 }
 
 impl Node {
@@ -182,6 +187,7 @@ impl Node {
         };
         let querier = Querier::new(query.clauses(), inner.known.of(query.clauses()), asked);
         let mut querier = querier.map_err(SearchError::Refused)?;
+        querier.ask_last(inner.manners.to_ask_last());
         let (answers, mut came) = mpsc::channel(ANSWERS);
         // Dropped with this function: what is under way for a search ends with it.
         let mut tasks = JoinSet::new();
@@ -191,22 +197,23 @@ impl Node {
             while let Some(event) = querier.poll(started.elapsed()) {
                 match event {
                     QueryEvent::Lookup { word } => {
-                        let (net, answers) = (inner.net.clone(), answers.clone());
+                        let (manners, answers) = (inner.manners.clone(), answers.clone());
                         // The nearest tells of the others, unless it fails, or lies.
                         let wanted = if looked_up.insert(word.clone()) { 1 } else { limits::REPLICAS };
                         tasks.spawn(async move {
-                            let holders = net.closest(&word_key(&word), wanted).await;
+                            let holders = manners.keepers(&word_key(&word), wanted).await;
                             // An error: the search is over.
                             let _ = answers.send(Came::Holders { word, holders }).await;
                         });
                     }
                     QueryEvent::Send { to, call: number, request } => {
-                        let (net, answers) = (inner.net.clone(), answers.clone());
+                        let (manners, answers) = (inner.manners.clone(), answers.clone());
                         tasks.spawn(async move {
-                            let response = call(&net, &to, &request).await;
-                            let _ = answers.send(Came::Answer { call: number, response }).await;
+                            let response = manners.ask(&to, request).await;
+                            let _ = answers.send(Came::Answer { from: to, call: number, response }).await;
                         });
                     }
+                    QueryEvent::Shun { peer } => inner.manners.shun(peer).await,
                     QueryEvent::Page { places } => {
                         last = places.last().copied();
                         let hits = match &mut filling {
@@ -241,10 +248,12 @@ impl Node {
             tokio::select! {
                 came = came.recv() => match came {
                     Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
-                    Some(Came::Answer { call, response: Some(response) }) => {
+                    Some(Came::Answer { from, call, response: Some(response) }) => {
+                        // The querier may have found it slow since.
+                        inner.manners.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
-                    Some(Came::Answer { call, response: None }) => querier.on_failure(call, started.elapsed()),
+                    Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
                     // Not while this function holds a sender.
                     None => return Ok(()),
                 },

@@ -42,8 +42,12 @@ pub async fn shut_down(nodes: &[Node]) {
 
 /// The nodes that are to keep the list of a word: those whose places are nearest to its own.
 pub fn keepers(nodes: &[Node], word: &str) -> Vec<Peer> {
+    keepers_among(nodes.iter().map(|node| node.net().me()).collect(), word)
+}
+
+/// The same of peers.
+pub fn keepers_among(mut peers: Vec<Peer>, word: &str) -> Vec<Peer> {
     let key = Sha256::digest(Sha256::new().chain_update(b"word/").chain_update(word).finalize());
-    let mut peers: Vec<Peer> = nodes.iter().map(|node| node.net().me()).collect();
     peers.sort_by_key(|peer| -> Vec<u8> {
         Sha256::digest(peer.identity()).iter().zip(&key).map(|(a, b)| a ^ b).collect()
     });

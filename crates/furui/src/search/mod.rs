@@ -35,6 +35,7 @@ mod querier;
 mod query;
 mod ranking;
 mod record;
+mod shunned;
 mod site;
 mod snippet;
 mod weight;
@@ -61,6 +62,7 @@ pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round
 pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
 pub use ranking::{Place, SAMPLE, SURVEYED, Scale, Survey, is_sampled};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
+pub use shunned::Shunned;
 pub use site::MAX_SITES;
 pub use snippet::{Snippet, Snippets};
 pub use weight::Weight;

@@ -118,6 +118,8 @@ pub struct Node {
     pub answerer: Answerer,
     pub lists: Lists,
     pub manner: Manner,
+    /// How many requests of queriers it got.
+    pub asked: usize,
 }
 
 /// A message on its way.
@@ -146,6 +148,8 @@ pub struct Outcome {
     pub took: Duration,
     pub most_ids_held: usize,
     pub terms: Vec<Term>,
+    /// Whom later queries are to ask last.
+    pub shun: Vec<Peer>,
     pub report: Report,
 }
 
@@ -159,6 +163,8 @@ pub struct World {
     pub random: Random,
     pub nodes: Vec<Node>,
     pub links: Links,
+    /// How many of a word's keepers the first look-up of it in a query names; others name all.
+    pub named_first: usize,
     /// The truth.
     pub lists: BTreeMap<String, BTreeSet<ContentId>>,
     pub now: Duration,
@@ -198,11 +204,13 @@ impl World {
             answerer: Answerer::new(peer(node)),
             lists: Lists { lists: HashMap::new(), whole: true, longest: 0 },
             manner: Manner::Honest,
+            asked: 0,
         });
         let mut world = Self {
             random,
             nodes: nodes.collect(),
             links: Links::STEADY,
+            named_first: limits::REPLICAS,
             lists: BTreeMap::new(),
             now: Duration::ZERO,
             settles: 0,
@@ -278,6 +286,7 @@ impl World {
     /// Plays a query to its end.
     pub fn run(&mut self, mut querier: Querier) -> Outcome {
         let (begun, me) = (self.now, self.nodes.len());
+        let mut looked_up = BTreeSet::new();
         let mut outcome = Outcome {
             ids: vec![],
             pages: vec![],
@@ -286,6 +295,7 @@ impl World {
             took: Duration::ZERO,
             most_ids_held: 0,
             terms: vec![],
+            shun: vec![],
             report: Report::default(),
         };
         loop {
@@ -296,7 +306,8 @@ impl World {
                         let parcel = Parcel { from: me, to: me, call: 0, content: Content::Holders(word) };
                         self.post(parcel, self.links.one_way * 4);
                     }
-                    QueryEvent::Send { to, call, request } => self.request(me, &to, call, &request),
+                    QueryEvent::Send { to, call, request } => self.request(me, &to, call, request),
+                    QueryEvent::Shun { peer } => outcome.shun.push(peer),
                     QueryEvent::Page { places } => {
                         outcome.first_page.get_or_insert(self.now - begun);
                         outcome.ids.extend(places.iter().map(|place| place.id));
@@ -306,7 +317,7 @@ impl World {
                         assert!(querier.poll(self.now).is_none() && querier.deadline().is_none());
                         outcome.end = end;
                         outcome.took = self.now - begun;
-                        outcome.terms = querier.terms().cloned().collect();
+                        outcome.terms = querier.terms().collect();
                         outcome.report = querier.report();
                         return outcome;
                     }
@@ -329,7 +340,9 @@ impl World {
                 } else {
                     match parcel.content {
                         Content::Holders(word) => {
-                            let holders = self.replicas(&word).into_iter().map(peer).collect();
+                            let named =
+                                if looked_up.insert(word.clone()) { self.named_first } else { limits::REPLICAS };
+                            let holders = self.replicas(&word).into_iter().take(named).map(peer).collect();
                             querier.on_holders(&word, holders, self.now);
                         }
                         Content::Response(bytes) => match Response::decode(&bytes) {
@@ -371,8 +384,7 @@ impl World {
         }
     }
 
-    fn request(&mut self, from: usize, to: &Peer, call: u64, request: &Request) {
-        let bytes = request.encode().expect("a machine's request fits into a message");
+    fn request(&mut self, from: usize, to: &Peer, call: u64, bytes: Vec<u8>) {
         match number(to).filter(|&to| to < self.nodes.len() && self.nodes[to].manner != Manner::Dead) {
             Some(to) => self.send(Parcel { from, to, call, content: Content::Request(bytes) }),
             None => self.post(Parcel { from, to: from, call, content: Content::Failure }, self.links.one_way * 2),
@@ -383,10 +395,12 @@ impl World {
     fn arrive(&mut self, Parcel { from, to, call, content }: Parcel) {
         let (now, token) = (self.now, self.next);
         self.next += 1;
-        let Node { answerer, lists, manner } = &mut self.nodes[to];
+        let me = self.nodes.len();
+        let Node { answerer, lists, manner, asked } = &mut self.nodes[to];
         match content {
             Content::Request(bytes) => {
                 let request = Request::decode(&bytes).expect("what is sent is a message");
+                *asked += usize::from(from == me);
                 self.asked.insert(token, (from, call));
                 let manner = *manner;
                 self.settles += usize::from(matches!(request, Request::Settle(_)));
@@ -430,7 +444,7 @@ impl World {
             match event {
                 AnswerEvent::Send { to, call, request } => {
                     assert!(to != peer(node), "a node asks itself");
-                    self.request(node, &to, call, &request);
+                    self.request(node, &to, call, request);
                 }
                 AnswerEvent::Respond { call, response } => {
                     let bytes = response.encode().expect("a machine's answer fits into a message");

@@ -128,7 +128,7 @@ impl Desk {
                     AnswerEvent::Send { to, call, request } => {
                         let (net, answers) = (self.net.clone(), answers.clone());
                         self.runtime.spawn(async move {
-                            let response = node::call(&net, &to, &request).await;
+                            let response = node::send(&net, &to, request).await;
                             // An error: the desk is closed.
                             let _ = answers.send(Answer { call, response });
                         });

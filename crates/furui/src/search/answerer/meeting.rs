@@ -1,12 +1,11 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use super::super::message::{Cost, Found, Ranked, Refusal, Request, Response, Search, Term, Wants};
-use super::super::{ContentId, IdRange, Index, Listing, Peer};
+use super::super::message::{Cost, Found, Ranked, Refusal, Response, Search, Term, Wants};
+use super::super::{ContentId, IdRange, Index, Listing, Peer, Shunned};
 use super::exchange::{Answer, Exchange, Question, Then};
 use super::lists;
 use super::scoring::Scoring;
-use super::shunned::Shunned;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use crate::error::Result;
 
@@ -57,8 +56,7 @@ pub(super) enum Next {
     /// To send this, and tell [`Meeting::sent`] so.
     Send {
         exchange: Exchange,
-        request: Box<Request>,
-        bytes: u64,
+        request: Vec<u8>,
     },
     Wait,
     Respond(Response),
@@ -161,7 +159,7 @@ impl Meeting {
     }
 
     /// A message of the exchange is on its way.
-    pub(super) fn sent(&mut self, call: u64, exchange: Exchange, bytes: u64, now: Duration) {
+    pub(super) fn sent(&mut self, call: u64, exchange: Exchange, bytes: usize, now: Duration) {
         let slack = HEDGE_AFTER + HEDGE_A_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
         self.hedge_at = now + slack;
         self.waiting.push(Waiting { call, exchange, since: now, until: self.end.min(now + EXCHANGE_TIMEOUT) });
@@ -250,7 +248,7 @@ impl Meeting {
     /// The next message of the exchange; none if the set cannot be coded as is wanted, or takes more than a message.
     fn ask(&mut self, mut exchange: Exchange) -> Option<Next> {
         let (request, bits) = exchange.request(&self.others[self.at], self.question()).ok()?;
-        let bytes = request.encode().ok()?.len() as u64;
+        let request = request.encode().ok()?;
         let term = self.at as u32;
         if self.costs.last().is_none_or(|cost| cost.term != term) {
             self.costs.push(Cost { term, ..Cost::default() });
@@ -258,8 +256,8 @@ impl Meeting {
         let cost = self.costs.last_mut()?;
         cost.coding = exchange.coding();
         cost.sent_bits += bits;
-        cost.sent_bytes += bytes;
-        Some(Next::Send { exchange, request: Box::new(request), bytes })
+        cost.sent_bytes += request.len() as u64;
+        Some(Next::Send { exchange, request })
     }
 
     fn question(&self) -> Question<'_> {

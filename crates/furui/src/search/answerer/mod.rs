@@ -6,17 +6,15 @@ mod lists;
 mod meeting;
 mod scoring;
 mod sessions;
-mod shunned;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
-use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Weight, encode_steps, limits};
+use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, Weight, encode_steps, limits};
 use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
-use shunned::Shunned;
 
 /// How long the other side of an exchange may take for one message.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -26,6 +24,8 @@ const HEDGE_AFTER: Duration = Duration::from_millis(300);
 const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
 /// How long a meeting may take; whoever asked for it waits a little longer.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long a peer that failed is asked after others.
+const SHUNNED_FOR: Duration = Duration::from_secs(30);
 /// What a message has around the matches in it, at most.
 const MET_OVERHEAD: usize = 32;
 
@@ -45,8 +45,8 @@ pub enum AnswerEvent {
         to: Peer,
         /// The number to name with the answer.
         call: u64,
-        /// What.
-        request: Request,
+        /// What: the bytes of a [`Request`].
+        request: Vec<u8>,
     },
 }
 
@@ -92,7 +92,7 @@ impl Answerer {
             calls: HashMap::new(),
             sessions: Sessions::default(),
             keys: Keys::default(),
-            shunned: Shunned::default(),
+            shunned: Shunned::new(SHUNNED_FOR),
             next_number: 0,
             events: VecDeque::new(),
         }
@@ -208,11 +208,11 @@ impl Answerer {
     fn go_on(&mut self, number: u64, mut meeting: Meeting, now: Duration, index: &mut impl Index) {
         loop {
             match meeting.next(&self.me, &self.shunned, now, index) {
-                Next::Send { exchange, request, bytes } => {
+                Next::Send { exchange, request } => {
                     let (call, to) = (self.number(), exchange.with.clone());
-                    meeting.sent(call, exchange, bytes, now);
+                    meeting.sent(call, exchange, request.len(), now);
                     self.calls.insert(call, number);
-                    self.events.push_back(AnswerEvent::Send { to, call, request: *request });
+                    self.events.push_back(AnswerEvent::Send { to, call, request });
                 }
                 Next::Wait => {
                     self.meetings.insert(number, meeting);

@@ -1,0 +1,149 @@
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use furui::search::{Peer, Response, Shunned, limits};
+use tokio::time::Instant;
+
+use super::send;
+use crate::net::Net;
+
+/// For how long a peer that did not answer, or lied, is asked after others, if it does not answer before.
+const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
+
+/// Which peers lately let this node wait, or lied to it: of the keepers of a key it asks others before them.
+///
+/// What counts is what a peer does over a connection that its own key has opened; so nobody makes another look silent
+/// by naming a wrong address of it. Who answers, however late, was not silent.
+///
+/// Clones are the same memory.
+#[derive(Clone)]
+pub(super) struct Manners {
+    net: Net,
+    started: Instant,
+    shunned: Arc<Mutex<Shunned>>,
+}
+
+impl Manners {
+    pub(super) fn new(net: Net) -> Self {
+        Self { net, started: Instant::now(), shunned: Arc::new(Mutex::new(Shunned::new(SHUNNED_FOR))) }
+    }
+
+    /// Asks a peer; `None` if there is no answer, or none that can be read. Of an answer it is taken note even if
+    /// nobody waits for it any more.
+    pub(super) async fn ask(&self, to: &Peer, request: Vec<u8>) -> Option<Response> {
+        let (manners, to) = (self.clone(), to.clone());
+        let asking = tokio::spawn(async move {
+            let response = send(&manners.net, &to, request).await;
+            match response {
+                Some(_) => manners.forgive(&to),
+                None => manners.shun(to).await,
+            }
+            response
+        });
+        asking.await.ok().flatten()
+    }
+
+    /// The peer did not answer in time, or not as the protocol says.
+    pub(super) async fn shun(&self, peer: Peer) {
+        if self.net.is_connected(&peer).await {
+            let now = self.started.elapsed();
+            self.shunned().add(peer, now);
+        }
+    }
+
+    /// The peer has answered.
+    pub(super) fn forgive(&self, peer: &Peer) {
+        self.shunned().remove(peer);
+    }
+
+    /// Those that are to be asked after others.
+    pub(super) fn to_ask_last(&self) -> Vec<Peer> {
+        self.shunned().peers(self.started.elapsed()).cloned().collect()
+    }
+
+    /// The `n` nodes nearest to a key, those to be asked last at the end; if there are only such, the other keepers as
+    /// well.
+    pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
+        let now = self.started.elapsed();
+        let comes_last = |peer: &Peer| self.shunned().has(peer, now);
+        let mut nearest = self.net.closest(key, n).await;
+        if n < limits::REPLICAS && nearest.iter().all(comes_last) {
+            nearest = self.net.closest(key, limits::REPLICAS).await;
+        }
+        nearest.sort_by_key(comes_last);
+        nearest
+    }
+
+    fn shunned(&self) -> MutexGuard<'_, Shunned> {
+        self.shunned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use furui::search::{Refusal, Request};
+    use tokio::sync::mpsc::Receiver;
+
+    use super::*;
+    use crate::net::{Config, Identity, Inbound, Transport};
+
+    async fn start() -> (Net, Receiver<Inbound>) {
+        Net::start(Config::new(Identity::generate(), Transport::Memory)).await.expect("a node in memory")
+    }
+
+    fn request() -> Vec<u8> {
+        Request::Size { words: vec!["word".to_owned()] }.encode().expect("a short message")
+    }
+
+    #[tokio::test]
+    async fn who_answers_late_was_not_silent() {
+        let (net, _inbound) = start().await;
+        let (other, mut inbound) = start().await;
+        let manners = Manners::new(net);
+        let asking = tokio::spawn({
+            let (manners, other) = (manners.clone(), other.me());
+            async move { manners.ask(&other, request()).await }
+        });
+        let asked = inbound.recv().await.expect("a request");
+        // It is overtaken, and what it was asked for is over.
+        manners.shun(other.me()).await;
+        assert_eq!(manners.to_ask_last(), [other.me()]);
+        asking.abort();
+        assert!(asking.await.is_err());
+        let answer = Response::Refused(Refusal::Busy).encode().expect("a short message");
+        asked.reply.send(answer).expect("a short message");
+        let forgiven = async {
+            while !manners.to_ask_last().is_empty() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), forgiven).await.expect("it is heard");
+    }
+
+    #[tokio::test]
+    async fn who_hangs_up_or_talks_nonsense_is_shunned_and_who_was_named_with_a_wrong_address_is_not() {
+        let (net, _inbound) = start().await;
+        let (other, mut inbound) = start().await;
+        let manners = Manners::new(net);
+        let (third, _inbound) = start().await;
+        let wrong = Peer::new(other.me().identity(), third.me().address());
+        assert_eq!(manners.ask(&wrong, request()).await, None);
+        manners.shun(wrong).await;
+        assert!(manners.to_ask_last().is_empty());
+
+        for answer in [None, Some(vec![0xa5; 40])] {
+            let serve = async {
+                let asked = inbound.recv().await.expect("a request");
+                match answer {
+                    Some(answer) => asked.reply.send(answer).expect("a short message"),
+                    None => drop(asked.reply),
+                }
+            };
+            let me = other.me();
+            let (response, ()) = tokio::join!(manners.ask(&me, request()), serve);
+            assert_eq!(response, None);
+            assert_eq!(manners.to_ask_last(), [other.me()]);
+            manners.forgive(&me);
+        }
+    }
+}
