@@ -54,12 +54,21 @@ impl Buffer {
         Ok(Self { kind: Kind::Heap(bytes), start, len })
     }
 
+    /// Memory that goes back to the system as soon as it is dropped: for what comes and goes while other memory grows. In usual
+    /// pages, which are taken as they are touched.
+    pub(crate) fn pages(len: usize) -> Result<Self, NoMemory> {
+        match MmapMut::map_anon(len) {
+            Ok(pages) => Ok(Self::mapped(pages)),
+            Err(_) => Self::zeroed(len),
+        }
+    }
+
     /// Gives up the bytes behind the first `len`. What of them was never touched took no memory.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = len.min(self.len);
     }
 
-    /// A private map of some bytes of a file.
+    /// All bytes of a map: a private one of some bytes of a file, or one of no file.
     pub(crate) fn mapped(pages: MmapMut) -> Self {
         let len = pages.len();
         Self { kind: Kind::Pages(pages), start: 0, len }

@@ -59,12 +59,14 @@ impl Rolling {
     #[inline]
     #[must_use]
     pub fn push_all(self, bytes: &[u8]) -> Self {
-        let (eights, rest) = bytes.as_chunks::<8>();
-        let state = eights.iter().fold(self.0, |state, eight| {
-            let term = |i: usize| u64::from(eight[i]).wrapping_mul(POWERS[7 - i]);
-            (0..8).fold(state.wrapping_mul(POWERS[8]), |sum, i| sum.wrapping_add(term(i)))
-        });
-        rest.iter().fold(Self(state), |state, &byte| state.push(byte))
+        // First as many as are not eight: zeros before them would change nothing but the power.
+        let (few, eights) = bytes.split_at(bytes.len() % 8);
+        let state = self.0.wrapping_mul(POWERS[few.len()]).wrapping_add(eight(last_of_eight(few)));
+        Self(
+            eights.as_chunks().0.iter().fold(state, |state, &bytes| {
+                state.wrapping_mul(POWERS[8]).wrapping_add(eight(u64::from_le_bytes(bytes)))
+            }),
+        )
     }
 
     /// The state after a run of bytes that is known from before: one multiplication, however long it is.
@@ -72,6 +74,18 @@ impl Rolling {
     #[must_use]
     pub const fn push_run(self, run: RollingRun) -> Self {
         Self(self.0.wrapping_mul(POWERS[run.length as usize]).wrapping_add(run.sum))
+    }
+
+    /// The state alone, to be kept in memory.
+    #[inline(always)]
+    pub(crate) const fn state(self) -> u64 {
+        self.0
+    }
+
+    /// Goes on from a [`state`](Self::state).
+    #[inline(always)]
+    pub(crate) const fn resume(state: u64) -> Self {
+        Self(state)
     }
 
     /// The hash of the bytes so far. The state alone would be none: its low bits depend only on those of the bytes.
@@ -84,6 +98,31 @@ impl Rolling {
     pub const fn spec(seed: u64) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
     }
+}
+
+/// What eight bytes add to a state.
+#[inline(always)]
+fn eight(word: u64) -> u64 {
+    (0..8).fold(0, |sum: u64, i| sum.wrapping_add((word >> (8 * i) & 0xFF).wrapping_mul(POWERS[7 - i])))
+}
+
+/// Fewer than eight bytes as the last ones of eight, the others of which are 0: without a loop, as how often it would run
+/// nobody can foresee.
+#[inline(always)]
+fn last_of_eight(bytes: &[u8]) -> u64 {
+    let word = match bytes {
+        [] => return 0,
+        [first @ .., last] if bytes.len() < 4 => {
+            let middle = u64::from(bytes[bytes.len() / 2]) << (8 * (bytes.len() / 2));
+            let first = first.first().map_or(0, |&first| u64::from(first));
+            u64::from(*last) << (8 * (bytes.len() - 1)) | middle | first
+        }
+        _ => {
+            let half = |bytes: Option<&[u8; 4]>| bytes.map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+            half(bytes.first_chunk()) | half(bytes.last_chunk()) << (8 * (bytes.len() - 4))
+        }
+    };
+    word << (8 * (8 - bytes.len()))
 }
 
 /// What a run of bytes, 128 at most, does to a state of [`Rolling`], whatever the state is. In 9 bytes, as tables of them are

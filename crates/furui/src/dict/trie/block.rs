@@ -13,6 +13,7 @@
 //! +111 codes, in the order of the nodes; one byte for each record: its length; the records
 //! ```
 
+use super::codes::Code;
 use super::labels::Label;
 use crate::bits::Vectors;
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
@@ -180,7 +181,27 @@ impl Draft {
             bits >>= 4;
             count -= 1;
         }
-        self.records.extend_from_slice(&bits.to_le_bytes()[..count.div_ceil(2)]);
+        // A whole word, as how long it is nobody can foresee.
+        let end = self.records.len() + count.div_ceil(2);
+        self.records.extend_from_slice(&bits.to_le_bytes());
+        self.records.truncate(end);
+    }
+
+    /// The next label.
+    #[inline(always)]
+    pub(super) fn push_code(&mut self, code: Code) {
+        let (class, code, len) = match code {
+            Code::Empty => (0b00, 0, 0),
+            Code::One(code) => (0b01, u16::from(code), 1),
+            Code::Two(code) => (0b10, code, 2),
+            Code::Record => (0b11, 0, 0),
+        };
+        self.one |= (class & 1) << self.labels;
+        self.two |= (class >> 1) << self.labels;
+        self.labels += 1;
+        let end = self.codes.len() + len;
+        self.codes.extend_from_slice(&code.to_le_bytes());
+        self.codes.truncate(end);
     }
 
     /// Begins the next block, before which there are so many inner nodes and leaves.

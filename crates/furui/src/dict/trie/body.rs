@@ -18,6 +18,11 @@ impl Body {
         Ok(Self { bytes: zeroed(room)?, len: 0 })
     }
 
+    /// As [`with_room`](Self::with_room), in memory that goes back to the system with it.
+    pub(super) fn with_pages(room: usize) -> Result<Self, TrieError> {
+        Ok(Self { bytes: Buffer::pages(room).map_err(|_| TrieError::NoMemory(room))?, len: 0 })
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -32,7 +37,7 @@ impl Body {
         &mut self.bytes[..self.len]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn extend(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
         let end = self.len + bytes.len();
         if end > self.bytes.len() {
@@ -41,6 +46,11 @@ impl Body {
         self.bytes[self.len..end].copy_from_slice(bytes);
         self.len = end;
         Ok(())
+    }
+
+    /// Empty again, with the same room.
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
     }
 
     /// Zeros, until the length is a multiple of `align`.

@@ -23,10 +23,11 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     let mut terminal = 0;
     for node in 0..skeleton.nodes() {
         let label = skeleton.rests[node];
-        match codes.of[label as usize] {
-            Code::Record => records.write(&mut writer, label)?,
-            code => writer.code(code)?,
+        let code = codes.of[label as usize];
+        if code == Code::Record {
+            records.write(&mut writer, label)?;
         }
+        writer.code(code)?;
         let found = skeleton.terminals.get(node).then(|| skeleton.found(terminal));
         terminal += usize::from(found.is_some());
         writer.push(skeleton.edges[node], skeleton.firsts.get(node), skeleton.inner.get(node), found)?;
@@ -87,20 +88,23 @@ impl Records<'_> {
         let text = self.skeleton.distinct.get(label);
         let written = self.written[label as usize];
         if written & LONG_TEXT != 0 {
-            return writer.long(written & !LONG_TEXT);
+            writer.long(written & !LONG_TEXT);
+            return Ok(());
         }
         let before = written.checked_sub(1).map(Position);
         if let Some(position) = before
             && text.len() > 2 * link_nibbles(position)
         {
-            return writer.link(position);
+            writer.link(position);
+            return Ok(());
         }
         self.cut.clear();
         let count = if text.len() <= MAX_RARE { self.tokens.cut(text, &mut self.cut) } else { None };
         let Some(count) = count.filter(|count| count * TOKEN_NIBBLES <= MAX_RECORD) else {
             let place = writer.add_long(text)?;
             self.written[label as usize] = place | LONG_TEXT;
-            return writer.long(place);
+            writer.long(place);
+            return Ok(());
         };
         let nibbles = count * TOKEN_NIBBLES;
         match before {
@@ -108,9 +112,10 @@ impl Records<'_> {
             Some(_) => writer.tokens(&self.cut, count),
             None => {
                 self.written[label as usize] = writer.position().0 + 1;
-                writer.tokens(&self.cut, count)
+                writer.tokens(&self.cut, count);
             }
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
-use super::Found;
+use super::pieces::Pieces;
 use super::skeleton::Bits;
 use super::values::{self, Width};
+use super::{Found, TrieError};
 
 /// Where keys end and what they hold, taken as nodes come breadth-first, given back in the order of ids: of leaves, of the
 /// root, of inner nodes.
@@ -12,26 +13,31 @@ pub(super) struct Ends {
     terminals: Bits,
 }
 
-#[derive(Default)]
 struct Held {
     values: Packed,
     deleted: Bits,
+}
+
+impl Held {
+    fn new() -> Result<Self, TrieError> {
+        Ok(Self { values: Packed::new()?, deleted: Bits::default() })
+    }
 }
 
 /// The parts of a trie that say what its keys hold.
 pub(super) struct EndParts {
     pub(super) keys: u64,
     pub(super) terminals: Vec<u8>,
-    pub(super) values: Vec<u8>,
+    pub(super) values: Pieces,
     pub(super) deleted: Vec<u8>,
 }
 
 impl Ends {
     /// Values have at most `width` bits.
-    pub(super) fn new(width: Width, root: Option<Found>) -> Self {
-        let mut ends = Self { width, leaves: Held::default(), inners: Held::default(), terminals: Bits::default() };
-        ends.push(true, root);
-        ends
+    pub(super) fn new(width: Width, root: Option<Found>) -> Result<Self, TrieError> {
+        let mut ends = Self { width, leaves: Held::new()?, inners: Held::new()?, terminals: Bits::default() };
+        ends.push(true, root)?;
+        Ok(ends)
     }
 
     pub(super) fn width(&self) -> Width {
@@ -40,62 +46,73 @@ impl Ends {
 
     /// The next node.
     #[inline(always)]
-    pub(super) fn push(&mut self, inner: bool, terminal: Option<Found>) {
+    pub(super) fn push(&mut self, inner: bool, terminal: Option<Found>) -> Result<(), TrieError> {
         let held = if inner { &mut self.inners } else { &mut self.leaves };
         if let Some(found) = terminal {
-            held.values.push(found.value().unwrap_or(0), self.width);
+            held.values.push(u64::from(found.value().unwrap_or(0)), self.width.bits())?;
             held.deleted.push(found == Found::Deleted);
         }
         if inner {
             self.terminals.push(terminal.is_some());
         }
+        Ok(())
     }
 
-    pub(super) fn finish(self) -> EndParts {
-        let Self { width, mut leaves, inners, terminals } = self;
-        let count = inners.deleted.len();
-        let values = inners.values.finish();
-        for i in 0..count {
-            leaves.values.push(width.get(&values, i as u64), width);
+    pub(super) fn finish(self) -> Result<EndParts, TrieError> {
+        let Self { mut leaves, inners, terminals, .. } = self;
+        leaves.values.append(inners.values)?;
+        for i in 0..inners.deleted.len() {
             leaves.deleted.push(inners.deleted.get(i));
         }
         let keys = leaves.deleted.len() as u64;
         let any_deleted = leaves.deleted.ones() > 0;
-        let mut values = leaves.values.finish();
-        values.truncate(width.bytes(keys) as usize);
-        EndParts {
+        Ok(EndParts {
             keys,
             terminals: values::terminals(&terminals),
-            values,
+            values: leaves.values.finish()?,
             deleted: if any_deleted { leaves.deleted.to_bytes() } else { vec![] },
-        }
+        })
     }
 }
 
-/// Values of one width, one after the other.
-#[derive(Default)]
+/// Values, one after the other, as bits.
 struct Packed {
-    bytes: Vec<u8>,
-    /// The bits behind `bytes`, fewer than 32.
+    /// In whole words.
+    pieces: Pieces,
+    /// The bits behind those, fewer than 64.
     word: u64,
     bits: u32,
 }
 
 impl Packed {
-    #[inline(always)]
-    fn push(&mut self, value: u32, width: Width) {
-        self.word |= u64::from(value) << self.bits;
-        self.bits += width.bits();
-        if self.bits >= 32 {
-            self.bytes.extend((self.word as u32).to_le_bytes());
-            self.word >>= 32;
-            self.bits -= 32;
-        }
+    fn new() -> Result<Self, TrieError> {
+        Ok(Self { pieces: Pieces::new()?, word: 0, bits: 0 })
     }
 
-    /// With a few zeros behind them.
-    fn finish(mut self) -> Vec<u8> {
-        self.bytes.extend(self.word.to_le_bytes());
-        self.bytes
+    /// Adds the `count` bits of `bits`, 64 at most.
+    #[inline(always)]
+    fn push(&mut self, bits: u64, count: u32) -> Result<(), TrieError> {
+        self.word |= bits << self.bits;
+        self.bits += count;
+        if self.bits >= u64::BITS {
+            self.pieces.push(&self.word.to_le_bytes())?;
+            self.bits -= u64::BITS;
+            self.word = bits.checked_shr(count - self.bits).unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, mut other: Self) -> Result<(), TrieError> {
+        while let Some(piece) = other.pieces.pop()? {
+            for word in piece.bytes().as_chunks().0 {
+                self.push(u64::from_le_bytes(*word), u64::BITS)?;
+            }
+        }
+        self.push(other.word, other.bits)
+    }
+
+    fn finish(mut self) -> Result<Pieces, TrieError> {
+        self.pieces.push(&self.word.to_le_bytes()[..self.bits.div_ceil(8) as usize])?;
+        Ok(self.pieces)
     }
 }

@@ -4,10 +4,10 @@
 //! entry is searched from the root. Buckets are lines of four entries and what does not fit is left out, so a search
 //! looks at one line for each length, whatever the keys are.
 
-use super::block::{Block, NODES, Position, below};
+use super::block::{Block, Position, below};
+use super::counts::{Counted, count_keys};
 use super::parts::Names;
 use super::search::group;
-use super::values::is_terminal;
 use crate::bits::{Vectors, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
@@ -94,8 +94,8 @@ impl Gain {
 impl Jump {
     /// The table of a trie that is written. Chooses lengths by what they save: levels skipped by the keys that jump, less
     /// what their entries and the searches in vain cost.
-    pub(super) fn choose(names: &Names<'_>, terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
-        let heavy = heavy(names, terminals, nodes, vectors);
+    pub(super) fn choose(names: &Names<'_>, directory: &[u8], terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
+        let heavy = heavy(names, directory, terminals, nodes, vectors);
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
         // The deepest level that a chosen length jumps to above or at a node, and the keys that jump below it.
@@ -187,64 +187,25 @@ const LEVELS_PER_BYTE: f64 = 8.0;
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
-fn heavy(names: &Names<'_>, terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
-    let (keys, blocks) = keys_below(names, terminals, nodes);
+fn heavy(names: &Names<'_>, directory: &[u8], terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
+    let mut counted = vectors.run(
+        #[inline(always)]
+        |_| count_keys(names.nodes, directory, terminals, nodes, MIN_KEYS),
+    );
     let position = Position(u64::MAX);
-    let mut heavy = vec![Heavy { inner: 0, position, parent: 0, depth: 0, level: 0, keys: keys[0] }];
-    let (mut inner, mut groups, mut parent) = (0, 0, 0);
-    for (offset, block) in blocks {
-        let mut inners = block.inner();
-        while inners != 0 {
-            let slot = inners.trailing_zeros();
-            inners &= inners - 1;
-            inner += 1;
-            if keys[inner as usize] < MIN_KEYS {
-                continue;
-            }
-            // The parent of a heavy node is heavy, and parents come in the order of their children.
-            let group = groups + (block.first() & (below(slot) | 1 << slot)).count_ones();
-            while heavy[parent].inner + 1 < group {
-                parent += 1;
-            }
-            let position = Position::new(offset, slot);
-            let (depth, level) = (heavy[parent].depth, heavy[parent].level);
-            let depth = depth + 1 + rest(names, position, vectors).len();
-            heavy.push(Heavy { inner, position, parent, depth, level: level + 1, keys: keys[inner as usize] });
+    let root = counted.pop().map_or(0, |root| root.keys);
+    let mut heavy = vec![Heavy { inner: 0, position, parent: 0, depth: 0, level: 0, keys: root }];
+    let mut parent = 0;
+    for Counted { inner, above, position, keys } in counted.into_iter().rev() {
+        // The parent of a heavy node is heavy, and parents come in the order of their children.
+        while heavy[parent].inner < above {
+            parent += 1;
         }
-        groups += block.first().count_ones();
+        let (depth, level) = (heavy[parent].depth, heavy[parent].level);
+        let depth = depth + 1 + rest(names, position, vectors).len();
+        heavy.push(Heavy { inner, position, parent, depth, level: level + 1, keys });
     }
     heavy
-}
-
-/// How many keys are below every inner node, by rank, the root the first; and the blocks with their offsets.
-fn keys_below<'n>(names: &Names<'n>, terminals: &[u8], nodes: u64) -> (Vec<u32>, Vec<(usize, Block<'n>)>) {
-    let mut blocks = vec![];
-    let (mut offset, mut inners, mut groups) = (0, 1, 0);
-    while let Some(block) = Block::at(names.nodes, offset) {
-        blocks.push((offset, block));
-        offset += block.length();
-        inners += block.inner().count_ones() as usize;
-        groups += block.first().count_ones() as usize;
-    }
-    // The slots behind the last node count as groups of their own.
-    groups -= blocks.len() * NODES - nodes as usize;
-    let mut keys = vec![0u32; inners];
-    // Backwards, so that children come before their parent.
-    let mut last = (nodes as usize).wrapping_sub(1) % NODES;
-    for (_, block) in blocks.iter().rev() {
-        for slot in (0..=last).rev() {
-            let mut below = 1;
-            if block.is_inner(slot as u32) {
-                inners -= 1;
-                below = keys[inners] + u32::from(is_terminal(terminals, inners as u64));
-            }
-            keys[groups - 1] += below;
-            groups -= (block.first() >> slot & 1) as usize;
-        }
-        last = NODES - 1;
-    }
-    keys[0] += u32::from(is_terminal(terminals, 0));
-    (keys, blocks)
 }
 
 /// The label of a node behind its first byte.

@@ -126,19 +126,27 @@ impl<'a> Names<'a> {
         match rest {
             Rest::Text(label) => out.extend_from_slice(label),
             Rest::Tokens { records, start, count } => {
-                // Whole tokens, of which the ends are overwritten: that is one instruction each.
-                let mut end = out.len();
+                let end = out.len();
                 out.resize(end + count * size_of::<Token>(), 0);
-                for (word, first) in words(records, start, count).zip((0..).step_by(WORD_TOKENS)) {
-                    for token in in_word(word, count - first) {
-                        let Some(token) = self.tokens.get(usize::from(token)) else { break };
-                        out[end..][..size_of::<Token>()].copy_from_slice(token);
-                        end += usize::from(token[MAX_TOKEN] & 0xF);
-                    }
-                }
+                let end = end + self.decode(records, start, count, &mut out[end..]);
                 out.truncate(end);
             }
         }
+    }
+
+    /// Writes the text of a record to the beginning of `out`, and gives its length. There must be room for `count` whole tokens:
+    /// each is copied whole, of which the end is overwritten, as that is one instruction.
+    #[inline(always)]
+    pub(super) fn decode(&self, records: &[u8], start: usize, count: usize, out: &mut [u8]) -> usize {
+        let mut end = 0;
+        for (word, first) in words(records, start, count).zip((0..).step_by(WORD_TOKENS)) {
+            for token in in_word(word, count - first) {
+                let Some(token) = self.tokens.get(usize::from(token)) else { break };
+                out[end..][..size_of::<Token>()].copy_from_slice(token);
+                end += usize::from(token[MAX_TOKEN] & 0xF);
+            }
+        }
+        end
     }
 }
 

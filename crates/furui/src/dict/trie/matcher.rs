@@ -1,4 +1,4 @@
-use super::labels::{MAX_TOKEN, Token, push_token};
+use super::labels::{MAX_TOKEN, TOKEN_NIBBLES, Token, WORD_TOKENS, push_token};
 
 /// Finds the fewest tokens that a text is made of.
 ///
@@ -119,9 +119,9 @@ impl Matcher {
 
     /// As [`cut`](Self::cut), with the longest token at each place: not always the fewest, but with far fewer steps. Gives
     /// how many they are, and their words.
-    #[inline]
+    #[inline(always)]
     pub(super) fn cut_greedily(&self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
-        let mut count = 0;
+        let (mut count, mut word, mut shift) = (0, 0, 0);
         let mut rest = text;
         while !rest.is_empty() {
             let (mut node, mut base) = (ROOT, 0);
@@ -137,10 +137,18 @@ impl Matcher {
                 }
                 (node, base) = (name, place.base);
             }
-            push_token(words, count, end.checked_sub(1)? as u16);
+            if shift == TOKEN_BITS * WORD_TOKENS {
+                words.push(std::mem::take(&mut word));
+                shift = 0;
+            }
+            word |= u64::from(end.checked_sub(1)?) << shift;
+            shift += TOKEN_BITS;
             count += 1;
             rest = &rest[longest..];
         }
+        words.push(word);
         Some(count)
     }
 }
+
+const TOKEN_BITS: usize = 4 * TOKEN_NIBBLES;

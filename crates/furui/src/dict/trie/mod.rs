@@ -1,8 +1,9 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
 //! From the question down: `mod` answers it, `search` goes from node to node, `block` and `labels` read the nodes,
-//! `jump` skips the upper ones; `writer` makes all of them as nodes come, `body` is where, `ends` their values; `skeleton` and `encode` bring the nodes of
-//! keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
+//! `jump` skips the upper ones, those with many keys below, which `counts` finds; `writer` makes all of them as nodes
+//! come, `body` is where, `ends` their values (in `pieces` until all nodes are there); `skeleton` and `encode` bring the
+//! nodes of keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
 //! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
 
 use std::fmt;
@@ -14,6 +15,7 @@ mod block;
 mod body;
 mod check;
 mod codes;
+mod counts;
 mod cursor;
 mod encode;
 mod ends;
@@ -26,6 +28,7 @@ mod labels;
 mod matcher;
 mod merge;
 mod parts;
+mod pieces;
 mod search;
 mod skeleton;
 mod tokens;

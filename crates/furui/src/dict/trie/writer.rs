@@ -4,7 +4,7 @@ use super::codes::{Code, Dictionary};
 use super::ends::{EndParts, Ends};
 use super::jump::Jump;
 use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, WORD_TOKENS, place};
-use super::parts::{ALIGN, Names, PARTS, Parts};
+use super::parts::{ALIGN, Names, PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::Width;
 use super::{Found, Shape, TrieError};
@@ -50,7 +50,7 @@ impl Writer {
             block: vec![],
             directory: vec![],
             long: vec![],
-            ends: Ends::new(width, root),
+            ends: Ends::new(width, root)?,
             draft: Draft { inners: 1, ..Draft::default() },
             blocks: 0,
             group: 0,
@@ -77,38 +77,16 @@ impl Writer {
         self.nodes.bytes()
     }
 
-    /// The next node's label has a code.
+    /// The next node's label. If it is a record, that was given before.
     #[inline(always)]
     pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
-        self.class(code);
+        self.draft.push_code(code);
         self.block_if_full()
     }
 
-    #[inline(always)]
-    fn class(&mut self, code: Code) {
-        let bit = 1u64 << self.draft.labels;
-        self.draft.labels += 1;
-        match code {
-            Code::Empty => {}
-            Code::One(code) => {
-                self.draft.one |= bit;
-                self.draft.codes.push(code);
-            }
-            Code::Two(code) => {
-                self.draft.two |= bit;
-                self.draft.codes.extend(code.to_le_bytes());
-            }
-            Code::Record => {
-                self.draft.one |= bit;
-                self.draft.two |= bit;
-            }
-        }
-    }
-
-    /// The next node's label is made of `count` tokens, which `words` are.
+    /// The next record is made of `count` tokens, which `words` are.
     #[inline]
-    pub(super) fn tokens(&mut self, words: &[u64], count: usize) -> Result<(), TrieError> {
-        self.class(Code::Record);
+    pub(super) fn tokens(&mut self, words: &[u64], count: usize) {
         self.uses_tokens = true;
         let mut nibbles = count * TOKEN_NIBBLES;
         self.draft.lengths.push(nibbles as u8);
@@ -117,24 +95,19 @@ impl Writer {
             self.draft.push_nibbles(word, now);
             nibbles -= now;
         }
-        self.block_if_full()
     }
 
-    /// The next node's label is that of the node at `position`.
-    pub(super) fn link(&mut self, position: Position) -> Result<(), TrieError> {
-        self.class(Code::Record);
+    /// The next record is that of the node at `position`.
+    pub(super) fn link(&mut self, position: Position) {
         let nibbles = link_nibbles(position);
         self.draft.lengths.push(LINK | nibbles as u8);
         self.draft.push_nibbles(position.0, nibbles);
-        self.block_if_full()
     }
 
-    /// The next node's label is the text at a place of its own.
-    pub(super) fn long(&mut self, place: u64) -> Result<(), TrieError> {
-        self.class(Code::Record);
+    /// The next record is the text at a place of its own.
+    pub(super) fn long(&mut self, place: u64) {
         self.draft.lengths.push(LINK | LONG_NIBBLES as u8);
         self.draft.push_nibbles(place, LONG_NIBBLES);
-        self.block_if_full()
     }
 
     /// A place for a text of its own.
@@ -161,7 +134,7 @@ impl Writer {
         self.draft.edges.push(edge);
         self.draft.first |= u64::from(first) << slot;
         self.draft.inner |= u64::from(inner) << slot;
-        self.ends.push(inner, terminal);
+        self.ends.push(inner, terminal)?;
         self.block_if_full()
     }
 
@@ -218,7 +191,7 @@ impl Writer {
         }
         let leaves = u64::from(self.draft.leaves);
         let width = self.ends.width();
-        let EndParts { keys, terminals, values, deleted } = self.ends.finish();
+        let EndParts { keys, terminals, mut values, deleted } = self.ends.finish()?;
         let Dictionary { places, texts, tokens } = dictionary;
         let tokens = if self.uses_tokens { tokens } else { vec![] };
         let names = Names {
@@ -228,16 +201,22 @@ impl Writer {
             tokens: tokens.as_chunks().0,
             long: &self.long,
         };
-        let jump = Jump::choose(&names, &terminals, nodes, vectors);
+        let jump = Jump::choose(&names, &self.directory, &terminals, nodes, vectors);
         let jump_lengths = jump.lengths;
         let mut body = self.nodes;
         let mut lengths = [body.len() as u64; PARTS];
         let behind =
-            [self.directory, places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, values, deleted];
-        for (length, part) in lengths[1..].iter_mut().zip(behind) {
+            [self.directory, places, texts, tokens, self.long, terminals, jump.buckets, jump.paths, vec![], deleted];
+        for ((part, length), bytes) in Part::ALL.iter().zip(&mut lengths).skip(1).zip(behind) {
             body.pad(ALIGN as usize)?;
-            body.extend(&part)?;
-            *length = part.len() as u64;
+            let start = body.len();
+            body.extend(&bytes)?;
+            while *part == Part::Values
+                && let Some(piece) = values.pop()?
+            {
+                body.extend(piece.bytes())?;
+            }
+            *length = (body.len() - start) as u64;
         }
         let parts = Parts::new(lengths).ok_or(TrieError::TooLarge("more bytes than this machine addresses"))?;
         let shape = Shape { keys, nodes, leaves, width, jump: jump_lengths, parts };

@@ -85,13 +85,13 @@ impl<'t> Codebook<'t> {
         (0..count(source)).map(translated).collect()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn find(&self, text: &[u8], hash: u64) -> Option<Number> {
         self.find_if(hash, |found| found == text)
     }
 
     /// The code of a text with this hash, if `is_it`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(&[u8]) -> bool) -> Option<Number> {
         for at in self.places(hash) {
             let slot = self.slots[at];

@@ -16,6 +16,16 @@ const CHILDREN: u64 = 1 << (Position::BITS + 6);
 const WITHIN: u64 = CHILDREN << 1;
 
 impl Cursor {
+    #[inline(always)]
+    pub(super) fn to_bytes(self) -> [u8; 8] {
+        self.0.to_le_bytes()
+    }
+
+    #[inline(always)]
+    pub(super) fn from_bytes(bytes: [u8; 8]) -> Self {
+        Self(u64::from_le_bytes(bytes))
+    }
+
     pub(super) fn root(trie: u8) -> Self {
         Self::children(trie, Position(0), 0)
     }

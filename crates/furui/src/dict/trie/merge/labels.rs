@@ -4,16 +4,16 @@ use std::ops::Range;
 use super::codebook::{Codebook, Number, hash_of, number};
 use super::path::Path;
 use super::records::Records;
+use super::text::Text;
+use super::tokens::{merged_tokens, text_of};
 use crate::bits::Vectors;
 use crate::dict::trie::TrieError;
+use crate::dict::trie::block::NODES;
 use crate::dict::trie::codes::{Code, Dictionary};
 use crate::dict::trie::encode::MAX_RARE;
-use crate::dict::trie::labels::{
-    Label, MAX_RECORD, MAX_TOKEN, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words,
-};
+use crate::dict::trie::labels::{Label, MAX_RECORD, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words};
 use crate::dict::trie::matcher::Matcher;
 use crate::dict::trie::parts::Names;
-use crate::dict::trie::tokens::MAX_TOKENS;
 use crate::dict::trie::writer::Writer;
 use crate::hash::{Rolling, RollingRun};
 
@@ -25,6 +25,7 @@ use crate::hash::{Rolling, RollingRun};
 pub(super) struct Labels<'t> {
     names: Names<'t>,
     heir: u8,
+    vectors: Vectors,
     book: Codebook<'t>,
     /// By source and code.
     known: Vec<Vec<Option<Number>>>,
@@ -34,7 +35,15 @@ pub(super) struct Labels<'t> {
     /// The numbers of a source's tokens here, or [`NONE`].
     inherited: Vec<Vec<u16>>,
     matcher: Matcher,
-    waiting: Vec<Waiting>,
+    /// How many labels wait.
+    count: usize,
+    /// The codes of labels; those that have none are in `rare`, or still to be looked for.
+    codes: [Code; NODES],
+    rare: [Rare; NODES],
+    /// Which labels are in `rare`: a bit each.
+    rares: u64,
+    sought: Vec<Sought>,
+    foreign: Vec<Sought>,
     /// The texts that wait, and the words of the records.
     text: Vec<u8>,
     words: Vec<u64>,
@@ -43,32 +52,23 @@ pub(super) struct Labels<'t> {
     long: HashMap<u64, (Vec<u8>, u64)>,
 }
 
-/// A label that is not written yet.
+/// A label without a code.
 #[derive(Clone, Copy)]
-enum Waiting {
-    Code(Code),
-    /// A text that may have a code.
-    Text {
-        start: u32,
-        end: u32,
-        hash: u64,
-    },
-    /// One that has none.
-    Rare {
-        start: u32,
-        end: u32,
-    },
-    /// A record that is none of the heir's: its text may have a code.
-    Foreign {
-        start: u32,
-        count: u32,
-        hash: u64,
-    },
-    Tokens {
-        start: u32,
-        count: u32,
-        hash: u64,
-    },
+enum Rare {
+    /// A record: where its words begin, and its tokens.
+    Tokens { start: u32, count: u32, hash: u64 },
+    /// A text that tokens cannot make.
+    Long { start: u32, end: u32 },
+}
+
+/// A label that may have a code: a text from `start` to `end`, or a record of which the words begin at `start`, with `end`
+/// tokens. The hash is that of the text.
+#[derive(Clone, Copy)]
+struct Sought {
+    slot: u32,
+    start: u32,
+    end: u32,
+    hash: u64,
 }
 
 /// A token that the merged trie does not have.
@@ -79,29 +79,35 @@ impl<'t> Labels<'t> {
     pub(super) fn new(sources: &[Names<'t>], heir: u8, keys: u64, vectors: Vectors) -> Result<Self, TrieError> {
         let names = sources[usize::from(heir)];
         let book = Codebook::new(names, vectors);
-        let tokens = tokens(names.tokens, sources)?;
+        let tokens = merged_tokens(names.tokens, sources)?;
         let numbers: HashMap<Token, u16> = tokens.iter().copied().zip(0..).collect();
         let numbers_of = |tokens: &[Token]| tokens.iter().map(|token| *numbers.get(token).unwrap_or(&NONE)).collect();
         Ok(Self {
             names,
             heir,
+            vectors,
             known: sources.iter().map(|source| book.translate(source)).collect(),
             book,
             runs: tokens.iter().map_while(|token| RollingRun::of(text_of(token))).collect(),
             inherited: sources.iter().map(|source| numbers_of(source.tokens)).collect(),
             matcher: Matcher::new(&tokens),
             tokens,
-            waiting: vec![],
+            count: 0,
+            codes: [Code::Empty; NODES],
+            rare: [Rare::Long { start: 0, end: 0 }; NODES],
+            rares: 0,
+            sought: vec![],
+            foreign: vec![],
             text: vec![],
             words: vec![],
-            records: Records::new(keys, vectors),
+            records: Records::new(keys),
             long: HashMap::new(),
         })
     }
 
     /// What a label is called that is whole in a source, if it has a code there and here.
     #[inline(always)]
-    pub(super) fn known(&self, source: u8, label: Label<'t>) -> Option<Number> {
+    pub(super) fn known(&self, source: u8, label: Label<'_>) -> Option<Number> {
         match number(label) {
             Some(number) => *self.known[usize::from(source)].get(number)?,
             None if matches!(label, Label::Empty) => self.book.empty(),
@@ -109,16 +115,22 @@ impl<'t> Labels<'t> {
         }
     }
 
+    #[inline(always)]
+    fn push(&mut self, code: Code) {
+        self.codes[self.count] = code;
+        self.count += 1;
+    }
+
     /// The next label, if it is known.
     #[inline(always)]
     pub(super) fn push_known(&mut self, known: Number, path: Path) -> Path {
-        self.waiting.push(Waiting::Code(self.book.code(known)));
+        self.push(self.book.code(known));
         path.push_run(self.book.run(known))
     }
 
     /// The next label, if it is a record of tokens that the merged trie has.
-    #[inline]
-    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'t>, mut path: Path) -> Option<Path> {
+    #[inline(always)]
+    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, mut path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
         let before = self.words.len();
         let mut text = Rolling::start(0);
@@ -142,105 +154,121 @@ impl<'t> Labels<'t> {
             self.words.truncate(before);
             return None;
         }
-        let waiting = if source == self.heir {
-            self.record(before, count)
+        let slot = self.count;
+        self.push(Code::Record);
+        if source == self.heir {
+            self.set_record(slot, before, count);
         } else {
             let hash = text.finish().get();
             self.book.fetch(hash);
-            Waiting::Foreign { start: before as u32, count: count as u32, hash }
-        };
-        self.waiting.push(waiting);
+            self.foreign.push(Sought { slot: slot as u32, start: before as u32, end: count as u32, hash });
+        }
         Some(path)
     }
 
     /// The next label, whatever it is.
-    #[inline]
-    pub(super) fn push_text(&mut self, text: &[u8], path: Path) -> Path {
-        if text.is_empty() {
-            self.waiting.push(Waiting::Code(Code::Empty));
+    #[inline(always)]
+    pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
+        if text.len() == 0 {
+            self.push(Code::Empty);
             return path;
         }
+        let slot = self.count;
+        self.push(Code::Record);
         let start = self.text.len() as u32;
-        self.text.extend_from_slice(text);
+        text.append_to(&mut self.text);
         let end = self.text.len() as u32;
-        let Some(run) = RollingRun::of(text) else {
-            self.waiting.push(Waiting::Rare { start, end });
-            return path.push_all(text);
+        let Some(run) = RollingRun::of(text.as_bytes()) else {
+            return self.push_long(slot, start, path);
         };
         let hash = hash_of(run);
         self.book.fetch(hash);
-        self.waiting.push(Waiting::Text { start, end, hash });
+        self.sought.push(Sought { slot: slot as u32, start, end, hash });
         path.push_run(run)
     }
 
-    /// Writes the labels that wait.
+    /// The label that is the text from `start` on, too long for a code.
+    #[cold]
+    fn push_long(&mut self, slot: usize, start: u32, path: Path) -> Path {
+        self.cut(slot, start, self.text.len() as u32);
+        path.push_all(&self.text[start as usize..])
+    }
+
+    /// Writes the labels that wait: step by step all of one sort, as branches are guessed best then.
     pub(super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
-        for i in 0..self.waiting.len() {
-            let settled = match self.waiting[i] {
-                Waiting::Text { start, end, hash } => {
-                    let text = &self.text[start as usize..end as usize];
-                    match self.book.find(text, hash) {
-                        Some(known) => Waiting::Code(self.book.code(known)),
-                        None => self.cut(start, end),
-                    }
-                }
-                Waiting::Rare { start, end } => self.cut(start, end),
-                Waiting::Foreign { start, count, hash } => {
-                    match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
-                        Some(known) => Waiting::Code(self.book.code(known)),
-                        None => self.record(start as usize, count as usize),
-                    }
-                }
-                Waiting::Code(_) | Waiting::Tokens { .. } => continue,
-            };
-            self.waiting[i] = settled;
-        }
-        for waiting in &self.waiting {
-            if let Waiting::Tokens { hash, .. } = waiting {
-                self.records.fetch_earlier(writer, *hash);
+        self.vectors.run(
+            #[inline(always)]
+            |vectors| self.settle_with(writer, vectors),
+        )
+    }
+
+    #[inline(always)]
+    fn settle_with(&mut self, writer: &mut Writer, vectors: Vectors) -> Result<(), TrieError> {
+        for i in 0..self.sought.len() {
+            let Sought { slot, start, end, hash } = self.sought[i];
+            match self.book.find(&self.text[start as usize..end as usize], hash) {
+                Some(known) => self.codes[slot as usize] = self.book.code(known),
+                None => self.cut(slot as usize, start, end),
             }
         }
-        for i in 0..self.waiting.len() {
-            match self.waiting[i] {
-                Waiting::Code(code) => writer.code(code)?,
-                Waiting::Tokens { start, count, hash } | Waiting::Foreign { start, count, hash } => {
+        for i in 0..self.foreign.len() {
+            let Sought { slot, start, end: count, hash } = self.foreign[i];
+            match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
+                Some(known) => self.codes[slot as usize] = self.book.code(known),
+                None => self.set_record(slot as usize, start as usize, count as usize),
+            }
+        }
+        for slot in ones(self.rares) {
+            if let Rare::Tokens { hash, .. } = self.rare[slot] {
+                self.records.fetch_earlier(writer, hash);
+            }
+        }
+        for slot in ones(self.rares) {
+            match self.rare[slot] {
+                Rare::Tokens { start, count, hash } => {
                     let count = count as usize;
                     let words = &self.words[start as usize..][..count.div_ceil(WORD_TOKENS)];
-                    match self.records.before(writer, words, count, hash) {
-                        Some(position) => writer.link(position)?,
-                        None => writer.tokens(words, count)?,
+                    match self.records.before(writer, slot, words, count, hash, vectors) {
+                        Some(position) => writer.link(position),
+                        None => writer.tokens(words, count),
                     }
                 }
-                Waiting::Text { start, end, .. } | Waiting::Rare { start, end } => {
-                    self.long(writer, start as usize..end as usize)?;
-                }
+                Rare::Long { start, end } => self.long(writer, start as usize..end as usize)?,
             }
         }
-        self.waiting.clear();
+        for &code in &self.codes[..self.count] {
+            writer.code(code)?;
+        }
+        (self.count, self.rares) = (0, 0);
+        self.sought.clear();
+        self.foreign.clear();
         self.text.clear();
         self.words.clear();
         Ok(())
     }
 
-    /// The label that a text without a code is.
-    #[inline]
-    fn cut(&mut self, start: u32, end: u32) -> Waiting {
+    /// Makes a record of a text without a code.
+    #[inline(always)]
+    fn cut(&mut self, slot: usize, start: u32, end: u32) {
         let text = &self.text[start as usize..end as usize];
         let before = self.words.len();
         if text.len() <= MAX_RARE
             && let Some(count) = self.matcher.cut_greedily(text, &mut self.words)
             && count * TOKEN_NIBBLES <= MAX_RECORD
         {
-            return self.record(before, count);
+            return self.set_record(slot, before, count);
         }
-        Waiting::Rare { start, end }
+        self.rare[slot] = Rare::Long { start, end };
+        self.rares |= 1 << slot;
     }
 
-    /// The label of `count` tokens, the words of which begin at `start`; their memory is asked for.
+    /// A label is `count` tokens, the words of which begin at `start`; their memory is asked for.
     #[inline(always)]
-    fn record(&self, start: usize, count: usize) -> Waiting {
+    fn set_record(&mut self, slot: usize, start: usize, count: usize) {
         let words = &self.words[start..][..count.div_ceil(WORD_TOKENS)];
-        Waiting::Tokens { start: start as u32, count: count as u32, hash: self.records.fetch(words, count) }
+        let hash = self.records.fetch(words, count);
+        self.rare[slot] = Rare::Tokens { start: start as u32, count: count as u32, hash };
+        self.rares |= 1 << slot;
     }
 
     /// Whether a record is made of the tokens of a text.
@@ -263,7 +291,8 @@ impl<'t> Labels<'t> {
                 place
             }
         };
-        writer.long(place)
+        writer.long(place);
+        Ok(())
     }
 
     pub(super) fn finish(self) -> Dictionary {
@@ -275,38 +304,11 @@ impl<'t> Labels<'t> {
     }
 }
 
-/// The tokens of the merged trie: those of the heir, and one for every byte that a token or a code of any source has. Room
-/// for those that the heir lacks is made at the end.
-fn tokens(heir: &[Token], sources: &[Names<'_>]) -> Result<Vec<Token>, TrieError> {
-    let is_token = |token: &Token| (1..=MAX_TOKEN).contains(&usize::from(token[MAX_TOKEN]));
-    if heir.len() > MAX_TOKENS || !heir.iter().all(is_token) {
-        return Err(TrieError::Damaged);
-    }
-    let mut occurs = [false; 256];
-    for source in sources {
-        let tokens = source.tokens.iter().filter(|token| is_token(token));
-        let bytes = tokens.flat_map(|token| &token[..usize::from(token[MAX_TOKEN])]);
-        bytes.chain(source.texts).for_each(|&byte| occurs[usize::from(byte)] = true);
-    }
-    for token in heir.iter().filter(|token| token[MAX_TOKEN] == 1) {
-        occurs[usize::from(token[0])] = false;
-    }
-    let missing = (0..=255).filter(|&byte| occurs[usize::from(byte)]);
-    let kept = heir.len().min(MAX_TOKENS - missing.clone().count());
-    let mut tokens = heir[..kept].to_vec();
-    tokens.extend(missing.map(|byte| {
-        let mut token = [0; MAX_TOKEN + 1];
-        (token[0], token[MAX_TOKEN]) = (byte, 1);
-        token
-    }));
-    let mut sorted: Vec<&[u8]> = tokens.iter().map(|token| &token[..usize::from(token[MAX_TOKEN])]).collect();
-    sorted.sort_unstable();
-    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        return Err(TrieError::Damaged);
-    }
-    Ok(tokens)
-}
-
-fn text_of(token: &Token) -> &[u8] {
-    &token[..usize::from(token[MAX_TOKEN])]
+/// The positions of the ones of a word.
+fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        first
+    })
 }

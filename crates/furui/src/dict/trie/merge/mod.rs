@@ -1,30 +1,33 @@
-use std::collections::VecDeque;
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 
-use super::labels::{Label, Rest};
+use super::labels::Label;
 use super::parts::{Names, Part};
-use super::skeleton::common_prefix;
 use super::values::Width;
-use super::writer::Writer;
+use super::writer::{Encoded, Writer};
 use super::{Found, Trie, TrieError};
 use crate::bits::Vectors;
 use crate::hash::{KeyHash, Rolling};
 
 mod codebook;
 mod cursor;
+mod join;
 mod labels;
+mod order;
 mod path;
 mod prune;
+mod queue;
 mod records;
 mod source;
-mod tails;
+mod text;
+mod tokens;
 
-use codebook::Number;
 use cursor::Cursor;
 use labels::Labels;
+use order::Order;
 use path::Path;
+use queue::{Queue, Waiting};
 use source::{At, Branch, End, Source};
-use tails::Tails;
+use text::Text;
 
 /// The most tries that are merged at a time.
 pub const MAX_MERGED: usize = 256;
@@ -49,9 +52,9 @@ impl Trie {
     /// together, to the end of the shortest label. Where only one trie has keys, its nodes are copied. A node is written
     /// when the walk meets it.
     ///
-    /// Cost: time linear in the nodes of all tries and the bytes of their labels; beside the trie 16 bytes for every
-    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it stands within one. If keys
-    /// are left out, a second walk over the merged trie.
+    /// Cost: time linear in the nodes of all tries and the bytes of their labels; beside the trie 12 bytes for every
+    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it stands within one; a byte a
+    /// key for places of records, some megabytes for codes. If keys are left out, a second walk over the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
     /// TRIE" (2011), where every node is a byte, so that a walk never stands within one.
@@ -73,31 +76,17 @@ impl Trie {
             return Self::encode(&super::Skeleton::new());
         };
         let mut walk = Walk::new(tries, heir, forget, each_key, vectors)?;
-        walk.root(tries.iter().find_map(|trie| trie.terminal(trie.root())), Rolling::start(seed));
+        walk.root(tries, Rolling::start(seed))?;
         vectors.run(
             #[inline(always)]
             |vectors| walk.run(vectors),
         )?;
-        let Walk { mut writer, mut labels, .. } = walk;
-        labels.settle(&mut writer)?;
-        let trie = Self::assemble(writer.finish(labels.finish(), vectors)?);
+        let trie = Self::assemble(walk.finish(vectors)?);
         if forget && !trie.part(Part::Deleted).is_empty() {
             return trie.without_deleted(vectors);
         }
         Ok(trie)
     }
-}
-
-/// An inner node of the merged trie whose children are still to come. Its cursors are in a queue of their own.
-struct Waiting {
-    path: Path,
-    cursors: u32,
-}
-
-/// A piece of a label: as it lies in a trie, or decoded.
-enum Text<'t> {
-    Borrowed(&'t [u8]),
-    Decoded(Range<usize>),
 }
 
 struct Walk<'t, F> {
@@ -106,17 +95,12 @@ struct Walk<'t, F> {
     writer: Writer,
     forget: bool,
     each_key: F,
-    waiting: VecDeque<Waiting>,
-    cursors: VecDeque<Cursor>,
-    /// For the cursors that stand within labels.
-    tails: Tails,
+    queue: Queue,
     /// How many nodes there may still be: in damaged tries there may be more ways to a node than one.
     left: u64,
-    branches: Vec<Branch<'t>>,
-    /// The branches in the order of their bytes, of equal bytes newest first: 2²⁴ · byte + index.
-    order: Vec<u32>,
-    texts: Vec<Text<'t>>,
+    /// The texts that are compared, and where they end.
     decoded: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 /// The most children a node has.
@@ -135,63 +119,74 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         let keys = tries.iter().map(|trie| trie.keys()).sum();
         let width = tries.iter().map(|trie| trie.shape.width).max().unwrap_or(Width::ZERO);
         let root = tries.iter().find_map(|trie| trie.terminal(trie.root()));
-        let roots = (0..=u8::MAX).zip(tries).filter(|(_, trie)| trie.nodes() > 0);
         Ok(Self {
             labels: Labels::new(&names, heir, keys, vectors)?,
             writer: Writer::new(tries.iter().map(|trie| trie.bytes()).sum(), width, root)?,
             sources,
             forget,
             each_key,
-            waiting: VecDeque::new(),
-            cursors: roots.map(|(trie, _)| Cursor::root(trie)).collect(),
-            tails: Tails::default(),
+            queue: Queue::new()?,
             left: tries.iter().map(|trie| 2 * trie.nodes()).sum(),
-            branches: vec![],
-            order: vec![],
-            texts: vec![],
             decoded: vec![],
+            ends: vec![],
         })
     }
 
-    fn root(&mut self, found: Option<Found>, hash: Rolling) {
-        self.hash_key(found, hash);
-        if !self.cursors.is_empty() {
-            self.waiting.push_back(Waiting { path: Path::root(hash), cursors: self.cursors.len() as u32 });
+    fn root<M: Deref<Target = [u8]>>(&mut self, tries: &[&Trie<M>], hash: Rolling) -> Result<(), TrieError> {
+        self.hash_key(tries.iter().find_map(|trie| trie.terminal(trie.root())), hash);
+        for (number, _) in (0..=u8::MAX).zip(tries).filter(|(_, trie)| trie.nodes() > 0) {
+            self.queue.push(Cursor::root(number));
         }
+        if self.queue.cursors() > 0 { self.queue.close(Path::root(hash)) } else { Ok(()) }
     }
 
     #[inline(always)]
     fn run(&mut self, vectors: Vectors) -> Result<(), TrieError> {
-        while let Some(parent) = self.waiting.pop_front() {
-            self.tails.tidy();
-            let first = self.next_branch(vectors)?;
-            if parent.cursors == 1 {
-                self.copy_all(parent.path, first, vectors)?;
-            } else {
-                self.merge(&parent, first, vectors)?;
+        while let Some(piece) = self.queue.pop()? {
+            let mut waiting = Waiting::new(&piece);
+            let (mut branches, mut order) = (vec![], Order::default());
+            while let Some((path, cursors)) = waiting.node() {
+                if cursors == 1 {
+                    self.copy_all(path, &mut waiting, vectors)?;
+                } else {
+                    self.read(cursors, &mut waiting, &mut branches, &mut order, vectors)?;
+                    self.merge(path, &branches, order.ascending(), vectors)?;
+                }
             }
+            self.queue.reuse(piece);
         }
         Ok(())
     }
 
+    fn finish(self, vectors: Vectors) -> Result<Encoded, TrieError> {
+        let Self { mut writer, mut labels, .. } = self;
+        labels.settle(&mut writer)?;
+        writer.finish(labels.finish(), vectors)
+    }
+
     /// The first branch of the next cursor.
     #[inline(always)]
-    fn next_branch(&mut self, vectors: Vectors) -> Result<Branch<'t>, TrieError> {
-        let cursor = self.cursors.pop_front().ok_or(TrieError::Damaged)?;
-        let source = &self.sources[usize::from(cursor.trie())];
+    fn next_branch<'p>(&self, waiting: &mut Waiting<'p>, vectors: Vectors) -> Result<Branch<'p>, TrieError>
+    where
+        't: 'p,
+    {
+        let cursor = waiting.cursor().ok_or(TrieError::Damaged)?;
         if !cursor.is_within() {
+            let source = self.sources.get(usize::from(cursor.trie())).ok_or(TrieError::Damaged)?;
             return source.first_child(cursor, vectors);
         }
-        let (text, found) = self.tails.pop().ok_or(TrieError::Damaged)?;
-        let byte = self.tails.text(text.clone())[0];
-        let end = End { beyond: cursor.beyond(), found };
-        Ok(Branch { byte, trie: cursor.trie(), at: At::Tail(text.start + 1..text.end, end) })
+        let (text, found) = waiting.rest().ok_or(TrieError::Damaged)?;
+        let (byte, rest) = text.split_first().ok_or(TrieError::Damaged)?;
+        Ok(Branch { byte, trie: cursor.trie(), at: At::Tail(rest, End { beyond: cursor.beyond(), found }) })
     }
 
     /// The children of a node that only one trie has.
     #[inline(always)]
-    fn copy_all(&mut self, parent: Path, first: Branch<'t>, vectors: Vectors) -> Result<(), TrieError> {
-        let (mut branch, mut is_first) = (first, true);
+    fn copy_all<'p>(&mut self, parent: Path, waiting: &mut Waiting<'p>, vectors: Vectors) -> Result<(), TrieError>
+    where
+        't: 'p,
+    {
+        let (mut branch, mut is_first) = (self.next_branch(waiting, vectors)?, true);
         loop {
             self.copy(parent, &branch, is_first, vectors)?;
             match self.sources[usize::from(branch.trie)].sibling(&branch) {
@@ -201,215 +196,110 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         }
     }
 
-    /// The children of a node that several tries have.
+    /// The branches of a node that several tries have, newest first.
     #[inline(always)]
-    fn merge(&mut self, parent: &Waiting, first: Branch<'t>, vectors: Vectors) -> Result<(), TrieError> {
-        let mut branches = std::mem::take(&mut self.branches);
-        let mut order = std::mem::take(&mut self.order);
+    fn read<'p>(
+        &self,
+        cursors: u32,
+        waiting: &mut Waiting<'p>,
+        branches: &mut Vec<Branch<'p>>,
+        order: &mut Order,
+        vectors: Vectors,
+    ) -> Result<(), TrieError>
+    where
+        't: 'p,
+    {
         branches.clear();
         order.clear();
-        let mut next = first;
-        for left in (0..parent.cursors).rev() {
+        for _ in 0..cursors {
+            let mut next = self.next_branch(waiting, vectors)?;
             loop {
-                order.push(u32::from(next.byte) << 24 | branches.len() as u32);
-                let sibling = self.sources[usize::from(next.trie)].sibling(&next);
+                order.push(next.byte);
                 branches.push(next);
-                match sibling {
+                match self.sources[usize::from(next.trie)].sibling(&next) {
                     Some(sibling) => next = sibling,
                     None => break,
                 }
-                if branches.len() > MAX_CHILDREN * parent.cursors as usize {
+                if branches.len() > MAX_CHILDREN * cursors as usize {
                     return Err(TrieError::Damaged);
                 }
             }
-            if left == 0 {
-                break;
-            }
-            next = self.next_branch(vectors)?;
         }
-        order.sort_unstable();
+        Ok(())
+    }
+
+    /// The children of a node that several tries have: `order` says in which order, of equal bytes the newest first.
+    #[inline(always)]
+    fn merge(
+        &mut self,
+        parent: Path,
+        branches: &[Branch<'_>],
+        order: &[u32],
+        vectors: Vectors,
+    ) -> Result<(), TrieError> {
         let mut at = 0;
         while let Some(&begin) = order.get(at) {
-            let alike = 1 + order[at + 1..].iter().take_while(|&&other| (other ^ begin) >> 24 == 0).count();
+            let alike = 1 + order[at + 1..].iter().take_while(|&&other| Order::same_byte(begin, other)).count();
             let is_first = at == 0;
             if alike == 1 {
-                self.copy(parent.path, &branches[(begin & INDEX) as usize], is_first, vectors)?;
+                self.copy(parent, &branches[Order::index(begin)], is_first, vectors)?;
             } else {
-                self.join(parent.path, &branches, &order[at..at + alike], is_first, vectors)?;
+                let alike = order[at..at + alike].iter().map(|&index| &branches[Order::index(index)]);
+                self.join(parent, alike, is_first, vectors)?;
             }
             at += alike;
         }
-        (self.branches, self.order) = (branches, order);
         Ok(())
     }
 
     /// Adds a node that only one trie has.
     #[inline(always)]
-    fn copy(&mut self, parent: Path, branch: &Branch<'t>, first: bool, vectors: Vectors) -> Result<(), TrieError> {
+    fn copy(&mut self, parent: Path, branch: &Branch<'_>, first: bool, vectors: Vectors) -> Result<(), TrieError> {
         let path = parent.push(branch.byte);
-        let (path, end) = match &branch.at {
+        let (path, end) = match branch.at {
             At::Node(block, position) => {
                 let slot = position.slot();
-                let end = self.sources[usize::from(branch.trie)].end(*block, slot);
+                let end = self.sources[usize::from(branch.trie)].end(block, slot);
                 let label = block.label(slot, vectors).ok_or(TrieError::Damaged)?;
                 (self.label(path, branch.trie, label, vectors)?, end)
             }
-            At::Tail(text, end) => (self.labels.push_text(self.tails.text(text.clone()), path), *end),
+            At::Tail(text, end) => (self.labels.push_text(text, path), end),
         };
-        self.cursors.extend(end.beyond);
-        self.node(path, branch.byte, first, u32::from(end.beyond.is_some()), end.found)
+        if let Some(cursor) = end.beyond {
+            self.queue.push(cursor);
+        }
+        self.node(path, branch.byte, first, end.found)
     }
 
     /// The label of a node that only one trie has.
     #[inline(always)]
-    fn label(&mut self, path: Path, trie: u8, label: Label<'t>, vectors: Vectors) -> Result<Path, TrieError> {
+    fn label(&mut self, path: Path, trie: u8, label: Label<'_>, vectors: Vectors) -> Result<Path, TrieError> {
         if let Some(known) = self.labels.known(trie, label) {
             return Ok(self.labels.push_known(known, path));
         }
         let source = &self.sources[usize::from(trie)];
-        let rest = source.rest(label, vectors)?;
+        let rest = source.names.rest(label, vectors).ok_or(TrieError::Damaged)?;
         if let Some(path) = self.labels.push_tokens(trie, rest, path) {
             return Ok(path);
         }
-        let text = match rest {
-            Rest::Text(text) => text,
-            rest => {
-                self.decoded.clear();
-                source.names.append(rest, &mut self.decoded);
-                &self.decoded
-            }
-        };
-        Ok(self.labels.push_text(text, path))
+        let end = self.keep_rest(trie, rest, 0);
+        Ok(self.labels.push_text(Text::of(&self.decoded, 0..end), path))
     }
 
-    /// Adds the node to which several tries go on together: those branches that `alike` are.
+    /// Adds a node whose label is given to `labels`, and whose cursors to the queue.
     #[inline(always)]
-    fn join(
-        &mut self,
-        parent: Path,
-        branches: &[Branch<'t>],
-        alike: &[u32],
-        first: bool,
-        vectors: Vectors,
-    ) -> Result<(), TrieError> {
-        let alike = alike.iter().map(|index| &branches[(index & INDEX) as usize]);
-        let byte = alike.clone().next().map_or(0, |branch| branch.byte);
-        let (mut cursors, mut newest) = (0, None);
-        if let Some(known) = self.known_to_all(alike.clone(), vectors)? {
-            let path = self.labels.push_known(known, parent.push(byte));
-            for branch in alike {
-                cursors += self.pass(branch, &mut newest);
-            }
-            return self.node(path, byte, first, cursors, newest);
-        }
-        self.read(alike.clone(), vectors)?;
-        let decoded = std::mem::take(&mut self.decoded);
-        let texts = self.texts.iter().map(|text| match text {
-            Text::Borrowed(text) => text,
-            Text::Decoded(range) => &decoded[range.clone()],
-        });
-        let common = texts.reduce(|common, text| &common[..common_prefix(common, text)]).unwrap_or_default();
-        let path = self.labels.push_text(common, parent.push(byte));
-        for (i, branch) in alike.enumerate() {
-            let text = match &self.texts[i] {
-                Text::Borrowed(text) => text,
-                Text::Decoded(range) => &decoded[range.clone()],
-            };
-            if text.len() > common.len() {
-                let end = self.end(branch);
-                self.tails.push(&text[common.len()..], end.found);
-                self.cursors.push_back(Cursor::within(branch.trie, end.beyond));
-                cursors += 1;
-            } else {
-                cursors += self.pass(branch, &mut newest);
-            }
-        }
-        self.decoded = decoded;
-        self.node(path, byte, first, cursors, newest)
-    }
-
-    /// The labels of branches, or what is left of them, behind their first bytes.
-    #[inline(always)]
-    fn read<'b>(&mut self, branches: impl Iterator<Item = &'b Branch<'t>>, vectors: Vectors) -> Result<(), TrieError>
-    where
-        't: 'b,
-    {
-        self.decoded.clear();
-        self.texts.clear();
-        for branch in branches {
-            let start = self.decoded.len();
-            match &branch.at {
-                At::Tail(text, _) => self.decoded.extend_from_slice(self.tails.text(text.clone())),
-                At::Node(block, position) => {
-                    let source = &self.sources[usize::from(branch.trie)];
-                    let label = block.label(position.slot(), vectors).ok_or(TrieError::Damaged)?;
-                    match source.rest(label, vectors)? {
-                        Rest::Text(text) => {
-                            self.texts.push(Text::Borrowed(text));
-                            continue;
-                        }
-                        rest => source.names.append(rest, &mut self.decoded),
-                    }
-                }
-            }
-            self.texts.push(Text::Decoded(start..self.decoded.len()));
-        }
-        Ok(())
-    }
-
-    /// What is known of a label that is the same in all tries, and whole in them.
-    #[inline(always)]
-    fn known_to_all<'b>(
-        &self,
-        branches: impl Iterator<Item = &'b Branch<'t>>,
-        vectors: Vectors,
-    ) -> Result<Option<Number>, TrieError>
-    where
-        't: 'b,
-    {
-        let mut all: Option<Number> = None;
-        for branch in branches {
-            let At::Node(block, position) = &branch.at else { return Ok(None) };
-            let label = block.label(position.slot(), vectors).ok_or(TrieError::Damaged)?;
-            let Some(known) = self.labels.known(branch.trie, label) else { return Ok(None) };
-            if all.is_some_and(|all| all != known) {
-                return Ok(None);
-            }
-            all = Some(known);
-        }
-        Ok(all)
-    }
-
-    #[inline(always)]
-    fn end(&self, branch: &Branch<'t>) -> End {
-        match &branch.at {
-            At::Node(block, position) => self.sources[usize::from(branch.trie)].end(*block, position.slot()),
-            At::Tail(_, end) => *end,
-        }
-    }
-
-    /// Goes on to the end of a label. Gives 1 if there are children, and the key that ends there if there is no newer one.
-    #[inline(always)]
-    fn pass(&mut self, branch: &Branch<'t>, newest: &mut Option<Found>) -> u32 {
-        let end = self.end(branch);
-        self.cursors.extend(end.beyond);
-        *newest = newest.or(end.found);
-        u32::from(end.beyond.is_some())
-    }
-
-    /// Adds a node whose label is given to `labels`.
-    #[inline(always)]
-    fn node(&mut self, path: Path, byte: u8, first: bool, cursors: u32, found: Option<Found>) -> Result<(), TrieError> {
+    fn node(&mut self, path: Path, byte: u8, first: bool, found: Option<Found>) -> Result<(), TrieError> {
         self.left = self.left.checked_sub(1).ok_or(TrieError::Damaged)?;
-        if found.is_none() && cursors == 0 {
+        let inner = self.queue.cursors() > 0;
+        if found.is_none() && !inner {
             return Err(TrieError::Damaged);
         }
         let path = path.check()?;
         self.hash_key(found, path.hash);
-        if cursors > 0 {
-            self.waiting.push_back(Waiting { path, cursors });
+        if inner {
+            self.queue.close(path)?;
         }
-        self.writer.push(byte, first, cursors > 0, found)?;
+        self.writer.push(byte, first, inner, found)?;
         if self.writer.is_full() { self.labels.settle(&mut self.writer) } else { Ok(()) }
     }
 
@@ -420,6 +310,3 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         }
     }
 }
-
-/// The bits of `order` that are an index.
-const INDEX: u32 = (1 << 24) - 1;

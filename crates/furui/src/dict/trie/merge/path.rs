@@ -1,5 +1,6 @@
 use crate::dict::MAX_KEY;
 use crate::dict::trie::TrieError;
+use crate::format::field::{u32_at, u64_at};
 use crate::hash::{Rolling, RollingRun};
 
 /// What is carried along a path: the state of its hash, and how many bytes it has.
@@ -10,6 +11,23 @@ pub(super) struct Path {
 }
 
 impl Path {
+    pub(super) const BYTES: usize = 12;
+
+    /// As bytes, with a number up to 256.
+    #[inline(always)]
+    pub(super) fn to_bytes(self, cursors: u32) -> [u8; Self::BYTES] {
+        let mut bytes = [0; Self::BYTES];
+        bytes[..8].copy_from_slice(&self.hash.state().to_le_bytes());
+        bytes[8..].copy_from_slice(&(self.length << 9 | cursors).to_le_bytes());
+        bytes
+    }
+
+    #[inline(always)]
+    pub(super) fn from_bytes(bytes: [u8; Self::BYTES]) -> (Self, u32) {
+        let numbers = u32_at(&bytes, 8);
+        (Self { hash: Rolling::resume(u64_at(&bytes, 0)), length: numbers >> 9 }, numbers & 0x1FF)
+    }
+
     pub(super) fn root(hash: Rolling) -> Self {
         Self { hash, length: 0 }
     }

@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 
 use super::labels::Labels;
 use super::path::Path;
+use super::text::Text;
 use crate::bits::Vectors;
 use crate::dict::trie::writer::Writer;
 use crate::dict::trie::{Found, Trie, TrieError, TrieNode};
@@ -31,7 +32,7 @@ impl Trie {
                     (child, below) = children(child).next().ok_or(TrieError::Damaged)?;
                     self.push_label(child, &mut label);
                 }
-                labels.push_text(&label[1..], Path::root(Rolling::start(0)));
+                labels.push_text(Text::from(&label[1..]), Path::root(Rolling::start(0)));
                 writer.push(label[0], first, below > 0, kept(child))?;
                 if writer.is_full() {
                     labels.settle(&mut writer)?;

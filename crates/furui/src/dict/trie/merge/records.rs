@@ -10,11 +10,10 @@ use crate::dict::trie::writer::{Writer, link_nibbles};
 pub(super) struct Records {
     /// 24 bits of a hash and a position.
     places: Vec<u64>,
-    vectors: Vectors,
 }
 
 /// There is a place for so many keys.
-const KEYS: usize = 8;
+const KEYS: usize = 12;
 
 /// What words are multiplied by: 2⁶⁴ divided by the golden ratio.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -22,8 +21,8 @@ const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 const TAG: u64 = !0 << Position::BITS;
 
 impl Records {
-    pub(super) fn new(keys: u64, vectors: Vectors) -> Self {
-        Self { places: vec![0; (keys as usize / KEYS).next_power_of_two()], vectors }
+    pub(super) fn new(keys: u64) -> Self {
+        Self { places: vec![0; (keys as usize / KEYS).max(1)] }
     }
 
     /// The hash of a record of `count` tokens, whose place is asked for. Short ones are none the shorter as links and have
@@ -48,9 +47,18 @@ impl Records {
         }
     }
 
-    /// Where the record is already, if a link there is shorter. Otherwise it is about to be written.
+    /// Where the record of the label that comes `slot` labels after the next one is already, if a link there is shorter.
+    /// Otherwise it is about to be written.
     #[inline(always)]
-    pub(super) fn before(&mut self, writer: &Writer, words: &[u64], count: usize, hash: u64) -> Option<Position> {
+    pub(super) fn before(
+        &mut self,
+        writer: &Writer,
+        slot: usize,
+        words: &[u64],
+        count: usize,
+        hash: u64,
+        vectors: Vectors,
+    ) -> Option<Position> {
         let nibbles = count * TOKEN_NIBBLES;
         if nibbles <= NEAR_NIBBLES {
             return None;
@@ -60,11 +68,11 @@ impl Records {
         let position = Position(entry & !TAG);
         if (entry ^ hash << Position::BITS) & TAG == 0
             && nibbles > link_nibbles(position)
-            && is_at(writer.written(), position, words, count, self.vectors)
+            && is_at(writer.written(), position, words, count, vectors)
         {
             return Some(position);
         }
-        self.places[place] = hash << Position::BITS | writer.position().0;
+        self.places[place] = hash << Position::BITS | (writer.position().0 + slot as u64);
         None
     }
 }

@@ -1,9 +1,9 @@
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 
 use super::cursor::Cursor;
+use super::text::Text;
 use crate::bits::{Vectors, prefetch};
 use crate::dict::trie::block::{Block, Position, below};
-use crate::dict::trie::labels::{Label, Rest};
 use crate::dict::trie::parts::{Names, Part};
 use crate::dict::trie::search::group;
 use crate::dict::trie::values::{Width, terminal_rank};
@@ -22,6 +22,7 @@ pub(super) struct Source<'t> {
 }
 
 /// A trie's way on from a node of the merged one.
+#[derive(Clone, Copy)]
 pub(super) struct Branch<'t> {
     pub(super) byte: u8,
     pub(super) trie: u8,
@@ -29,11 +30,12 @@ pub(super) struct Branch<'t> {
 }
 
 /// What a branch leads to.
+#[derive(Clone, Copy)]
 pub(super) enum At<'t> {
     /// A node, whose label begins with the byte.
     Node(Block<'t>, Position),
-    /// What is left of a label behind the byte, a text of the tails, and then that label's end.
-    Tail(Range<usize>, End),
+    /// What is left of a label behind the byte, and then that label's end.
+    Tail(Text<'t>, End),
 }
 
 /// The end of a label.
@@ -77,7 +79,10 @@ impl<'t> Source<'t> {
 
     /// The next child of the same parent.
     #[inline(always)]
-    pub(super) fn sibling(&self, branch: &Branch<'t>) -> Option<Branch<'t>> {
+    pub(super) fn sibling<'p>(&self, branch: &Branch<'p>) -> Option<Branch<'p>>
+    where
+        't: 'p,
+    {
         let At::Node(mut block, last) = branch.at else { return None };
         let mut position = Position(last.0 + 1);
         if position.slot() == 0 {
@@ -101,11 +106,6 @@ impl<'t> Source<'t> {
             let byte = self.width.bytes(block.leaf_rank(0) + leaf);
             self.values.get(byte as usize).into_iter().for_each(prefetch);
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn rest(&self, label: Label<'t>, vectors: Vectors) -> Result<Rest<'t>, TrieError> {
-        self.names.rest(label, vectors).ok_or(TrieError::Damaged)
     }
 
     /// The end of the label of the node in a slot.

@@ -1,0 +1,57 @@
+/// The order of a few branches by their first bytes; of equal ones that which came first is first.
+#[derive(Default)]
+pub(super) struct Order {
+    /// 2²⁴ · byte + index.
+    items: Vec<u32>,
+}
+
+/// So many are put in order by counting for each how many are smaller: that needs no branches to be guessed.
+const FEW: usize = 16;
+
+impl Order {
+    pub(super) fn clear(&mut self) {
+        self.items.clear();
+    }
+
+    /// Adds the next branch.
+    #[inline(always)]
+    pub(super) fn push(&mut self, byte: u8) {
+        self.items.push(u32::from(byte) << 24 | self.items.len() as u32);
+    }
+
+    /// All of them in order.
+    #[inline(always)]
+    pub(super) fn ascending(&mut self) -> &[u32] {
+        let count = self.items.len();
+        if count > FEW {
+            self.items.sort_unstable();
+            return &self.items;
+        }
+        if let [first, second] = *self.items {
+            (self.items[0], self.items[1]) = (first.min(second), first.max(second));
+            return &self.items;
+        }
+        let mut all = [u32::MAX; FEW];
+        all[..count].copy_from_slice(&self.items);
+        let mut smaller = [0u32; FEW];
+        for &item in &self.items {
+            for (smaller, &other) in smaller.iter_mut().zip(&all) {
+                *smaller += u32::from(item < other);
+            }
+        }
+        for (&place, &item) in smaller.iter().zip(&all[..count]) {
+            self.items[place as usize] = item;
+        }
+        &self.items
+    }
+
+    #[inline(always)]
+    pub(super) fn index(item: u32) -> usize {
+        (item & 0xFF_FFFF) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn same_byte(item: u32, other: u32) -> bool {
+        (item ^ other) >> 24 == 0
+    }
+}

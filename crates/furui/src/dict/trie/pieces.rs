@@ -1,0 +1,52 @@
+use std::collections::VecDeque;
+
+use super::TrieError;
+use super::body::Body;
+
+/// Bytes that are written at the end and taken from the beginning, a piece at a time, so that of what was taken no memory
+/// is kept.
+pub(super) struct Pieces {
+    full: VecDeque<Body>,
+    last: Body,
+    spare: Option<Body>,
+}
+
+/// How long a piece becomes.
+const PIECE: usize = 1 << 18;
+
+impl Pieces {
+    pub(super) fn new() -> Result<Self, TrieError> {
+        Ok(Self { full: VecDeque::new(), last: Body::with_room(0)?, spare: None })
+    }
+
+    /// Adds bytes, all to one piece.
+    #[inline(always)]
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
+        if self.last.len() + bytes.len() > PIECE && self.last.len() > 0 {
+            self.begin()?;
+        }
+        self.last.extend(bytes)
+    }
+
+    #[cold]
+    fn begin(&mut self) -> Result<(), TrieError> {
+        let next = self.spare.take().map_or_else(|| Body::with_pages(PIECE), Ok)?;
+        self.full.push_back(std::mem::replace(&mut self.last, next));
+        Ok(())
+    }
+
+    /// The first piece, if there is any.
+    pub(super) fn pop(&mut self) -> Result<Option<Body>, TrieError> {
+        if self.full.is_empty() && self.last.len() > 0 {
+            let next = self.spare.take().map_or_else(|| Body::with_room(0), Ok)?;
+            return Ok(Some(std::mem::replace(&mut self.last, next)));
+        }
+        Ok(self.full.pop_front())
+    }
+
+    /// Takes back the memory of a piece, for the next one.
+    pub(super) fn reuse(&mut self, mut piece: Body) {
+        piece.clear();
+        self.spare = Some(piece);
+    }
+}
