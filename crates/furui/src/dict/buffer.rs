@@ -18,7 +18,7 @@ const TOMBSTONE: u32 = 1 << 31;
 const UNIT: usize = 8;
 
 /// The most bytes of records a buffer takes: 16 GiB.
-const MAX_BYTES: usize = 1 << 34;
+const MAX_BYTES: u64 = 1 << 34;
 
 /// Slots of a new table; a power of two, as it stays.
 const FIRST_SLOTS: usize = 64;
@@ -96,7 +96,7 @@ impl WriteBuffer {
 
     /// Whether a key of this length, at most [`MAX_KEY`], still fits.
     pub fn has_room(&self, length: usize) -> bool {
-        self.arena.len() + record_len(length) <= MAX_BYTES
+        (self.arena.len() + record_len(length)) as u64 <= MAX_BYTES
     }
 
     /// Puts a key in, or deletes it: what was put last counts. What it replaces is returned.
