@@ -26,11 +26,11 @@ fuzz_target!(|input: Input| {
     let entries = input.map.iter().map(|(key, &value)| (key.as_slice(), value));
     let skeleton = Skeleton::from_sorted(entries).expect("sorted and short");
     let trie = Trie::encode(&skeleton).expect("small");
-    let mut file = vec![];
-    trie.write_to(&mut file).expect("a vector takes all");
-    let envelope = Envelope::open(&file[..], "good").expect("a good file");
+    let mut made = vec![];
+    trie.write_to(&mut made).expect("a vector takes all");
+    let envelope = Envelope::open(&made[..], "good").expect("a good file");
     let [mut meta, mut body] =
-        [META, TRIE].map(|tag| envelope.read_section(&file[..], tag, 1 << 24).expect("a section"));
+        [META, TRIE].map(|tag| envelope.read_section(&made[..], tag, 1 << 24).expect("a section"));
     for &(in_meta, at, change) in &input.changes {
         let section = if in_meta { &mut meta } else { &mut body };
         if let Some(at) = usize::from(at).checked_rem(section.len()) {
@@ -58,6 +58,12 @@ fuzz_target!(|input: Input| {
     }
     let count = trie.iter().take(100_000).count();
     assert!(!good || count == input.map.len());
+    let made = Trie::from_bytes(&made, "good").expect("a good file");
+    for tries in [[&trie, &made], [&made, &trie]] {
+        let merged = Trie::merge(&tries, 0, false, drop);
+        let nodes = merged.map(|merged| (merged.check().is_ok(), merged.iter().take(100_000).count()));
+        assert!(!good || nodes == Ok((true, input.map.len())));
+    }
 });
 
 fn sealed(meta: &[u8], body: &[u8]) -> Vec<u8> {
