@@ -84,8 +84,9 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn std::err
     let mut columns: [Vec<f64>; 8] = Default::default();
     for round in 0..ROUNDS {
         let pick = |list: &[&'_ [u8]], i: usize| -> usize { scale(mix((round * LOOKUPS + i) as u64), list.len()) };
-        let hits: Vec<&[u8]> = (0..LOOKUPS).map(|i| keys[pick(keys, i)]).collect();
-        let missed: Vec<&[u8]> = (0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]).collect();
+        let hits = Queries::of((0..LOOKUPS).map(|i| keys[pick(keys, i)]));
+        let missed = Queries::of((0..LOOKUPS / 2).map(|i| misses[pick(misses, i)]));
+        let (hits, missed) = (hits.slices(), missed.slices());
         let mut answers = vec![];
         for (at, queries) in [(0, &hits), (1, &missed)] {
             columns[at].push(ns_each(queries.len(), || {
@@ -196,6 +197,30 @@ pub(super) fn shuffled(text: &[u8]) -> Vec<&[u8]> {
         lines.swap(i, scale(mix(i as u64 ^ (0x5EED << 32)), i + 1));
     }
     lines
+}
+
+/// Keys to ask for, one behind the other as they come from a file or a peer: in the shuffled text each would be waited for,
+/// which is no part of a lookup, and most by who asks first.
+struct Queries {
+    bytes: Vec<u8>,
+    lengths: Vec<usize>,
+}
+
+impl Queries {
+    fn of<'a>(keys: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut queries = Self { bytes: vec![], lengths: vec![] };
+        for key in keys {
+            queries.bytes.extend_from_slice(key);
+            queries.lengths.push(key.len());
+        }
+        queries
+    }
+
+    fn slices(&self) -> Vec<&[u8]> {
+        let mut rest = &self.bytes[..];
+        let split = |&length: &usize| rest.split_off(..length).expect("the lengths are those of the keys");
+        self.lengths.iter().map(split).collect()
+    }
 }
 
 /// Maps 64 uniform bits to 0..n.
