@@ -6,7 +6,8 @@ use crate::filter::Filter;
 use crate::hash::KeyHash;
 
 use super::QuotientFilter;
-use super::table::{Head, Slot, Table};
+use super::block::Head;
+use super::table::{Slot, Table};
 
 /// How many lookups ahead [`QuotientFilter::contains_all`] asks for memory.
 const PREFETCH_DISTANCE: usize = 16;

@@ -1,5 +1,6 @@
 //! The quotient filter; see [`QuotientFilter`].
 
+mod block;
 mod build;
 mod check;
 mod find;
