@@ -1,14 +1,11 @@
 //! Input in blocks of whole lines.
 
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use furui::Error;
 
-use crate::interrupt::{Interrupt, Wait};
-use crate::pipes;
+use crate::input::{Fill, Input};
+use crate::interrupt::Interrupt;
 
 /// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
@@ -16,9 +13,6 @@ const BLOCK: usize = 512 << 10;
 const LARGE_BLOCK: usize = 8 << 20;
 /// The most lines in a block, so that what is kept for each takes little memory however short they are.
 const MAX_LINES: usize = 128 << 10;
-/// How long a block is gathered for, from its first bytes on, while more keep arriving: with a set on storage it pays
-/// to look many lines up together. Nobody notices the wait.
-const PATIENCE: Duration = Duration::from_millis(20);
 /// The longest line, where lines are not [cut](Blocks::cut). A longer one is an error, not a machine without memory.
 const MAX_LINE: usize = 1 << 30;
 
@@ -94,13 +88,6 @@ pub struct Blocks<'a> {
     cut: Option<usize>,
 }
 
-struct Input {
-    file: File,
-    name: String,
-    /// A pipe or terminal, where reading may wait.
-    waits: bool,
-}
-
 impl<'a> Blocks<'a> {
     /// Reads `files`, or standard input if there are none. "-" is standard input.
     pub fn new(files: &[PathBuf], separator: u8, interrupt: &'a Interrupt) -> Self {
@@ -161,7 +148,7 @@ impl<'a> Blocks<'a> {
 
     /// Whether the next block is still to come: whoever holds something back for more should not wait for that.
     pub fn would_wait(&self) -> bool {
-        let waits = |input: &Input| input.waits && self.interrupt.ready(&input.file, Duration::ZERO) != Wait::Ready;
+        let waits = |input: &Input| input.would_wait(self.interrupt);
         self.lines_done == self.ends.len() && self.current.as_ref().is_some_and(waits)
     }
 
@@ -232,89 +219,6 @@ impl<'a> Blocks<'a> {
             }
         }
     }
-}
-
-#[derive(PartialEq, Eq)]
-enum Fill {
-    /// There are new bytes, or the buffer is full.
-    Some,
-    /// The file is read to its end.
-    End,
-    Interrupted,
-}
-
-impl Input {
-    fn open(path: &Path) -> Result<Self, Error> {
-        let (file, name) = if path.as_os_str() == "-" {
-            (standard_input(), "standard input".to_string())
-        } else {
-            (File::open(path), path.display().to_string())
-        };
-        let describe = |error| Error::io("cannot read", &name, error);
-        let file = file.map_err(describe)?;
-        let kind = file.metadata().map_err(describe)?.file_type();
-        if kind.is_dir() {
-            return Err(describe(io::Error::from(ErrorKind::IsADirectory)));
-        }
-        pipes::widen(&file);
-        Ok(Self { file, name, waits: !kind.is_file() })
-    }
-
-    /// Reads what is there, waiting only if nothing is, or with patience a moment for more.
-    fn fill(
-        &mut self,
-        buffer: &mut [u8],
-        filled: &mut usize,
-        interrupt: &Interrupt,
-        patient: bool,
-    ) -> Result<Fill, Error> {
-        let mut state = Fill::Some;
-        let before = *filled;
-        let mut first = None;
-        while *filled < buffer.len() {
-            let wait = match (self.waits, first) {
-                (false, _) => interrupt.check(),
-                (true, None) => interrupt.wait(&self.file),
-                (true, Some(_)) if !patient => interrupt.ready(&self.file, Duration::ZERO),
-                (true, Some(first)) => interrupt.ready(&self.file, PATIENCE.saturating_sub(Instant::elapsed(&first))),
-            };
-            if *filled == before {
-                first = Some(Instant::now());
-            }
-            match wait {
-                Wait::Ready => {}
-                Wait::Nothing => break,
-                // What was read is gone from the pipe: it is answered first, and the next call ends the input.
-                Wait::Interrupted if *filled > before => break,
-                Wait::Interrupted => return Ok(Fill::Interrupted),
-            }
-            match self.file.read(&mut buffer[*filled..]) {
-                Ok(0) => {
-                    state = Fill::End;
-                    break;
-                }
-                Ok(count) => *filled += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Somebody has set standard input not to wait: the waiting is done above.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.waits = true,
-                Err(error) => return Err(Error::io("cannot read", &self.name, error)),
-            }
-        }
-        Ok(state)
-    }
-}
-
-/// Standard input as a file, without the standard library's buffer between.
-#[cfg(unix)]
-fn standard_input() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn standard_input() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
 
 #[cfg(test)]

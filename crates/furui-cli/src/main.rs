@@ -5,6 +5,7 @@ mod cli;
 mod demo;
 mod dict;
 mod filter;
+mod input;
 mod interrupt;
 mod keys;
 mod manual;

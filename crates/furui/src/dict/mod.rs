@@ -1,12 +1,7 @@
-//! Maps from byte strings to numbers: the tries of the dictionary, and how they are walked, frozen and merged.
-//!
-//! Everything that is a trie gives out [`Node`]s, and [`breadth_first`] walks them: the keys of a buffer
-//! ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or any number of tries as if they were one ([`Merged`]). A walk builds
-//! a trie and its filter at once ([`freeze`]). [`Trie`] is the compact one, path-compressed, which a [`Skeleton`] becomes.
 //! The dictionary: a map from byte strings to numbers that is read while it grows.
 //!
 //! [`Dict`] is all of it: a [`WriteBuffer`] for what is new, and older parts that are each a compact [`Trie`] with its
-//! filter, read through a [`Snapshot`].
+//! filter, read through a [`Snapshot`]. A [`Skeleton`] becomes a [`Trie`], path-compressed.
 //!
 //! Below are also the parts of the paper that it comes from, as they are there. Everything that is a trie gives out
 //! [`Node`]s, and [`breadth_first`] walks them: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or

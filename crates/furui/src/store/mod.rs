@@ -6,6 +6,7 @@
 
 pub mod cascade;
 mod dir;
+mod kind;
 mod manifest;
 mod memory;
 mod overlay;
@@ -14,7 +15,8 @@ mod storage;
 
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
-pub use manifest::{MANIFEST, MAX_RUNS, Manifest, RunEntry, StoreKind};
+pub use kind::StoreKind;
+pub use manifest::{MANIFEST, MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
 pub use overlay::{Overlay, OverlayFile};
 pub use scratch::Scratch;

@@ -1,5 +1,5 @@
+use super::bits::Bits;
 use super::pieces::Pieces;
-use super::skeleton::Bits;
 use super::values::{self, Width};
 use super::{Found, TrieError};
 

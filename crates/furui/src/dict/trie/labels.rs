@@ -176,15 +176,39 @@ pub(super) fn in_word(word: u64, count: usize) -> impl Iterator<Item = u16> {
     (0..count.min(WORD_TOKENS)).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
 }
 
-/// Appends a token to the words of a record that has `count` already.
-#[inline(always)]
-pub(super) fn push_token(words: &mut Vec<u64>, count: usize, token: u16) {
-    match count % WORD_TOKENS {
-        0 => words.push(u64::from(token)),
-        i => {
-            let last = words.last_mut().expect("a record's words hold its tokens");
-            *last |= u64::from(token) << (4 * TOKEN_NIBBLES * i);
+/// A record of tokens that is being made: words, appended to others. The one at hand is kept apart, so that it stays in a
+/// register.
+pub(super) struct Packing<'w> {
+    words: &'w mut Vec<u64>,
+    word: u64,
+    shift: usize,
+    count: usize,
+}
+
+impl<'w> Packing<'w> {
+    #[inline(always)]
+    pub(super) fn new(words: &'w mut Vec<u64>) -> Self {
+        Self { words, word: 0, shift: 0, count: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, token: u16) {
+        if self.shift == 4 * TOKEN_NIBBLES * WORD_TOKENS {
+            self.words.push(std::mem::take(&mut self.word));
+            self.shift = 0;
         }
+        self.word |= u64::from(token) << self.shift;
+        self.shift += 4 * TOKEN_NIBBLES;
+        self.count += 1;
+    }
+
+    /// Gives the number of tokens.
+    #[inline(always)]
+    pub(super) fn finish(self) -> usize {
+        if self.shift > 0 {
+            self.words.push(self.word);
+        }
+        self.count
     }
 }
 

@@ -1,4 +1,4 @@
-use super::labels::{MAX_TOKEN, TOKEN_NIBBLES, Token, WORD_TOKENS, push_token};
+use super::labels::{MAX_TOKEN, Packing, Token};
 
 /// Finds the fewest tokens that a text is made of.
 ///
@@ -108,20 +108,19 @@ impl Matcher {
         if self.best[0].tokens >= NO_WAY {
             return None;
         }
-        let (mut at, mut count) = (0, 0);
+        let mut record = Packing::new(words);
+        let mut at = 0;
         while at < text.len() {
-            push_token(words, count, self.best[at].first);
-            count += 1;
+            record.push(self.best[at].first);
             at += usize::from(self.best[at].length);
         }
-        Some(count)
+        Some(record.finish())
     }
 
-    /// As [`cut`](Self::cut), with the longest token at each place: not always the fewest, but with far fewer steps. Gives
-    /// how many they are, and their words.
+    /// As [`cut`](Self::cut), with the longest token at each place: not always the fewest, but with far fewer steps.
     #[inline(always)]
     pub(super) fn cut_greedily(&self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
-        let (mut count, mut word, mut shift) = (0, 0, 0);
+        let mut record = Packing::new(words);
         let mut rest = text;
         while !rest.is_empty() {
             let (mut node, mut base) = (ROOT, 0);
@@ -137,18 +136,9 @@ impl Matcher {
                 }
                 (node, base) = (name, place.base);
             }
-            if shift == TOKEN_BITS * WORD_TOKENS {
-                words.push(std::mem::take(&mut word));
-                shift = 0;
-            }
-            word |= u64::from(end.checked_sub(1)?) << shift;
-            shift += TOKEN_BITS;
-            count += 1;
+            record.push(end.checked_sub(1)? as u16);
             rest = &rest[longest..];
         }
-        words.push(word);
-        Some(count)
+        Some(record.finish())
     }
 }
-
-const TOKEN_BITS: usize = 4 * TOKEN_NIBBLES;

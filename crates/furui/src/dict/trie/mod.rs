@@ -1,9 +1,9 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
-//! From the question down: `mod` answers it, `search` goes from node to node, `block` and `labels` read the nodes,
-//! `jump` skips the upper ones, those with many keys below, which `counts` finds; `writer` makes all of them as nodes
-//! come, `body` is where, `ends` their values (in `pieces` until all nodes are there); `skeleton` and `encode` bring the
-//! nodes of keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
+//! From the question down: `mod` answers it, `batch` for many keys at once; `search` goes from node to node, `block` and
+//! `labels` read the nodes, `jump` skips the upper ones, those with many keys below, which `counts` finds; `writer` makes
+//! all of them as nodes come, `body` is where, `ends` their values (in `pieces` until all nodes are there); `skeleton` and
+//! `encode` bring the nodes of keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
 //! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
 
 use std::fmt;
@@ -11,6 +11,8 @@ use std::ops::Deref;
 
 use crate::bits::{Buffer, Vectors, prefetch};
 
+mod batch;
+mod bits;
 mod block;
 mod body;
 mod check;
@@ -89,12 +91,6 @@ pub struct Trie<M = Buffer> {
     shape: Shape,
     vectors: Vectors,
 }
-
-/// How many searches of a batch are under way at a time.
-const BATCH: usize = 16;
-
-/// How many keys of a batch are found before their values are read.
-const CHUNK: usize = 256;
 
 /// What a key holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,69 +190,6 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
             |vectors| self.find(key, vectors),
         )?;
         Some(self.found(id))
-    }
-
-    /// What each of `keys` holds; `out` is cleared.
-    ///
-    /// 16 searches are under way at a time, each a step further while the memory of the others is on its way: on a
-    /// trie beyond the caches two to three times the keys a second.
-    pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
-        out.clear();
-        out.reserve(keys.len());
-        let mut ids = [None; CHUNK];
-        for keys in keys.chunks(CHUNK) {
-            self.vectors.run(
-                #[inline(always)]
-                |vectors| self.find_all(keys, &mut ids, vectors),
-            );
-            out.extend(ids[..keys.len()].iter().map(|id| id.map(|id| self.found(id))));
-        }
-    }
-
-    #[inline(always)]
-    fn find_all(&self, keys: &[&[u8]], ids: &mut [Option<u64>; CHUNK], vectors: Vectors) {
-        let names = self.names();
-        for key in keys {
-            key.iter().step_by(64).take(2).for_each(prefetch);
-        }
-        let mut next = 0;
-        let mut begin = |ids: &mut [Option<u64>; CHUNK]| {
-            while next < keys.len() {
-                let (key, index) = (keys[next], next);
-                next += 1;
-                if key.is_empty() {
-                    ids[index] = self.inner_id(0);
-                    continue;
-                }
-                let search = self.begin(key, vectors);
-                search.fetch(&names);
-                return Some((index, search));
-            }
-            None
-        };
-        let mut lanes = [const { None }; BATCH];
-        let mut busy = 0;
-        for lane in &mut lanes {
-            *lane = begin(ids);
-            busy += usize::from(lane.is_some());
-        }
-        while busy > 0 {
-            for lane in &mut lanes {
-                let Some((index, search)) = lane else { continue };
-                if !search.is_at_group(&names) {
-                    search.fetch(&names);
-                    continue;
-                }
-                ids[*index] = match search.step(&names, vectors, |leaf| self.fetch_value(leaf)) {
-                    Step::Inner(rank) if search.is_done() => self.inner_id(rank),
-                    Step::Inner(_) => continue,
-                    Step::Leaf(rank) if search.is_done() => self.leaf_id(rank),
-                    Step::Leaf(_) | Step::Miss => None,
-                };
-                *lane = begin(ids);
-                busy -= usize::from(lane.is_none());
-            }
-        }
     }
 
     /// A search from where the key jumps to, or from the root.

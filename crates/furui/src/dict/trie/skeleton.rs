@@ -1,3 +1,4 @@
+use super::bits::Bits;
 use super::intern::{Batch, Interner};
 use super::{Found, MAX_KEY, TrieError};
 
@@ -38,43 +39,6 @@ pub struct Skeleton {
 
 /// The number of a label that waits for one.
 const UNKNOWN: u32 = u32::MAX;
-
-/// A growing string of bits.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Bits {
-    words: Vec<u64>,
-    len: usize,
-}
-
-impl Bits {
-    #[inline(always)]
-    pub(super) fn push(&mut self, bit: bool) {
-        if self.len.is_multiple_of(64) {
-            self.words.push(0);
-        }
-        self.words[self.len / 64] |= u64::from(bit) << (self.len % 64);
-        self.len += 1;
-    }
-
-    #[inline]
-    pub(super) fn get(&self, i: usize) -> bool {
-        self.words[i / 64] >> (i % 64) & 1 == 1
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.truncate(self.len.div_ceil(8));
-        bytes
-    }
-
-    pub(super) fn ones(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
-    }
-}
 
 impl Skeleton {
     /// A trie without keys.
@@ -314,7 +278,7 @@ fn breadth_first(nodes: &[Post]) -> (Vec<u32>, Bits) {
         order[*place] = j as u32;
         *place += 1;
     }
-    (order, Bits { words: first, len: nodes.len() })
+    (order, Bits::from_words(first, nodes.len()))
 }
 
 /// How many bytes `a` and `b` begin with alike.

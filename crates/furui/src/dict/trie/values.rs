@@ -1,4 +1,4 @@
-use super::skeleton::Bits;
+use super::bits::Bits;
 
 /// How many bits a value has, from 0 to 32: as many as the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

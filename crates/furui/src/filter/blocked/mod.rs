@@ -1,14 +1,10 @@
-use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
-use super::file::{BITS, META, Source, Stored, Writer};
 use super::probes::check_rate;
-use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
+use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::arch::{KeyRange, Line, Lines};
 use crate::bits::{Buffer, prefetch};
-use crate::format::field::{put, u32_at, u64_at};
-use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashSpec, KeyHash};
 use probing::Shape;
 
@@ -16,6 +12,7 @@ mod probing;
 mod rate;
 mod sets;
 mod shared;
+mod stored;
 
 pub use shared::SharedBlocked;
 
@@ -176,51 +173,6 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
     fn table(&self) -> &[Line] {
         self.table.as_chunks().0
     }
-
-    fn fits(&self, other: &BlockedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        let differ = |what: &str, ours: u64, theirs: u64| {
-            Err(Mismatch(format!(
-                "one filter has {ours} {what} and the other {theirs}: build one of them again with as many as the other"
-            )))
-        };
-        if self.lines() != other.lines() {
-            return differ("lines", self.lines(), other.lines());
-        }
-        if self.probes != other.probes {
-            return differ("probes a key", self.probes.into(), other.probes.into());
-        }
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "keys are hashed by {} in one filter and by {} in the other: build one of them again like the other",
-                self.hash, other.hash
-            )));
-        }
-        Ok(())
-    }
-}
-
-impl<M: DerefMut<Target = [u8]>> BlockedBloom<M> {
-    /// Takes in what `other` holds: then this filter is, bit for bit, as if all keys of both had been inserted. Cost: one
-    /// pass over both.
-    ///
-    /// # Errors
-    /// If they differ in size, probes or hash; nothing is changed then.
-    pub fn union(&mut self, other: &BlockedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.fits(other)?;
-        self.table.iter_mut().zip(&*other.table).for_each(|(ours, theirs)| *ours |= theirs);
-        Ok(())
-    }
-
-    /// Keeps what `other` holds too: every key of both, and others no oftener than in either of the two. Cost: one pass
-    /// over both.
-    ///
-    /// # Errors
-    /// If they differ in size, probes or hash; nothing is changed then.
-    pub fn intersect(&mut self, other: &BlockedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.fits(other)?;
-        self.table.iter_mut().zip(&*other.table).for_each(|(ours, theirs)| *ours &= theirs);
-        Ok(())
-    }
 }
 
 impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
@@ -259,32 +211,6 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
         let table = self.table.as_chunks_mut().0;
         let shape = Shape::whole(table.len(), self.probes);
         Ok(probing::insert_all(self.vectors, table, shape, KeyRange::whole(keys)))
-    }
-}
-
-impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
-    const KIND: Kind = Kind::BlockedBloom;
-
-    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
-        let mut meta = [0; 32];
-        put(&mut meta, 0, self.lines().to_le_bytes());
-        put(&mut meta, 8, self.capacity.to_le_bytes());
-        put(&mut meta, 16, self.probes.to_le_bytes());
-        out.section(META, Align::Line)?;
-        out.write_all(&meta)?;
-        out.section(BITS, Align::Line)?;
-        out.write_all(&self.table)
-    }
-
-    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
-        source.expect_sections(&[META, BITS])?;
-        let meta: [u8; 32] = source.meta()?;
-        let (lines, capacity, probes) = (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16));
-        if check_parts(lines, probes).is_err() || meta[20..].iter().any(|&byte| byte != 0) {
-            return Err(source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"));
-        }
-        let table = source.table(BITS, lines * size_of::<Line>() as u64)?;
-        Ok(Self { table, probes, capacity, hash: source.envelope().hash(), vectors: Lines::detect() })
     }
 }
 
@@ -344,28 +270,5 @@ mod tests {
             let (hits, likely) = (hits as f64, mean * trials);
             assert!((hits - likely).abs() < 3.0 * likely.sqrt(), "{lines}, {probes}: {hits} hits, {likely} expected");
         }
-    }
-
-    #[test]
-    fn union_is_inserting_both_and_intersection_holds_what_is_in_both() {
-        let (a, b) = (keys(0, 600), keys(1, 600));
-        let filled = |lists: &[&[KeyHash]]| {
-            let mut filter = BlockedBloom::from_parts(40, 10).unwrap();
-            lists.iter().for_each(|keys| _ = filter.insert_all(keys).unwrap());
-            filter
-        };
-        let mut united = filled(&[&a]);
-        united.union(&filled(&[&b])).unwrap();
-        assert_eq!(united, filled(&[&a, &b]));
-        united.intersect(&filled(&[&b])).unwrap();
-        assert_eq!(united, filled(&[&b]));
-
-        let message = |error: Result<(), Mismatch>| error.unwrap_err().0;
-        assert!(
-            message(united.union(&BlockedBloom::from_parts(42, 10).unwrap())).contains("40 lines and the other 42")
-        );
-        assert!(message(united.intersect(&BlockedBloom::from_parts(40, 9).unwrap())).contains("10 probes"));
-        let other = HashSpec { seed: 5, ..HashSpec::default() };
-        assert!(message(united.union(&filled(&[]).hashed_by(other))).contains("hashed by"));
     }
 }

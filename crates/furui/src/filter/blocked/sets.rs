@@ -1,6 +1,6 @@
-//! What the ones of blocked filters say about the sets in them.
+//! Blocked filters put together, and what their ones say about the sets in them.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
 use super::BlockedBloom;
 use crate::filter::likeness::{Marking, ones, ones_of_either};
@@ -30,6 +30,27 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
         Ok(self.marking().likeness(self.ones(), other.ones(), ones_of_either(&self.table, &other.table)))
     }
 
+    fn fits(&self, other: &BlockedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+        let differ = |what: &str, ours: u64, theirs: u64| {
+            Err(Mismatch(format!(
+                "one filter has {ours} {what} and the other {theirs}: build one of them again with as many as the other"
+            )))
+        };
+        if self.lines() != other.lines() {
+            return differ("lines", self.lines(), other.lines());
+        }
+        if self.probes != other.probes {
+            return differ("probes a key", self.probes.into(), other.probes.into());
+        }
+        if self.hash != other.hash {
+            return Err(Mismatch(format!(
+                "keys are hashed by {} in one filter and by {} in the other: build one of them again like the other",
+                self.hash, other.hash
+            )));
+        }
+        Ok(())
+    }
+
     fn marking(&self) -> Marking {
         // The bits of a key lie in a line, or in a pair of lines.
         let blocks = if self.probes > 8 { self.lines() / 2 } else { self.lines() };
@@ -37,11 +58,35 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
     }
 }
 
+impl<M: DerefMut<Target = [u8]>> BlockedBloom<M> {
+    /// Takes in what `other` holds: then this filter is, bit for bit, as if all keys of both had been inserted. Cost: one
+    /// pass over both.
+    ///
+    /// # Errors
+    /// If they differ in size, probes or hash; nothing is changed then.
+    pub fn union(&mut self, other: &BlockedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+        self.fits(other)?;
+        self.table.iter_mut().zip(&*other.table).for_each(|(ours, theirs)| *ours |= theirs);
+        Ok(())
+    }
+
+    /// Keeps what `other` holds too: every key of both, and others no oftener than in either of the two. Cost: one pass
+    /// over both.
+    ///
+    /// # Errors
+    /// If they differ in size, probes or hash; nothing is changed then.
+    pub fn intersect(&mut self, other: &BlockedBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+        self.fits(other)?;
+        self.table.iter_mut().zip(&*other.table).for_each(|(ours, theirs)| *ours &= theirs);
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::filter::FilterMut;
-    use crate::hash::HashSpec;
+    use crate::hash::{HashSpec, KeyHash};
 
     #[test]
     fn estimates_are_as_good_as_they_say() {
@@ -71,5 +116,31 @@ mod tests {
             }
             assert!((off / stated - 1.0).abs() < 0.5, "{rate}: spread² {off:.1}, stated {stated:.1}");
         }
+    }
+
+    #[test]
+    fn union_is_inserting_both_and_intersection_holds_what_is_in_both() {
+        let keys = |list: u64| -> Vec<KeyHash> {
+            (0..600).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
+        };
+        let (a, b) = (keys(0), keys(1));
+        let filled = |lists: &[&[KeyHash]]| {
+            let mut filter = BlockedBloom::from_parts(40, 10).unwrap();
+            lists.iter().for_each(|keys| _ = filter.insert_all(keys).unwrap());
+            filter
+        };
+        let mut united = filled(&[&a]);
+        united.union(&filled(&[&b])).unwrap();
+        assert_eq!(united, filled(&[&a, &b]));
+        united.intersect(&filled(&[&b])).unwrap();
+        assert_eq!(united, filled(&[&b]));
+
+        let message = |error: Result<(), Mismatch>| error.unwrap_err().0;
+        assert!(
+            message(united.union(&BlockedBloom::from_parts(42, 10).unwrap())).contains("40 lines and the other 42")
+        );
+        assert!(message(united.intersect(&BlockedBloom::from_parts(40, 9).unwrap())).contains("10 probes"));
+        let other = HashSpec { seed: 5, ..HashSpec::default() };
+        assert!(message(united.union(&filled(&[]).hashed_by(other))).contains("hashed by"));
     }
 }

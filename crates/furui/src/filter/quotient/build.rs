@@ -1,10 +1,12 @@
-use std::ops::DerefMut;
+use std::ops::{Deref, DerefMut};
 
 use crate::bits::Buffer;
-use crate::filter::Full;
+use crate::filter::{ConfigError, Full};
+use crate::hash::KeyHash;
 
 use super::QuotientFilter;
 use super::iter::CHUNK;
+use super::merge::Stream;
 use super::shape::Shape;
 use super::table::Table;
 
@@ -247,5 +249,49 @@ impl<M: DerefMut<Target = [u8]>> Drop for Builder<'_, M> {
     /// A filter is whole again whenever its builder is gone.
     fn drop(&mut self) {
         self.finish();
+    }
+}
+
+impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
+    /// An empty filter like this one.
+    pub(super) fn emptied(&self) -> Result<QuotientFilter, ConfigError> {
+        let empty = QuotientFilter::with_shape(self.shape)?;
+        Ok(QuotientFilter { counting: self.counting, hash: self.hash, ..empty })
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
+    /// Inserts keys that come in ascending order of their hashes and says how many of their fingerprints were new. An
+    /// empty filter is filled from its first slot to its last, without searching or moving anything. Keys out of
+    /// order are no error, only slow.
+    ///
+    /// # Errors
+    /// [`Full`] at the first key that has no room; those before it are in.
+    pub fn insert_sorted(&mut self, keys: impl IntoIterator<Item = KeyHash>) -> Result<u64, Full> {
+        let (before, shape) = (self.distinct, self.shape);
+        Builder::new(self).extend(keys.into_iter().map(|key| shape.fingerprint(key)))?;
+        Ok(self.distinct - before)
+    }
+
+    /// Fills this empty filter with the union of `streams`.
+    pub(super) fn build(&mut self, streams: Vec<Stream<'_>>) -> Result<(), Full> {
+        let mut builder = Builder::new(self);
+        let mut piece = vec![];
+        if let Some(mut stream) = Stream::merged(streams) {
+            loop {
+                stream.next_piece(&mut piece);
+                if piece.is_empty() {
+                    break;
+                }
+                builder.extend_from_slice(&piece)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes this what `other` is, which was [`emptied`](Self::emptied) from it and filled.
+    pub(super) fn take_over(&mut self, other: &QuotientFilter) {
+        self.table.copy_from(&other.table);
+        (self.len, self.distinct) = (other.len, other.distinct);
     }
 }

@@ -2,14 +2,24 @@ use std::ops::Deref;
 
 use crate::bits::arch::Words;
 use crate::bits::word::{Lanes, low_bits};
+use crate::filter::Filter;
+use crate::hash::KeyHash;
 
-use super::table::{Head, Slot, Table};
+use super::QuotientFilter;
+use super::block::Head;
+use super::table::{Slot, Table};
+
+/// How many lookups ahead [`QuotientFilter::contains_all`] asks for memory.
+const PREFETCH_DISTANCE: usize = 16;
+
+/// Tables of fewer bits (1 MiB) lie in the caches of a processor's core, where asking ahead costs more than it saves.
+const PREFETCH_BITS: u64 = 8 << 20;
 
 impl<M: Deref<Target = [u8]>> Table<M> {
     /// Where the `rank`-th run, counted from 0, of the quotients of `block` begins.
     ///
     /// Runs lie in the order of their quotients, and the first of this block's lies behind `offset` slots, so the
-    /// seed's walk to the cluster's start and back is one select among the run starts from there on.
+    /// paper's walk to the cluster's start and back is one select among the run starts from there on.
     #[inline(always)]
     pub(super) fn run_start(&self, words: Words, block: usize, head: &Head, rank: u32) -> Slot {
         match near_run_start(words, head, rank) {
@@ -154,4 +164,60 @@ impl<M: Deref<Target = [u8]>> Table<M> {
 fn near_run_start(words: Words, head: &Head, rank: u32) -> u32 {
     let offset = u32::from(head.offset);
     if offset < 64 { words.select(head.starts & (u64::MAX << offset), rank) } else { 64 }
+}
+
+impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
+    /// How many copies of `key` are held: at most 1 unless [`counting`](Self::counting). As with
+    /// [`contains`](Filter::contains), other keys of the same fingerprint are counted too.
+    pub fn count(&self, key: KeyHash) -> u64 {
+        let (quotient, remainder) = self.shape.locate(key);
+        self.table.count(self.words, quotient, remainder)
+    }
+
+    /// [`contains`](Filter::contains) where the processor has no instructions that are worth inlining.
+    #[inline(never)]
+    fn call_contains(&self, key: KeyHash) -> bool {
+        let (quotient, remainder) = self.shape.locate(key);
+        self.table.contains(self.words, &self.lanes, quotient, remainder)
+    }
+}
+
+impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
+    #[inline]
+    fn contains(&self, key: KeyHash) -> bool {
+        let Some(words) = self.words.inlined() else { return self.call_contains(key) };
+        let (quotient, remainder) = self.shape.locate(key);
+        self.table.contains(words, &self.lanes, quotient, remainder)
+    }
+
+    /// Asks for the memory of keys ahead if the table is larger than the caches of a core.
+    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+        out.clear();
+        let distance = if self.table.bits() < PREFETCH_BITS { keys.len() } else { PREFETCH_DISTANCE };
+        self.words.run(
+            #[inline(always)]
+            |words| {
+                let table = self.table.lend();
+                out.extend(keys.iter().enumerate().map(
+                    #[inline(always)]
+                    |(i, &key)| {
+                        if let Some(&ahead) = keys.get(i + distance) {
+                            let (quotient, _) = self.shape.locate(ahead);
+                            let block = table.block((quotient / 64) as usize);
+                            block.prefetch_head();
+                            block.prefetch_remainders((quotient % 64) as u32);
+                        }
+                        let (quotient, remainder) = self.shape.locate(key);
+                        table.contains(words, &self.lanes, quotient, remainder)
+                    },
+                ));
+            },
+        );
+    }
+
+    /// m / D for m distinct fingerprints held out of D: exact for a uniform hash, as a new key's fingerprint is each of
+    /// the D with the same probability (to within D / 2⁶⁴, by which a scaled 64-bit hash can be uneven).
+    fn false_positive_rate(&self) -> f64 {
+        self.distinct as f64 / self.shape.domain()
+    }
 }

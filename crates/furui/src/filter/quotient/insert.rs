@@ -2,8 +2,16 @@ use std::ops::{Deref, DerefMut};
 
 use crate::bits::arch::Words;
 use crate::bits::word::low_bits;
+use crate::filter::{FilterMut, Full};
+use crate::hash::KeyHash;
 
+use super::QuotientFilter;
+use super::build::Builder;
+use super::merge::{Stream, WINDOW};
 use super::table::{Slot, Table};
+
+/// A batch of more than one key per this many in the filter is merged in one pass over the table.
+const REBUILD_RATIO: u64 = 16;
 
 /// What became of a fingerprint that was offered to a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,5 +180,67 @@ impl<M: Deref<Target = [u8]>> Table<M> {
             block = self.next_block(block);
             among = u64::MAX;
         }
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
+    /// True if `fingerprint` was new.
+    pub(super) fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
+        let (quotient, remainder) = self.shape.split(fingerprint);
+        self.insert_at(quotient, remainder)
+    }
+
+    fn insert_at(&mut self, quotient: u64, remainder: u64) -> Result<bool, Full> {
+        let (copies, full) = (self.counting, self.len >= self.capacity());
+        let table = &mut self.table;
+        let inserted = self.words.run(
+            #[inline(always)]
+            move |words| table.insert(words, quotient, remainder, copies, full),
+        );
+        let new = match inserted {
+            Inserted::New => true,
+            Inserted::Again => false,
+            Inserted::Full => return Err(Full::AtCapacity { capacity: self.capacity() }),
+            Inserted::Crowded => return Err(Full::Crowded { len: self.len }),
+        };
+        self.len += u64::from(new || copies);
+        self.distinct += u64::from(new);
+        Ok(new)
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
+    /// True if the key's fingerprint was not held before: then the key was certainly new.
+    ///
+    /// # Errors
+    /// [`Full::AtCapacity`] at [`capacity`](QuotientFilter::capacity), [`Full::Crowded`] if a run would lie 2¹⁶ slots
+    /// behind its canonical slot.
+    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+        let (quotient, remainder) = self.shape.locate(key);
+        self.insert_at(quotient, remainder)
+    }
+
+    /// The batch is sorted, then inserted in order, which is kind to the caches, or, if it is large against what is
+    /// held, merged into a new table in one pass, which needs memory for both tables meanwhile.
+    ///
+    /// # Errors
+    /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
+    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+        let mut fingerprints: Vec<u64> = keys.iter().map(|&key| self.shape.fingerprint(key)).collect();
+        if !fingerprints.is_sorted() {
+            fingerprints.sort_unstable();
+        }
+        let before = self.distinct;
+        if self.len > 0
+            && fingerprints.len() as u64 > self.len / REBUILD_RATIO
+            && let Ok(mut merged) = self.emptied()
+        {
+            let batch = Stream::Batch(fingerprints.chunks(WINDOW));
+            merged.build(vec![Stream::Table(self.decoder()), batch])?;
+            self.take_over(&merged);
+        } else {
+            Builder::new(self).extend_from_slice(&fingerprints)?;
+        }
+        Ok(self.distinct - before)
     }
 }

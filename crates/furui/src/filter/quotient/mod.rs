@@ -1,5 +1,6 @@
 //! The quotient filter; see [`QuotientFilter`].
 
+mod block;
 mod build;
 mod check;
 mod find;
@@ -9,35 +10,24 @@ mod merge;
 mod remove;
 mod sets;
 mod shape;
+mod slot;
 mod stored;
 mod table;
 
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 
 use crate::bits::Buffer;
 use crate::bits::arch::Words;
 use crate::bits::word::Lanes;
-use crate::filter::{ConfigError, Filter, FilterMut, Full};
+use crate::filter::ConfigError;
 use crate::hash::{HashSpec, KeyHash};
 
 pub use iter::Fingerprints;
+pub use slot::QuotientSlot;
 
-use build::Builder;
-use insert::Inserted;
 use iter::Decoder;
-use merge::{Stream, WINDOW};
-use remove::Removed;
 use shape::{MAX_REMAINDER_BITS, Shape};
-use table::{Slot, Table};
-
-/// How many lookups ahead [`QuotientFilter::contains_all`] asks for memory.
-const PREFETCH_DISTANCE: usize = 16;
-
-/// Tables of fewer bits (1 MiB) lie in the caches of a processor's core, where asking ahead costs more than it saves.
-const PREFETCH_BITS: u64 = 8 << 20;
-
-/// A batch of more than one key per this many in the filter is merged in one pass over the table.
-const REBUILD_RATIO: u64 = 16;
+use table::Table;
 
 /// A set of short fingerprints in one table: "was this key seen?", with deletion, counts, resizing, ordered iteration
 /// and merging, all without the keys.
@@ -60,7 +50,7 @@ const REBUILD_RATIO: u64 = 16;
 ///
 /// **False positives.** A key that was never inserted is taken for seen if its fingerprint is one of the m distinct
 /// ones held, out of D possible: exactly m / D for a uniform hash (see
-/// [`false_positive_rate`](Filter::false_positive_rate)). After n keys its expectation is 1 - (1 - 1/D)ⁿ ≈
+/// [`false_positive_rate`](super::Filter::false_positive_rate)). After n keys its expectation is 1 - (1 - 1/D)ⁿ ≈
 /// 1 - exp(-n/D).
 ///
 /// **Source.** Bender, Farach-Colton, Johnson, Kraner, Kuszmaul, Medjedovic, Montes, Shetty, Spillane, Zadok, "Don't
@@ -75,7 +65,8 @@ const REBUILD_RATIO: u64 = 16;
 /// - Removal moves the rest of the cluster back; there are no tombstones, which would have to be searched past and
 ///   cleared.
 /// - A run may lie at most 2¹⁶ - 1 slots behind its canonical slot. Hashes of which a table is not nearly full come
-///   nowhere near; chosen ones, or as many copies of one key, get [`Full::Crowded`] instead of ever slower answers.
+///   nowhere near; chosen ones, or as many copies of one key, get [`Full::Crowded`](super::Full::Crowded) instead of
+///   ever slower answers.
 ///
 /// ```
 /// use furui::{HashSpec, filter::{Filter, FilterMut, QuotientFilter}};
@@ -98,19 +89,6 @@ pub struct QuotientFilter<M = Buffer> {
     distinct: u64,
     counting: bool,
     hash: HashSpec,
-}
-
-/// One slot as the paper draws it; see [`QuotientFilter::slot`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct QuotientSlot {
-    /// Some fingerprint held has this slot's number as its quotient.
-    pub is_occupied: bool,
-    /// The remainder here belongs to the same run as that of the slot before.
-    pub is_continuation: bool,
-    /// The remainder here is not in its canonical slot.
-    pub is_shifted: bool,
-    /// The remainder; 0 in an empty slot, which has no flag set.
-    pub remainder: u64,
 }
 
 impl QuotientFilter {
@@ -237,44 +215,9 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         self.table.bits() + 8 * size_of::<Self>() as u64
     }
 
-    /// How many copies of `key` are held: at most 1 unless [`counting`](Self::counting). As with
-    /// [`contains`](Filter::contains), other keys of the same fingerprint are counted too.
-    pub fn count(&self, key: KeyHash) -> u64 {
-        let (quotient, remainder) = self.shape.locate(key);
-        self.table.count(self.words, quotient, remainder)
-    }
-
     /// The fingerprints held, ascending, copies repeated: one pass over the table.
     pub fn fingerprints(&self) -> Fingerprints<'_> {
         Fingerprints::new(self.decoder(), self.len)
-    }
-
-    /// [`contains`](Filter::contains) where the processor has no instructions that are worth inlining.
-    #[inline(never)]
-    fn call_contains(&self, key: KeyHash) -> bool {
-        let (quotient, remainder) = self.shape.locate(key);
-        self.table.contains(self.words, &self.lanes, quotient, remainder)
-    }
-
-    /// What the slot of number `slot` holds, to inspect a table; `None` beyond the last.
-    pub fn slot(&self, slot: u64) -> Option<QuotientSlot> {
-        if slot >= self.shape.slots {
-            return None;
-        }
-        let (block, index) = ((slot / 64) as usize, (slot % 64) as u32);
-        let head = self.table.head(block);
-        Some(QuotientSlot {
-            is_occupied: head.occupied >> index & 1 == 1,
-            is_continuation: head.continuation() >> index & 1 == 1,
-            is_shifted: head.shifted >> index & 1 == 1,
-            remainder: self.table.remainder(Slot { block, index }),
-        })
-    }
-
-    /// An empty filter like this one.
-    fn emptied(&self) -> Result<QuotientFilter, ConfigError> {
-        let empty = QuotientFilter::with_shape(self.shape)?;
-        Ok(QuotientFilter { counting: self.counting, hash: self.hash, ..empty })
     }
 
     fn decoder(&self) -> Decoder<'_> {
@@ -282,87 +225,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     }
 }
 
-impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Removes `key`, one copy of it if [`counting`](Self::counting). False if its fingerprint is not held.
-    ///
-    /// Remove only what was inserted: a key that was not may share its fingerprint with one that was, and that one
-    /// would be forgotten, a false negative. Nothing in the filter can tell the two apart. For the same reason, in a
-    /// filter that is not counting, two keys with one fingerprint are one entry, and removing either removes both.
-    pub fn remove(&mut self, key: KeyHash) -> bool {
-        let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
-        let removed = self.words.run(
-            #[inline(always)]
-            move |words| table.remove(words, quotient, remainder),
-        );
-        if removed == Removed::Absent {
-            return false;
-        }
-        self.len -= 1;
-        self.distinct -= u64::from(removed == Removed::Last);
-        true
-    }
-
-    /// Inserts keys that come in ascending order of their hashes and says how many of their fingerprints were new. An
-    /// empty filter is filled from its first slot to its last, without searching or moving anything. Keys out of
-    /// order are no error, only slow.
-    ///
-    /// # Errors
-    /// [`Full`] at the first key that has no room; those before it are in.
-    pub fn insert_sorted(&mut self, keys: impl IntoIterator<Item = KeyHash>) -> Result<u64, Full> {
-        let (before, shape) = (self.distinct, self.shape);
-        Builder::new(self).extend(keys.into_iter().map(|key| shape.fingerprint(key)))?;
-        Ok(self.distinct - before)
-    }
-
-    /// True if `fingerprint` was new.
-    fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
-        let (quotient, remainder) = self.shape.split(fingerprint);
-        self.insert_at(quotient, remainder)
-    }
-
-    fn insert_at(&mut self, quotient: u64, remainder: u64) -> Result<bool, Full> {
-        let (copies, full) = (self.counting, self.len >= self.capacity());
-        let table = &mut self.table;
-        let inserted = self.words.run(
-            #[inline(always)]
-            move |words| table.insert(words, quotient, remainder, copies, full),
-        );
-        let new = match inserted {
-            Inserted::New => true,
-            Inserted::Again => false,
-            Inserted::Full => return Err(Full::AtCapacity { capacity: self.capacity() }),
-            Inserted::Crowded => return Err(Full::Crowded { len: self.len }),
-        };
-        self.len += u64::from(new || copies);
-        self.distinct += u64::from(new);
-        Ok(new)
-    }
-
-    /// Makes this what `other` is, which was [`emptied`](Self::emptied) from it and filled.
-    fn take_over(&mut self, other: &QuotientFilter) {
-        self.table.copy_from(&other.table);
-        (self.len, self.distinct) = (other.len, other.distinct);
-    }
-
-    /// Fills this empty filter with the union of `streams`.
-    fn build(&mut self, streams: Vec<Stream<'_>>) -> Result<(), Full> {
-        let mut builder = Builder::new(self);
-        let mut piece = vec![];
-        if let Some(mut stream) = Stream::merged(streams) {
-            loop {
-                stream.next_piece(&mut piece);
-                if piece.is_empty() {
-                    break;
-                }
-                builder.extend_from_slice(&piece)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Filters are equal if they have the same sizes, hold the same fingerprints of keys hashed the same way, and both count
-/// copies or both do not. A set of fingerprints has one table only, however it came about.
+/// Filters are equal if they have the same sizes, hold the same fingerprints of keys hashed the same way, and both
+/// count copies or both do not. A set of fingerprints has one table only, however it came about.
 impl<M: PartialEq> PartialEq for QuotientFilter<M> {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape
@@ -374,85 +238,10 @@ impl<M: PartialEq> PartialEq for QuotientFilter<M> {
 
 impl<M: Eq> Eq for QuotientFilter<M> {}
 
-impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
-    #[inline]
-    fn contains(&self, key: KeyHash) -> bool {
-        let Some(words) = self.words.inlined() else { return self.call_contains(key) };
-        let (quotient, remainder) = self.shape.locate(key);
-        self.table.contains(words, &self.lanes, quotient, remainder)
-    }
-
-    /// Asks for the memory of keys ahead if the table is larger than the caches of a core.
-    fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
-        out.clear();
-        let distance = if self.table.bits() < PREFETCH_BITS { keys.len() } else { PREFETCH_DISTANCE };
-        self.words.run(
-            #[inline(always)]
-            |words| {
-                let table = self.table.lend();
-                out.extend(keys.iter().enumerate().map(
-                    #[inline(always)]
-                    |(i, &key)| {
-                        if let Some(&ahead) = keys.get(i + distance) {
-                            let (quotient, _) = self.shape.locate(ahead);
-                            let block = table.block((quotient / 64) as usize);
-                            block.prefetch_head();
-                            block.prefetch_remainders((quotient % 64) as u32);
-                        }
-                        let (quotient, remainder) = self.shape.locate(key);
-                        table.contains(words, &self.lanes, quotient, remainder)
-                    },
-                ));
-            },
-        );
-    }
-
-    /// m / D for m distinct fingerprints held out of D: exact for a uniform hash, as a new key's fingerprint is each of
-    /// the D with the same probability (to within D / 2⁶⁴, by which a scaled 64-bit hash can be uneven).
-    fn false_positive_rate(&self) -> f64 {
-        self.distinct as f64 / self.shape.domain()
-    }
-}
-
-impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
-    /// True if the key's fingerprint was not held before: then the key was certainly new.
-    ///
-    /// # Errors
-    /// [`Full::AtCapacity`] at [`capacity`](QuotientFilter::capacity), [`Full::Crowded`] if a run would lie 2¹⁶ slots
-    /// behind its canonical slot.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        let (quotient, remainder) = self.shape.locate(key);
-        self.insert_at(quotient, remainder)
-    }
-
-    /// The batch is sorted, then inserted in order, which is kind to the caches, or, if it is large against what is
-    /// held, merged into a new table in one pass, which needs memory for both tables meanwhile.
-    ///
-    /// # Errors
-    /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
-    fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        let mut fingerprints: Vec<u64> = keys.iter().map(|&key| self.shape.fingerprint(key)).collect();
-        if !fingerprints.is_sorted() {
-            fingerprints.sort_unstable();
-        }
-        let before = self.distinct;
-        if self.len > 0
-            && fingerprints.len() as u64 > self.len / REBUILD_RATIO
-            && let Ok(mut merged) = self.emptied()
-        {
-            let batch = Stream::Batch(fingerprints.chunks(WINDOW));
-            merged.build(vec![Stream::Table(self.decoder()), batch])?;
-            self.take_over(&merged);
-        } else {
-            Builder::new(self).extend_from_slice(&fingerprints)?;
-        }
-        Ok(self.distinct - before)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::{Filter, FilterMut};
 
     /// Random insertions, removals and lookups, with and without the processor's word instructions.
     #[test]

@@ -2,7 +2,9 @@ use std::ops::DerefMut;
 
 use crate::bits::arch::Words;
 use crate::bits::word::low_bits;
+use crate::hash::KeyHash;
 
+use super::QuotientFilter;
 use super::table::{Slot, Table};
 
 /// What became of a fingerprint that was to be removed.
@@ -131,5 +133,26 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
             }
         }
         home
+    }
+}
+
+impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
+    /// Removes `key`, one copy of it if [`counting`](Self::counting). False if its fingerprint is not held.
+    ///
+    /// Remove only what was inserted: a key that was not may share its fingerprint with one that was, and that one
+    /// would be forgotten, a false negative. Nothing in the filter can tell the two apart. For the same reason, in a
+    /// filter that is not counting, two keys with one fingerprint are one entry, and removing either removes both.
+    pub fn remove(&mut self, key: KeyHash) -> bool {
+        let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
+        let removed = self.words.run(
+            #[inline(always)]
+            move |words| table.remove(words, quotient, remainder),
+        );
+        if removed == Removed::Absent {
+            return false;
+        }
+        self.len -= 1;
+        self.distinct -= u64::from(removed == Removed::Last);
+        true
     }
 }

@@ -1,60 +1,18 @@
-//! Nodes with lists in memory, and a network between them in virtual time: late, lossy, repeating itself, with nodes that
-//! are dead, slow, or lie. What goes over it are the messages' bytes.
+//! Nodes, and a network between them in virtual time: late, lossy, repeating itself. What goes over it are the messages'
+//! bytes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use furui::Result;
 use furui::search::{
-    AnswerEvent, Answerer, Clause, ContentId, Found, IdRange, Index, Listing, Met, Peer, Place, Querier, QueryEvent,
-    Ranked, Refusal, Report, Request, Response, Scale, Survey, Term, Weight, WordSize, limits,
+    AnswerEvent, Clause, ContentId, Index, Listing, Peer, Place, Querier, QueryEvent, Report, Request, Response, Scale,
+    Survey, Term, WordSize, limits,
 };
 
-/// SplitMix64.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    pub fn chance(&mut self, part: f64) -> bool {
-        (self.next() as f64) < part * u64::MAX as f64
-    }
-}
-
-/// How a node behaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
-    Honest,
-    /// Connections to it fail.
-    Dead,
-    /// It takes everything and never answers.
-    Silent,
-    /// It answers long after anybody waits.
-    Slow,
-    /// It knows no session when the third message comes.
-    Forgetful,
-    /// Bytes that are no message.
-    Garbage,
-    /// More bytes than a message may have.
-    Oversized,
-    /// Messages that say what cannot be: ranks out of range, ids out of order, progress that is none, absurd sizes.
-    Liar,
-}
-
-pub const BAD: [Manner; 6] =
-    [Manner::Dead, Manner::Silent, Manner::Slow, Manner::Garbage, Manner::Oversized, Manner::Liar];
+use crate::node::{Manner, Node, mischief, number, peer, weight};
+use crate::random::Random;
 
 /// What the links do.
 #[derive(Clone, Copy)]
@@ -70,56 +28,6 @@ impl Links {
         Self { one_way: Duration::from_millis(50), jitter: Duration::ZERO, loss: 0.0, repeats: 0.0 };
     pub const ROUGH: Self =
         Self { one_way: Duration::from_millis(20), jitter: Duration::from_millis(100), loss: 0.02, repeats: 0.05 };
-}
-
-pub struct Lists {
-    lists: HashMap<String, Arc<[ContentId]>>,
-    pub whole: bool,
-    /// The longest slice that was asked for.
-    pub longest: usize,
-}
-
-impl Lists {
-    /// Loses everything, and knows it.
-    pub fn forget(&mut self) {
-        self.lists.clear();
-        self.whole = false;
-    }
-}
-
-impl Index for Lists {
-    fn size(&mut self, word: &str) -> Result<Listing> {
-        Ok(Listing { ids: self.lists.get(word).map_or(0, |list| list.len() as u64), whole: self.whole })
-    }
-
-    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
-        self.longest = self.longest.max(most);
-        let list = self.lists.get(word).map_or(&[][..], |list| list);
-        let list = &list[list.partition_point(|id| id.head() < range.first)..];
-        Ok(list.iter().copied().take_while(|&id| range.contains(id)).take(most).collect())
-    }
-
-    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
-        Ok(self.slice(word, range, most)?.iter().map(|&id| weight(word, id)).collect())
-    }
-
-    fn document(&mut self, _: ContentId) -> Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-}
-
-/// How often a word is in a document of the world: mostly once.
-pub fn weight(word: &str, id: ContentId) -> Weight {
-    let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
-    Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 20 + id.as_bytes()[19] % 40)
-}
-
-pub struct Node {
-    pub answerer: Answerer,
-    pub lists: Lists,
-    pub manner: Manner,
-    /// How many requests of queriers it got.
-    pub asked: usize,
 }
 
 /// A message on its way.
@@ -177,14 +85,6 @@ pub struct World {
     asked: HashMap<u64, (usize, u64)>,
 }
 
-pub fn peer(node: usize) -> Peer {
-    Peer::new(&(node as u32).to_le_bytes(), b"address")
-}
-
-pub fn number(peer: &Peer) -> Option<usize> {
-    Some(u32::from_le_bytes(peer.identity().try_into().ok()?) as usize)
-}
-
 impl World {
     /// `nodes` nodes, and documents with words drawn with these chances.
     pub fn new(seed: u64, nodes: usize, documents: usize, words: &[(&str, f64)]) -> Self {
@@ -200,15 +100,9 @@ impl World {
                 }
             }
         }
-        let nodes = (0..nodes).map(|node| Node {
-            answerer: Answerer::new(peer(node)),
-            lists: Lists { lists: HashMap::new(), whole: true, longest: 0 },
-            manner: Manner::Honest,
-            asked: 0,
-        });
         let mut world = Self {
             random,
-            nodes: nodes.collect(),
+            nodes: (0..nodes).map(Node::new).collect(),
             links: Links::STEADY,
             named_first: limits::REPLICAS,
             lists: BTreeMap::new(),
@@ -222,7 +116,7 @@ impl World {
         for (word, list) in &lists {
             let list: Arc<[ContentId]> = list.iter().copied().collect();
             for node in world.replicas(word) {
-                world.nodes[node].lists.lists.insert(word.clone(), Arc::clone(&list));
+                world.nodes[node].lists.keep(word, Arc::clone(&list));
             }
         }
         world.lists = lists;
@@ -235,7 +129,7 @@ impl World {
         list.extend(ids);
         let list: Arc<[ContentId]> = list.iter().copied().collect();
         for node in self.replicas(word) {
-            self.nodes[node].lists.lists.insert(word.to_owned(), Arc::clone(&list));
+            self.nodes[node].lists.keep(word, Arc::clone(&list));
         }
     }
 
@@ -463,45 +357,4 @@ impl World {
             _ => self.send(parcel),
         }
     }
-}
-
-/// What a node of this manner says instead of the truth.
-fn mischief(manner: Manner, request: &Request) -> Option<Vec<u8>> {
-    let response = match (manner, request) {
-        (Manner::Garbage, _) => return Some(vec![0xa5; 40]),
-        (Manner::Oversized, _) => return Some(vec![1; limits::MESSAGE_BYTES + 1]),
-        (Manner::Forgetful, Request::Settle(_)) => Response::Refused(Refusal::Forgotten),
-        (Manner::Liar, Request::Meet(_)) => {
-            Response::Met(Met { matches: vec![0xff; 50], whole: true, session: None, steps: vec![9] })
-        }
-        (Manner::Liar, Request::Search(search)) if search.ranking.is_some() => {
-            let place = |score, id| Place { score, id: ContentId::new([id; 20]) };
-            let places = [
-                vec![place(1, 1), place(2, 2)],
-                vec![place(u32::MAX, 9); 2],
-                vec![],
-                (0..100).map(|id| place(1000, id)).collect(),
-            ];
-            let places = places[search.salt as usize % 4].clone();
-            let (seen, found) = (places.len() as u64, places.len() as u64);
-            let next = search.ranking.as_ref().and_then(|ranking| ranking.from).or(Some(place(3, 3)));
-            Response::Ranked(Ranked { places, next, seen, found, whole: true, costs: vec![] })
-        }
-        (Manner::Liar, Request::Search(search)) => {
-            let head = search.range.first;
-            let id = |last: u8| {
-                let mut bytes = [last; 20];
-                bytes.iter_mut().zip(0..8).for_each(|(byte, place)| *byte = (head >> (56 - 8 * place)) as u8);
-                ContentId::new(bytes)
-            };
-            let (through, ids) = match head % 3 {
-                0 => (head, vec![id(2), id(1)]),
-                1 => (head.saturating_sub(1), vec![]),
-                _ => (u64::MAX, vec![id(1); search.most as usize + 1]),
-            };
-            Response::Found(Found { ids, through, seen: 2, whole: true, costs: vec![] })
-        }
-        _ => return None,
-    };
-    Some(response.encode().unwrap_or_default())
 }

@@ -1,17 +1,16 @@
+//! What is shown of a document that was found; see [`Snippet`].
+
+mod piece;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::pattern::{Found, Pattern};
 use super::{Clause, Record, limits};
+use piece::piece;
 
 /// How many marks of a text are looked at: the best of the first ones is good enough.
 const MARKS: usize = 1 << 14;
-/// How far a boundary between words is looked for, in characters.
-const SLACK: usize = 32;
-/// Which part of what is left of a snippet's length comes before its first mark: one in so many.
-const BEFORE: usize = 3;
 
 /// What is shown of a document that was found: its title and a piece of its text, with the words that were asked for.
 ///
@@ -133,52 +132,6 @@ fn chars_before(text: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
         chars
     };
     places.map(count).collect()
-}
-
-/// The piece with these bytes, or else the beginning, of so many characters at most.
-fn piece(text: &str, found: Option<Range<usize>>, most: usize) -> Range<usize> {
-    let Some(found) = found else { return 0..end_of_word(text, 0, 0, forward(text, 0, most)) };
-    let spare = most.saturating_sub(text[found.clone()].chars().count());
-    let after = text[found.end..].chars().take(spare).count();
-    let start = back(text, found.start, (spare / BEFORE).max(spare - after));
-    let start = start_of_word(text, start, found.start);
-    let end = forward(text, start, most);
-    start..if end > found.end { end_of_word(text, start, found.end, end) } else { end }
-}
-
-/// So many characters before this byte, or the text's beginning.
-fn back(text: &str, at: usize, chars: usize) -> usize {
-    match chars {
-        0 => at,
-        _ => text[..at].char_indices().rev().nth(chars - 1).map_or(0, |(at, _)| at),
-    }
-}
-
-/// So many characters after this byte, or the text's end.
-fn forward(text: &str, at: usize, chars: usize) -> usize {
-    text[at..].char_indices().nth(chars).map_or(text.len(), |(after, _)| at + after)
-}
-
-/// The first beginning of a word from here on, or `last`; here, if there is none nearby.
-fn start_of_word(text: &str, at: usize, last: usize) -> usize {
-    if at == 0 {
-        return 0;
-    }
-    let (from, to) = (back(text, at, SLACK), forward(text, at, SLACK));
-    let words = text[from..to].split_word_bound_indices().map(|(start, word)| (from + start, word));
-    let mut starts = words.filter(|(start, word)| *start >= at && !word.trim().is_empty()).map(|(start, _)| start);
-    starts.next().map_or(if to < last { at } else { last }, |start| start.min(last))
-}
-
-/// The last end of a word up to here, not before `least`; here, if there is none nearby.
-fn end_of_word(text: &str, start: usize, least: usize, at: usize) -> usize {
-    if at == text.len() {
-        return at;
-    }
-    let (from, to) = (back(text, at, SLACK).max(least), forward(text, at, SLACK));
-    let ends = text[from..to].split_word_bound_indices().map(|(end, _)| from + end);
-    let end = ends.take_while(|&end| end <= at).last().unwrap_or(from);
-    if end > from || from == least && least > start { end } else { at }
 }
 
 /// The bytes of these marks, as one where they overlap or touch.

@@ -1,0 +1,94 @@
+use std::cmp::Ordering;
+use std::mem::size_of;
+
+use super::{UNIT, WriteBuffer, record_len};
+
+/// Groups of keys no larger than this are sorted by comparing what is left of the keys.
+const SMALL_GROUP: usize = 12;
+
+/// Where the records of a buffer begin, in [`UNIT`]s, in the order of their keys.
+pub(super) fn in_order(buffer: &WriteBuffer) -> Vec<u32> {
+    let mut sorter = Sorter { buffer, items: Vec::with_capacity(buffer.keys) };
+    let mut at = 0;
+    while at < buffer.arena.len() {
+        let length = buffer.length(at);
+        sorter.items.push(Item { chunk: 0, at: (at / UNIT) as u32 });
+        at += record_len(length);
+    }
+    sorter.sort()
+}
+
+/// Sorts the keys of a buffer.
+struct Sorter<'a> {
+    buffer: &'a WriteBuffer,
+    items: Vec<Item>,
+}
+
+/// A key to sort: its 8 bytes at the depth at hand, and where its record begins.
+#[derive(Clone, Copy)]
+struct Item {
+    chunk: u64,
+    at: u32,
+}
+
+impl Sorter<'_> {
+    fn sort(mut self) -> Vec<u32> {
+        let mut items = std::mem::take(&mut self.items);
+        // Groups of keys that are equal up to a depth, and that depth. A stack, for keys may be long.
+        let mut groups = vec![(0, items.len(), 0)];
+        while let Some((start, end, depth)) = groups.pop() {
+            let group = &mut items[start..end];
+            if group.len() <= SMALL_GROUP {
+                group.sort_unstable_by(|a, b| self.rest(a, depth).cmp(self.rest(b, depth)));
+                continue;
+            }
+            for item in &mut *group {
+                item.chunk = chunk(self.rest(item, depth));
+            }
+            group.sort_unstable_by_key(|item| item.chunk);
+            let mut first = start;
+            for run in group.chunk_by_mut(|a, b| a.chunk == b.chunk) {
+                let length = run.len();
+                if length > 1 {
+                    let ended = self.ended_first(run, depth + 8);
+                    groups.push((first + ended, first + length, depth + 8));
+                }
+                first += length;
+            }
+        }
+        items.into_iter().map(|item| item.at).collect()
+    }
+
+    /// Of keys that are the same up to `depth`, if zeros are taken to follow their ends: brings those to the front that
+    /// end there, the shorter ones first, and says how many they are.
+    fn ended_first(&self, run: &mut [Item], depth: usize) -> usize {
+        let mut ended = 0;
+        for i in 0..run.len() {
+            if self.buffer.key(run[i].at).len() <= depth {
+                run.swap(i, ended);
+                ended += 1;
+            }
+        }
+        run[..ended].sort_unstable_by(|a, b| self.length_order(a, b));
+        ended
+    }
+
+    fn length_order(&self, a: &Item, b: &Item) -> Ordering {
+        self.buffer.key(a.at).len().cmp(&self.buffer.key(b.at).len())
+    }
+
+    /// What follows the first `depth` bytes of a key.
+    fn rest(&self, item: &Item, depth: usize) -> &[u8] {
+        &self.buffer.key(item.at)[depth..]
+    }
+}
+
+/// The first 8 bytes as a number that is ordered as they are; zeros follow the end.
+fn chunk(bytes: &[u8]) -> u64 {
+    let mut chunk = [0; size_of::<u64>()];
+    match bytes.first_chunk() {
+        Some(first) => chunk = *first,
+        None => chunk[..bytes.len()].copy_from_slice(bytes),
+    }
+    u64::from_le_bytes(chunk).swap_bytes()
+}

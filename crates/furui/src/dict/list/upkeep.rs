@@ -1,0 +1,141 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::Dict;
+use crate::dict::job::{Done, Job, Task};
+use crate::dict::layer::Layer;
+use crate::dict::policy::tries_to_merge;
+use crate::error::{Error, Result};
+use crate::store::{RunEntry, Storage, StoreKind};
+
+impl<S: Storage> Dict<S> {
+    /// The work that waits, if there is any: to freeze the windows that are full, or else to merge tries. At most one
+    /// job of each sort is out at a time. The number of its file is made durable here, with one small file.
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync).
+    pub fn job(&mut self) -> Result<Option<Job<S>>> {
+        self.check_usable()?;
+        let tries = self.tries_len();
+        let (range, freezes) = if self.waiting > 0 && self.freezing.strong_count() == 0 {
+            (tries..tries + self.waiting, true)
+        } else if let Some(newest) = self.manifest.runs.last().filter(|_| self.merging.strong_count() == 0) {
+            match self.outgrown(tries - 1, newest.keys) {
+                0 => return Ok(None),
+                count => (tries - 1 - count..tries, false),
+            }
+        } else {
+            return Ok(None);
+        };
+        let task = self.task(range)?;
+        self.save()?;
+        let out = if freezes { &mut self.freezing } else { &mut self.merging };
+        *out = Arc::downgrade(&task.ticket);
+        Ok(Some(Job { storage: Arc::clone(&self.storage), task }))
+    }
+
+    /// Puts the result of a job in the place of what it was made from. False if that is there no more, because it was
+    /// done otherwise meanwhile: then nothing changes. What the job worked on becomes durable, as with
+    /// [`sync`](Self::sync).
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync).
+    pub fn install(&mut self, done: Done) -> Result<bool> {
+        self.check_usable()?;
+        let layers = &self.state.layers;
+        let start = layers.iter().position(|layer| done.sources.first().is_some_and(|first| first.is(layer)));
+        let range = start.map(|start| start..start + done.sources.len());
+        let there = range.filter(|range| {
+            layers.get(range.clone()).is_some_and(|found| found.iter().zip(&done.sources).all(|(a, b)| a.is(b)))
+        });
+        match there {
+            Some(range) => self.commit(range, &done)?,
+            None => {
+                if let Some(trie) = done.trie {
+                    // Where this fails, the file is an orphan, and the next opening removes it.
+                    let _ = self.storage.remove(&StoreKind::Dict.file_name(trie.entry().number));
+                }
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn tries_len(&self) -> usize {
+        self.state.layers.partition_point(|layer| matches!(layer, Layer::Trie(_)))
+    }
+
+    pub(super) fn windows_len(&self) -> usize {
+        self.state.layers.len() - self.tries_len()
+    }
+
+    /// How many of the first `tries` tries, the newest of them, were outgrown by `newer` keys that come after them.
+    fn outgrown(&self, tries: usize, newer: u64) -> usize {
+        let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
+        tries_to_merge(&sizes, newer, &self.options)
+    }
+
+    /// Freezes the oldest `windows` windows, and takes in the tries that they outgrew, unless a job is at those.
+    pub(super) fn freeze(&mut self, windows: usize) -> Result<()> {
+        if windows == 0 {
+            return Ok(());
+        }
+        let tries = self.tries_len();
+        let newer = self.state.layers[tries..tries + windows].iter().map(Layer::keys).sum();
+        let outgrown = if self.merging.strong_count() == 0 { self.outgrown(tries, newer) } else { 0 };
+        self.replace(tries - outgrown..tries + windows)
+    }
+
+    /// Makes one trie of these layers, here and now.
+    pub(super) fn replace(&mut self, range: Range<usize>) -> Result<()> {
+        if !self.saved {
+            self.save()?;
+        }
+        self.broken = true;
+        let task = self.task(range.clone())?;
+        let done = task.run(&*self.storage)?;
+        self.commit(range, &done)
+    }
+
+    fn task(&mut self, range: Range<usize>) -> Result<Task> {
+        Ok(Task {
+            number: self.manifest.take_number()?,
+            hash: self.hash,
+            rate: self.options.filter_rate,
+            oldest: range.start == 0,
+            sources: self.state.layers[range].to_vec(),
+            ticket: Arc::default(),
+        })
+    }
+
+    /// Puts a trie in the place of these layers, in the manifest first.
+    fn commit(&mut self, range: Range<usize>, done: &Done) -> Result<()> {
+        let tries = self.tries_len();
+        let of_manifest = range.start..range.end.min(tries);
+        let replaced: Vec<RunEntry> =
+            self.manifest.runs.splice(of_manifest, done.trie.iter().map(|trie| *trie.entry())).collect();
+        self.manifest.next_id = done.next_id.unwrap_or(self.manifest.next_id);
+        self.save()?;
+        self.waiting = self.waiting.saturating_sub(range.end.saturating_sub(tries));
+        self.state.layers.splice(range, done.trie.iter().cloned().map(Layer::Trie));
+        for old in replaced {
+            // Where this fails, the file is an orphan, and the next opening removes it.
+            let _ = self.storage.remove(&StoreKind::Dict.file_name(old.number));
+        }
+        Ok(())
+    }
+
+    pub(super) fn save(&mut self) -> Result<()> {
+        self.broken = true;
+        self.manifest.save(&*self.storage)?;
+        (self.saved, self.broken) = (true, false);
+        Ok(())
+    }
+
+    pub(super) fn check_usable(&self) -> Result<()> {
+        if self.broken {
+            return Err(Error::Config("the dictionary failed before: open it again".into()));
+        }
+        Ok(())
+    }
+}

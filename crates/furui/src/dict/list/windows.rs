@@ -1,0 +1,89 @@
+use std::sync::Arc;
+
+use super::Dict;
+use crate::dict::layer::{Layer, Window};
+use crate::dict::{Found, MAX_KEY, WriteBuffer};
+use crate::error::{Error, Result};
+use crate::store::Storage;
+
+impl<S: Storage> Dict<S> {
+    /// Whether putting so many keys, of so many bytes together, may have to freeze a window first because nobody has done
+    /// the job yet: the moment to wait for whoever is at it.
+    pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
+        let (window_keys, window_bytes) = self.window_size();
+        let bytes = window_bytes + bytes + keys * WriteBuffer::KEY_BYTES;
+        self.waiting > 0 && (window_keys + keys > self.options.window_keys || bytes > self.options.window_bytes)
+    }
+
+    pub(super) fn write(&mut self, key: &[u8], found: Found) -> Result<()> {
+        self.check_usable()?;
+        if key.len() > MAX_KEY {
+            return Err(Error::Config(format!("a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())));
+        }
+        let hash = self.hash.hash(key);
+        if self.window_is_full(key.len()) {
+            // Nobody has taken the one before.
+            self.freeze(self.waiting)?;
+            self.waiting = self.windows_len();
+        }
+        if let Found::Value(value) = found {
+            self.next_id = self.next_id.max(value.saturating_add(1));
+        }
+        let next_id = self.next_id;
+        let window = self.window();
+        window.next_id = next_id;
+        window.buffer.put(key, hash, found);
+        Ok(())
+    }
+
+    /// Whether a key of this length no longer belongs to the window at hand.
+    fn window_is_full(&self, length: usize) -> bool {
+        let (keys, bytes) = self.window_size();
+        keys >= self.options.window_keys || keys > 0 && bytes + length > self.options.window_bytes
+    }
+
+    /// The keys of the window at hand, and its bytes.
+    fn window_size(&self) -> (usize, usize) {
+        let windows = self.state.layers[self.tries_len() + self.waiting..].iter();
+        windows.fold((0, 0), |(keys, bytes), layer| match layer {
+            Layer::Window(window) => (keys + window.buffer.len(), bytes + window.buffer.bytes()),
+            Layer::Trie(_) => (keys, bytes),
+        })
+    }
+
+    /// The window that takes the next key: a new one if there is none, or if a snapshot holds it.
+    fn window(&mut self) -> &mut Window {
+        let first = self.tries_len() + self.waiting;
+        let layers = &mut self.state.layers;
+        // No snapshot can come to hold it while it is written to.
+        let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
+        if !free {
+            coalesce(layers, first);
+            layers.push(Layer::Window(Arc::default()));
+        }
+        match layers.last_mut() {
+            Some(Layer::Window(window)) => Arc::get_mut(window).expect("a window that nobody else holds"),
+            _ => unreachable!("the last layer is a window"),
+        }
+    }
+}
+
+/// Puts windows together, from `first` on, until each is more than twice as large as the next: then they are few, and a
+/// key was copied a logarithmic number of times. Those that snapshots hold are copied.
+fn coalesce(layers: &mut Vec<Layer>, first: usize) {
+    while let [.., Layer::Window(older), Layer::Window(newer)] = &layers[first..]
+        && older.buffer.len() <= 2 * newer.buffer.len()
+    {
+        let (Some(Layer::Window(newer)), Some(Layer::Window(older))) = (layers.pop(), layers.pop()) else { return };
+        let mut both = Arc::unwrap_or_clone(older);
+        both.next_id = newer.next_id;
+        add(&mut both.buffer, &newer.buffer);
+        layers.push(Layer::Window(Arc::new(both)));
+    }
+}
+
+fn add(buffer: &mut WriteBuffer, newer: &WriteBuffer) {
+    for record in newer.arrivals() {
+        buffer.put(record.key, record.hash, record.found);
+    }
+}

@@ -1,0 +1,76 @@
+use std::ops::Deref;
+
+use super::search::Step;
+use super::{Found, Trie};
+use crate::bits::{Vectors, prefetch};
+
+/// How many searches of a batch are under way at a time.
+const BATCH: usize = 16;
+
+/// How many keys of a batch are found before their values are read.
+const CHUNK: usize = 256;
+
+impl<M: Deref<Target = [u8]>> Trie<M> {
+    /// What each of `keys` holds; `out` is cleared.
+    ///
+    /// 16 searches are under way at a time, each a step further while the memory of the others is on its way: on a
+    /// trie beyond the caches two to three times the keys a second.
+    pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
+        out.clear();
+        out.reserve(keys.len());
+        let mut ids = [None; CHUNK];
+        for keys in keys.chunks(CHUNK) {
+            self.vectors.run(
+                #[inline(always)]
+                |vectors| self.find_all(keys, &mut ids, vectors),
+            );
+            out.extend(ids[..keys.len()].iter().map(|id| id.map(|id| self.found(id))));
+        }
+    }
+
+    #[inline(always)]
+    fn find_all(&self, keys: &[&[u8]], ids: &mut [Option<u64>; CHUNK], vectors: Vectors) {
+        let names = self.names();
+        for key in keys {
+            key.iter().step_by(64).take(2).for_each(prefetch);
+        }
+        let mut next = 0;
+        let mut begin = |ids: &mut [Option<u64>; CHUNK]| {
+            while next < keys.len() {
+                let (key, index) = (keys[next], next);
+                next += 1;
+                if key.is_empty() {
+                    ids[index] = self.inner_id(0);
+                    continue;
+                }
+                let search = self.begin(key, vectors);
+                search.fetch(&names);
+                return Some((index, search));
+            }
+            None
+        };
+        let mut lanes = [const { None }; BATCH];
+        let mut busy = 0;
+        for lane in &mut lanes {
+            *lane = begin(ids);
+            busy += usize::from(lane.is_some());
+        }
+        while busy > 0 {
+            for lane in &mut lanes {
+                let Some((index, search)) = lane else { continue };
+                if !search.is_at_group(&names) {
+                    search.fetch(&names);
+                    continue;
+                }
+                ids[*index] = match search.step(&names, vectors, |leaf| self.fetch_value(leaf)) {
+                    Step::Inner(rank) if search.is_done() => self.inner_id(rank),
+                    Step::Inner(_) => continue,
+                    Step::Leaf(rank) if search.is_done() => self.leaf_id(rank),
+                    Step::Leaf(_) | Step::Miss => None,
+                };
+                *lane = begin(ids);
+                busy -= usize::from(lane.is_none());
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+use std::io::{self, Write};
+use std::ops::Deref;
+
+use super::{BlockedBloom, check_parts};
+use crate::bits::arch::{Line, Lines};
+use crate::filter::file::{BITS, META, Source, Stored, Writer};
+use crate::format::field::{put, u32_at, u64_at};
+use crate::format::{Align, Kind, ReadError};
+
+impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
+    const KIND: Kind = Kind::BlockedBloom;
+
+    fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
+        let mut meta = [0; 32];
+        put(&mut meta, 0, self.lines().to_le_bytes());
+        put(&mut meta, 8, self.capacity.to_le_bytes());
+        put(&mut meta, 16, self.probes.to_le_bytes());
+        out.section(META, Align::Line)?;
+        out.write_all(&meta)?;
+        out.section(BITS, Align::Line)?;
+        out.write_all(&self.table)
+    }
+
+    fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
+        source.expect_sections(&[META, BITS])?;
+        let meta: [u8; 32] = source.meta()?;
+        let (lines, capacity, probes) = (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16));
+        if check_parts(lines, probes).is_err() || meta[20..].iter().any(|&byte| byte != 0) {
+            return Err(source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"));
+        }
+        let table = source.table(BITS, lines * size_of::<Line>() as u64)?;
+        Ok(Self { table, probes, capacity, hash: source.envelope().hash(), vectors: Lines::detect() })
+    }
+}

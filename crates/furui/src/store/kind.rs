@@ -1,0 +1,60 @@
+use std::fmt;
+
+/// What a store is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreKind {
+    /// The set of keys that `furui seen` has seen.
+    Seen,
+    /// A dictionary, as `furui dict` keeps it.
+    Dict,
+}
+
+impl StoreKind {
+    /// Every kind there is.
+    pub const ALL: [Self; 2] = [Self::Seen, Self::Dict];
+
+    pub(super) const fn bytes(self) -> [u8; 8] {
+        match self {
+            Self::Seen => *b"seen\0\0\0\0",
+            Self::Dict => *b"dict\0\0\0\0",
+        }
+    }
+
+    pub(super) fn from_bytes(bytes: [u8; 8]) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.bytes() == bytes)
+    }
+
+    /// What the names of its runs' files end with.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Seen => ".run",
+            Self::Dict => ".trie",
+        }
+    }
+
+    /// The name of the file of a run of this number: 16 hexadecimal digits and `.run`, or `.trie` in a dictionary.
+    pub fn file_name(self, number: u64) -> String {
+        format!("{number:016x}{}", self.suffix())
+    }
+
+    /// The number in the name of a run's file, if it is one: exactly as [`file_name`](Self::file_name) writes it.
+    pub fn number_of(self, name: &str) -> Option<u64> {
+        let number = u64::from_str_radix(name.strip_suffix(self.suffix())?, 16).ok()?;
+        (self.file_name(number) == name).then_some(number)
+    }
+
+    /// Whether a store of any kind has files of this name.
+    pub(super) fn is_any_run(name: &str) -> bool {
+        Self::ALL.iter().any(|kind| kind.number_of(name).is_some())
+    }
+}
+
+impl fmt::Display for StoreKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Seen => "the set of a `furui seen --store`",
+            Self::Dict => "a dictionary of `furui dict`",
+        })
+    }
+}
