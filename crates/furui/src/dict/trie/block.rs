@@ -166,47 +166,41 @@ pub(super) struct Draft {
     pub(super) codes: Vec<u8>,
     pub(super) lengths: Vec<u8>,
     pub(super) records: Vec<u8>,
-    /// How many nibbles `records` has.
+    /// How many nibbles `records` has, and the last of them if they are odd.
     pub(super) nibbles: usize,
+    pub(super) half_byte: u8,
 }
 
 impl Draft {
-    /// Appends `count` nibbles, those of `bits`, which has no more.
+    /// Appends `count` nibbles, 16 at most, those of `bits`, which has no more.
     #[inline(always)]
-    pub(super) fn push_nibbles(&mut self, mut bits: u64, mut count: usize) {
-        let odd = self.nibbles % 2 == 1;
+    pub(super) fn push_nibbles(&mut self, bits: u64, count: usize) {
+        // On from the last byte of which only half is there. Always as many bytes: how many are needed nobody can foresee.
+        let half = self.nibbles % 2;
+        self.records.truncate(self.nibbles / 2);
+        let before = u128::from(self.half_byte);
+        let bytes = (before | u128::from(bits) << (4 * half)).to_le_bytes();
+        self.records.extend_from_slice(&bytes);
         self.nibbles += count;
-        if odd && count > 0 {
-            *self.records.last_mut().expect("half a byte is there") |= (bits as u8 & 0xF) << 4;
-            bits >>= 4;
-            count -= 1;
-        }
-        // A whole word, as how long it is nobody can foresee.
-        let end = self.records.len() + count.div_ceil(2);
-        self.records.extend_from_slice(&bits.to_le_bytes());
-        self.records.truncate(end);
+        self.half_byte = bytes[(half + count) / 2] * u8::from(self.nibbles % 2 == 1);
+        self.records.truncate(self.nibbles.div_ceil(2));
     }
 
     /// The next label.
     #[inline(always)]
-    pub(super) fn push_code(&mut self, code: Code) {
-        let (class, code, len) = match code {
-            Code::Empty => (0b00, 0, 0),
-            Code::One(code) => (0b01, u16::from(code), 1),
-            Code::Two(code) => (0b10, code, 2),
-            Code::Record => (0b11, 0, 0),
-        };
-        self.one |= (class & 1) << self.labels;
-        self.two |= (class >> 1) << self.labels;
+    pub(super) fn push_code(&mut self, Code { class, code }: Code) {
+        self.one |= (class as u64 & 1) << self.labels;
+        self.two |= (class as u64 >> 1) << self.labels;
         self.labels += 1;
-        let end = self.codes.len() + len;
+        let end = self.codes.len() + class.code_len();
         self.codes.extend_from_slice(&code.to_le_bytes());
         self.codes.truncate(end);
     }
 
     /// Begins the next block, before which there are so many inner nodes and leaves.
     pub(super) fn begin(&mut self, inners: u32, leaves: u32) {
-        (self.first, self.inner, self.one, self.two, self.nibbles) = (0, 0, 0, 0, 0);
+        (self.first, self.inner, self.one, self.two) = (0, 0, 0, 0);
+        (self.nibbles, self.half_byte) = (0, 0);
         (self.inners, self.leaves, self.labels) = (inners, leaves, 0);
         for part in [&mut self.edges, &mut self.codes, &mut self.lengths, &mut self.records] {
             part.clear();

@@ -1,13 +1,43 @@
 use super::intern::Interner;
 use super::labels::{GROUP, ONES, place};
 
-/// How a label's rest is written in a block.
+/// How a label's rest is written in a block: the class of its code, and the code if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Code {
-    Empty,
-    One(u8),
-    Two(u16),
-    Record,
+pub(super) struct Code {
+    pub(super) class: Class,
+    pub(super) code: u16,
+}
+
+/// In a block, two bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Empty = 0b00,
+    One = 0b01,
+    Two = 0b10,
+    Record = 0b11,
+}
+
+impl Class {
+    /// How many bytes its codes have.
+    #[inline(always)]
+    pub(super) fn code_len(self) -> usize {
+        self as usize % 3
+    }
+}
+
+impl Code {
+    pub(super) const EMPTY: Self = Self { class: Class::Empty, code: 0 };
+    pub(super) const RECORD: Self = Self { class: Class::Record, code: 0 };
+
+    #[inline(always)]
+    pub(super) fn one(code: u8) -> Self {
+        Self { class: Class::One, code: u16::from(code) }
+    }
+
+    #[inline(always)]
+    pub(super) fn two(code: u16) -> Self {
+        Self { class: Class::Two, code }
+    }
 }
 
 /// Which labels have codes, and where their texts are.
@@ -35,14 +65,14 @@ const MAX_LENGTH: usize = 128;
 impl Codes {
     /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the labels that save most by one.
     pub(super) fn choose(labels: &Interner) -> Self {
-        let mut of = vec![Code::Record; labels.len()];
+        let mut of = vec![Code::RECORD; labels.len()];
         let mut wanted: Vec<(u64, u32)> = (0..labels.len() as u32)
             .filter_map(|label| Some((saving(labels.get(label).len(), labels.count(label))?, label)))
             .collect();
         // Ties by number: the same skeleton always becomes the same bytes.
         wanted.sort_unstable_by_key(|&(saving, label)| (std::cmp::Reverse(saving), label));
         if let Some(empty) = (0..labels.len() as u32).find(|&label| labels.get(label).is_empty()) {
-            of[empty as usize] = Code::Empty;
+            of[empty as usize] = Code::EMPTY;
         }
         let length = |label: u32| labels.get(label).len();
         // The greatest counts, ties in the order of savings.
@@ -55,12 +85,12 @@ impl Codes {
         by_count.sort_unstable();
         let mut ones: Vec<u32> = by_count.into_iter().map(|(_, i)| wanted[i].1).collect();
         for &label in &ones {
-            of[label as usize] = Code::One(0);
+            of[label as usize] = Code::one(0);
         }
         let mut of_length = [0; MAX_LENGTH + 1];
         let mut groups = 0;
         let mut twos: Vec<u32> = vec![];
-        for &(_, label) in wanted.iter().filter(|(_, label)| of[*label as usize] == Code::Record) {
+        for &(_, label) in wanted.iter().filter(|(_, label)| of[*label as usize] == Code::RECORD) {
             let same = &mut of_length[labels.get(label).len()];
             if *same % GROUP == 0 {
                 if groups == MAX_GROUPS {
@@ -76,7 +106,7 @@ impl Codes {
 
         let (mut places, mut texts) = (vec![], vec![]);
         for (code, &label) in ones.iter().enumerate() {
-            of[label as usize] = Code::One(code as u8);
+            of[label as usize] = Code::one(code as u8);
             places.extend(place(texts.len(), length(label)).to_le_bytes());
             texts.extend_from_slice(labels.get(label));
         }
@@ -86,7 +116,7 @@ impl Codes {
             for group in same.chunks(GROUP) {
                 places.extend(place(texts.len(), length(group[0])).to_le_bytes());
                 for (code, &label) in (code..).zip(group) {
-                    of[label as usize] = Code::Two(code as u16);
+                    of[label as usize] = Code::two(code as u16);
                     texts.extend_from_slice(labels.get(label));
                 }
                 code += GROUP;

@@ -24,7 +24,7 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     for node in 0..skeleton.nodes() {
         let label = skeleton.rests[node];
         let code = codes.of[label as usize];
-        if code == Code::Record {
+        if code == Code::RECORD {
             records.write(&mut writer, label)?;
         }
         writer.code(code)?;
@@ -47,7 +47,7 @@ const SAMPLE: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     let labels = &skeleton.distinct;
-    let is_rare = |label: &u32| codes.of[*label as usize] == Code::Record;
+    let is_rare = |label: &u32| codes.of[*label as usize] == Code::RECORD;
     let rare: Vec<u32> = (0..labels.len() as u32).filter(is_rare).collect();
     let mut occurs = [false; 256];
     let mut bytes = 0;

@@ -11,8 +11,8 @@ use crate::hash::{Rolling, RollingRun};
 /// A hash table of which a search looks at a few places: a code that is not found there only makes the trie larger.
 pub(super) struct Codebook<'t> {
     names: Names<'t>,
-    /// The upper half of a text's hash, and its code + 1; 0 is free.
-    slots: Vec<u64>,
+    /// 15 bits of a text's hash, and above 17 bits of its code + 1; 0 is free.
+    slots: Vec<u32>,
     /// What the text of each code does to a hash.
     runs: Vec<RollingRun>,
     vectors: Vectors,
@@ -36,10 +36,20 @@ impl Number {
 /// How many places are looked at.
 const PLACES: usize = 8;
 
+/// Codes have so many bits, and 0 is none of them.
+const NUMBER_BITS: u32 = 17;
+const _: () = assert!(ONES + (1 << 16) < 1 << NUMBER_BITS);
+
+/// The upper bits of a hash, above those of a number.
+#[inline(always)]
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32 >> NUMBER_BITS << NUMBER_BITS
+}
+
 impl<'t> Codebook<'t> {
     pub(super) fn new(names: Names<'t>, vectors: Vectors) -> Self {
         let count = count(&names);
-        let slots = vec![0; (count * 2).next_power_of_two() + PLACES];
+        let slots = vec![0; (count + count / 2).next_power_of_two() + PLACES];
         let mut book = Self { names, slots, runs: vec![RollingRun::default(); count + 1], vectors };
         for number in 0..count {
             let Some(text) = book.text(number).filter(|text| !text.is_empty()) else { continue };
@@ -49,7 +59,7 @@ impl<'t> Codebook<'t> {
             if book.find(text, hash).is_none()
                 && let Some(slot) = book.places(hash).find(|&at| book.slots[at] == 0)
             {
-                book.slots[slot] = hash >> 32 << 32 | (number as u64 + 1);
+                book.slots[slot] = tag(hash) | (number as u32 + 1);
             }
         }
         book
@@ -67,7 +77,7 @@ impl<'t> Codebook<'t> {
 
     #[inline(always)]
     pub(super) fn code(&self, number: Number) -> Code {
-        if number.index() == self.runs.len() - 1 { Code::Empty } else { code(number.index()) }
+        if number.index() == self.runs.len() - 1 { Code::EMPTY } else { code(number.index()) }
     }
 
     /// Asks for the memory that a search for a text begins with.
@@ -98,9 +108,11 @@ impl<'t> Codebook<'t> {
             if slot == 0 {
                 return None;
             }
-            let number = slot as u32 as usize - 1;
-            if slot >> 32 == hash >> 32 && self.text(number).is_some_and(&is_it) {
-                return Number::new(number);
+            if (slot ^ tag(hash)) >> NUMBER_BITS == 0 {
+                let number = (slot & ((1 << NUMBER_BITS) - 1)) as usize - 1;
+                if self.text(number).is_some_and(&is_it) {
+                    return Number::new(number);
+                }
             }
         }
         None
@@ -132,8 +144,8 @@ fn count(names: &Names<'_>) -> usize {
 
 fn code(number: usize) -> Code {
     match number.checked_sub(ONES) {
-        None => Code::One(number as u8),
-        Some(two) => Code::Two(two as u16),
+        None => Code::one(number as u8),
+        Some(two) => Code::two(two as u16),
     }
 }
 
@@ -149,10 +161,9 @@ pub(super) fn number(label: Label<'_>) -> Option<usize> {
 
 #[inline(always)]
 fn text<'t>(names: &Names<'t>, number: usize, vectors: Vectors) -> Option<&'t [u8]> {
-    let label = match code(number) {
-        Code::One(code) => Label::One(code),
-        Code::Two(code) => Label::Two(code),
-        Code::Empty | Code::Record => return None,
+    let label = match number.checked_sub(ONES) {
+        None => Label::One(number as u8),
+        Some(two) => Label::Two(two as u16),
     };
     match names.rest(label, vectors)? {
         Rest::Text(text) => Some(text),

@@ -93,7 +93,7 @@ impl<'t> Labels<'t> {
             matcher: Matcher::new(&tokens),
             tokens,
             count: 0,
-            codes: [Code::Empty; NODES],
+            codes: [Code::EMPTY; NODES],
             rare: [Rare::Long { start: 0, end: 0 }; NODES],
             rares: 0,
             sought: vec![],
@@ -155,7 +155,7 @@ impl<'t> Labels<'t> {
             return None;
         }
         let slot = self.count;
-        self.push(Code::Record);
+        self.push(Code::RECORD);
         if source == self.heir {
             self.set_record(slot, before, count);
         } else {
@@ -170,11 +170,11 @@ impl<'t> Labels<'t> {
     #[inline(always)]
     pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
         if text.len() == 0 {
-            self.push(Code::Empty);
+            self.push(Code::EMPTY);
             return path;
         }
         let slot = self.count;
-        self.push(Code::Record);
+        self.push(Code::RECORD);
         let start = self.text.len() as u32;
         text.append_to(&mut self.text);
         let end = self.text.len() as u32;
