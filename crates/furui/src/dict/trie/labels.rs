@@ -127,23 +127,24 @@ impl<'a> Names<'a> {
             Rest::Text(label) => out.extend_from_slice(label),
             Rest::Tokens { records, start, count } => {
                 let end = out.len();
-                out.resize(end + count * size_of::<Token>(), 0);
+                out.resize(end + (count + 1) * size_of::<Token>(), 0);
                 let end = end + self.decode(records, start, count, &mut out[end..]);
                 out.truncate(end);
             }
         }
     }
 
-    /// Writes the text of a record to the beginning of `out`, and gives its length. There must be room for `count` whole tokens:
-    /// each is copied whole, of which the end is overwritten, as that is one instruction.
+    /// Writes the text of a record to the beginning of `out`, and gives its length. There must be room for a token more than
+    /// `count`: each is copied whole, of which the end is overwritten, as that is one instruction, and of each word as many,
+    /// as how many it has nobody can foresee.
     #[inline(always)]
     pub(super) fn decode(&self, records: &[u8], start: usize, count: usize, out: &mut [u8]) -> usize {
         let mut end = 0;
         for (word, first) in words(records, start, count).zip((0..).step_by(WORD_TOKENS)) {
-            for token in in_word(word, count - first) {
+            for (i, token) in (first..).zip(in_word(word)) {
                 let Some(token) = self.tokens.get(usize::from(token)) else { break };
                 out[end..][..size_of::<Token>()].copy_from_slice(token);
-                end += usize::from(token[MAX_TOKEN] & 0xF);
+                end += if i < count { usize::from(token[MAX_TOKEN] & 0xF) } else { 0 };
             }
         }
         end
@@ -170,10 +171,10 @@ fn last_word(bytes: &[u8], nibbles: usize) -> Option<u64> {
     (nibbles <= 2 * bytes.len()).then_some(word)
 }
 
-/// The tokens of a word with which the last `count` of a record begin.
+/// The tokens of a word, and zeros behind them.
 #[inline(always)]
-pub(super) fn in_word(word: u64, count: usize) -> impl Iterator<Item = u16> {
-    (0..count.min(WORD_TOKENS)).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
+pub(super) fn in_word(word: u64) -> impl Iterator<Item = u16> {
+    (0..WORD_TOKENS).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
 }
 
 /// A record of tokens that is being made: words, appended to others. The one at hand is kept apart, so that it stays in a

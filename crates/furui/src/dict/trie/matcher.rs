@@ -14,13 +14,42 @@ pub(super) struct Matcher {
     best: Vec<Way>,
 }
 
-/// A node of the trie, at the place that is its name.
+/// A node of the trie, at the place that is its name, in a word.
+///
+/// ```text
+///   parent 25 bits │ the token that ends here + 1, 0 if none does 13 bits │ base 25 bits
+/// ```
+///
+/// Of at most 2¹⁶ nodes each keeps a base from at most 2⁸ others with children of the same bytes, and 2⁸ children from
+/// their first places: names have 25 bits.
 #[derive(Clone, Copy)]
-struct Place {
-    parent: u32,
-    base: u32,
-    /// The token that ends here + 1; 0 if none does.
-    end: u32,
+struct Place(u64);
+
+const NAME_BITS: u32 = 25;
+const END_BITS: u32 = 13;
+const NO_NAME: u32 = (1 << NAME_BITS) - 1;
+const ROOT: u32 = NO_NAME - 1;
+const FREE: Place = Place::new(NO_NAME, 0);
+
+impl Place {
+    const fn new(parent: u32, end: u32) -> Self {
+        Self((parent as u64) << (NAME_BITS + END_BITS) | (end as u64) << NAME_BITS)
+    }
+
+    #[inline(always)]
+    fn parent(self) -> u32 {
+        (self.0 >> (NAME_BITS + END_BITS)) as u32
+    }
+
+    #[inline(always)]
+    fn end(self) -> u32 {
+        (self.0 >> NAME_BITS) as u32 & ((1 << END_BITS) - 1)
+    }
+
+    #[inline(always)]
+    fn base(self) -> u32 {
+        self.0 as u32 & NO_NAME
+    }
 }
 
 /// How many tokens it takes, with which first, of what length.
@@ -33,9 +62,6 @@ struct Way {
 
 /// More tokens than a text has bytes.
 const NO_WAY: u32 = 1 << 16;
-
-const FREE: Place = Place { parent: u32::MAX, base: 0, end: 0 };
-const ROOT: u32 = u32::MAX - 1;
 
 impl Matcher {
     pub(super) fn new(tokens: &[Token]) -> Self {
@@ -57,7 +83,7 @@ impl Matcher {
             }
             this.places.resize(this.places.len().max(base + (1 << 9)), FREE);
             if let Some(place) = this.places.get_mut(node as usize) {
-                place.base = base as u32;
+                place.0 |= base as u64;
             }
             for child in children {
                 let name = base + byte(child);
@@ -65,12 +91,12 @@ impl Matcher {
                     [(token, end), deeper @ ..] if token.len() == depth + 1 => (*end, deeper),
                     deeper => (0, deeper),
                 };
-                this.places[name] = Place { parent: node, base: 0, end };
+                this.places[name] = Place::new(node, end);
                 if !deeper.is_empty() {
                     open.push((name as u32, depth + 1, deeper));
                 }
             }
-            while this.places[full].parent != FREE.parent {
+            while this.places[full].parent() != NO_NAME {
                 full += 1;
             }
         }
@@ -79,7 +105,7 @@ impl Matcher {
 
     fn is_free(&self, place: usize) -> bool {
         // Those of the root's children are kept for them.
-        place > 0xFF && self.places.get(place).is_none_or(|place| place.parent == FREE.parent)
+        place > 0xFF && self.places.get(place).is_none_or(|place| place.parent() == NO_NAME)
     }
 
     /// Appends the fewest tokens that `text` is made of to the words of a record, by dynamic programming from its end, and
@@ -94,14 +120,14 @@ impl Matcher {
             for (length, (&byte, behind)) in (1..).zip(text[start..].iter().zip(&self.best[start + 1..])) {
                 let name = base + u32::from(byte);
                 let place = self.places[name as usize];
-                if place.parent != node {
+                if place.parent() != node {
                     break;
                 }
                 let tokens = behind.tokens + 1;
-                if place.end > 0 && tokens <= least.tokens {
-                    least = Way { tokens, first: (place.end - 1) as u16, length };
+                if place.end() > 0 && tokens <= least.tokens {
+                    least = Way { tokens, first: (place.end() - 1) as u16, length };
                 }
-                (node, base) = (name, place.base);
+                (node, base) = (name, place.base());
             }
             self.best[start] = least;
         }
@@ -128,13 +154,13 @@ impl Matcher {
             for (length, &byte) in (1..).zip(rest) {
                 let name = base + u32::from(byte);
                 let place = self.places[name as usize];
-                if place.parent != node {
+                if place.parent() != node {
                     break;
                 }
-                if place.end > 0 {
-                    (longest, end) = (length, place.end);
+                if place.end() > 0 {
+                    (longest, end) = (length, place.end());
                 }
-                (node, base) = (name, place.base);
+                (node, base) = (name, place.base());
             }
             record.push(end.checked_sub(1)? as u16);
             rest = &rest[longest..];

@@ -14,6 +14,7 @@ use crate::dict::trie::encode::MAX_RARE;
 use crate::dict::trie::labels::{Label, MAX_RECORD, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words};
 use crate::dict::trie::matcher::Matcher;
 use crate::dict::trie::parts::Names;
+use crate::dict::trie::tokens::MAX_TOKENS;
 use crate::dict::trie::writer::Writer;
 use crate::hash::{Rolling, RollingRun};
 
@@ -30,10 +31,10 @@ pub(super) struct Labels<'t> {
     /// By source and code.
     known: Vec<Vec<Option<Number>>>,
     tokens: Vec<Token>,
-    /// What the tokens do to a hash.
+    /// What the tokens do to a hash. [`NOTHING`] and [`NONE`] do nothing.
     runs: Vec<RollingRun>,
-    /// The numbers of a source's tokens here, or [`NONE`].
-    inherited: Vec<Vec<u16>>,
+    /// The numbers of a source's tokens here, or [`NONE`]; behind them [`NOTHING`].
+    inherited: Vec<[u16; MAX_TOKENS + 1]>,
     matcher: Matcher,
     /// How many labels wait.
     count: usize,
@@ -71,8 +72,10 @@ struct Sought {
     hash: u64,
 }
 
+/// Stands behind the last token of a record.
+const NOTHING: u16 = MAX_TOKENS as u16;
 /// A token that the merged trie does not have.
-const NONE: u16 = u16::MAX;
+const NONE: u16 = NOTHING + 1;
 
 impl<'t> Labels<'t> {
     /// For a trie of about `keys` keys.
@@ -81,15 +84,24 @@ impl<'t> Labels<'t> {
         let book = Codebook::new(names, vectors);
         let tokens = merged_tokens(names.tokens, sources)?;
         let numbers: HashMap<Token, u16> = tokens.iter().copied().zip(0..).collect();
-        let numbers_of = |tokens: &[Token]| tokens.iter().map(|token| *numbers.get(token).unwrap_or(&NONE)).collect();
+        let numbers_of = |source: &Names<'_>| {
+            let mut of = [NONE; MAX_TOKENS + 1];
+            for (number, token) in of.iter_mut().zip(source.tokens) {
+                *number = *numbers.get(token).unwrap_or(&NONE);
+            }
+            of[MAX_TOKENS] = NOTHING;
+            of
+        };
+        let mut runs: Vec<RollingRun> = tokens.iter().map_while(|token| RollingRun::of(text_of(token))).collect();
+        runs.resize(usize::from(NONE) + 1, RollingRun::default());
         Ok(Self {
             names,
             heir,
             vectors,
             known: sources.iter().map(|source| book.translate(source)).collect(),
             book,
-            runs: tokens.iter().map_while(|token| RollingRun::of(text_of(token))).collect(),
-            inherited: sources.iter().map(|source| numbers_of(source.tokens)).collect(),
+            runs,
+            inherited: sources.iter().map(numbers_of).collect(),
             matcher: Matcher::new(&tokens),
             tokens,
             count: 0,
@@ -135,22 +147,23 @@ impl<'t> Labels<'t> {
         let before = self.words.len();
         let mut text = Rolling::start(0);
         let mut left = count;
+        let inherited = &self.inherited[usize::from(source)];
+        let mut all = true;
         for word in words(records, start, count) {
             let mut here = 0;
-            for (token, shift) in in_word(word, left).zip((0..).step_by(4 * TOKEN_NIBBLES)) {
-                let number = self.inherited[usize::from(source)].get(usize::from(token)).copied().unwrap_or(NONE);
-                let Some(&run) = self.runs.get(usize::from(number)) else {
-                    self.words.truncate(before);
-                    return None;
-                };
+            for (i, token) in in_word(word).enumerate() {
+                // A word as a whole: how many tokens it has nobody can foresee.
+                let number = inherited[if i < left { usize::from(token) } else { MAX_TOKENS }];
+                let run = self.runs[usize::from(number)];
                 path = path.push_run(run);
                 text = text.push_run(run);
-                here |= u64::from(number) << shift;
+                all &= number != NONE;
+                here |= u64::from(number & 0xFFF) << (4 * TOKEN_NIBBLES * i);
             }
             self.words.push(here);
             left = left.saturating_sub(WORD_TOKENS);
         }
-        if left > 0 || count * TOKEN_NIBBLES > MAX_RECORD {
+        if !all || left > 0 || count * TOKEN_NIBBLES > MAX_RECORD {
             self.words.truncate(before);
             return None;
         }
@@ -274,7 +287,7 @@ impl<'t> Labels<'t> {
     /// Whether a record is made of the tokens of a text.
     fn is_text(&self, start: usize, count: usize, text: &[u8]) -> bool {
         let words = self.words[start..].iter().zip((0..count).step_by(WORD_TOKENS));
-        let mut tokens = words.flat_map(|(&word, first)| in_word(word, count - first));
+        let mut tokens = words.flat_map(|(&word, first)| in_word(word).take(count - first));
         let rest = tokens.try_fold(text, |rest, token| rest.strip_prefix(text_of(&self.tokens[usize::from(token)])));
         rest.is_some_and(<[u8]>::is_empty)
     }
