@@ -1,5 +1,6 @@
 use super::block::{Block, Position};
 use super::parts::Names;
+use super::text::Text;
 use crate::bits::Vectors;
 
 /// How the rest of a label (what is behind its first byte) is written.
@@ -47,7 +48,7 @@ pub(super) const ONES: usize = 256;
 /// A label's rest, found: text as it is, or a record of tokens.
 #[derive(Clone, Copy)]
 pub(super) enum Rest<'a> {
-    Text(&'a [u8]),
+    Text(Text<'a>),
     Tokens { records: &'a [u8], start: usize, count: usize },
 }
 
@@ -56,7 +57,7 @@ impl<'a> Names<'a> {
     #[inline(always)]
     pub(super) fn rest(&self, label: Label<'a>, vectors: Vectors) -> Option<Rest<'a>> {
         match label {
-            Label::Empty => Some(Rest::Text(&[])),
+            Label::Empty => Some(Rest::Text(Text::default())),
             Label::One(code) => text(self.texts, self.place(usize::from(code), 0)?),
             Label::Two(code) => {
                 let code = usize::from(code);
@@ -105,7 +106,7 @@ impl<'a> Names<'a> {
     #[inline(always)]
     pub(super) fn length_if_prefix(&self, rest: Rest<'_>, text: &[u8], vectors: Vectors) -> Option<usize> {
         match rest {
-            Rest::Text(label) => vectors.starts_with(text, label).then_some(label.len()),
+            Rest::Text(label) => vectors.starts_with(text, label.as_bytes()).then_some(label.len()),
             Rest::Tokens { records, start, count } => {
                 let mut at = 0;
                 for i in 0..count {
@@ -124,7 +125,7 @@ impl<'a> Names<'a> {
     /// Appends the label's rest to `out`; what is damaged is left out.
     pub(super) fn append(&self, rest: Rest<'_>, out: &mut Vec<u8>) {
         match rest {
-            Rest::Text(label) => out.extend_from_slice(label),
+            Rest::Text(label) => out.extend_from_slice(label.as_bytes()),
             Rest::Tokens { records, start, count } => {
                 let end = out.len();
                 out.resize(end + (count + 1) * size_of::<Token>(), 0);
@@ -144,7 +145,7 @@ impl<'a> Names<'a> {
             for (i, token) in (first..).zip(in_word(word)) {
                 let Some(token) = self.tokens.get(usize::from(token)) else { break };
                 out[end..][..size_of::<Token>()].copy_from_slice(token);
-                end += if i < count { usize::from(token[MAX_TOKEN] & 0xF) } else { 0 };
+                end += usize::from(i < count) * usize::from(token[MAX_TOKEN] & 0xF);
             }
         }
         end
@@ -224,7 +225,7 @@ pub(super) fn token_number(records: &[u8], nibble: usize) -> Option<u16> {
 fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
     let start = (place >> PLACE_LENGTH_BITS) as usize;
     let len = (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize;
-    Some(Rest::Text(texts.get(start..)?.get(..len)?))
+    Some(Rest::Text(Text::beginning(texts.get(start..)?, len)?))
 }
 
 /// Where a text is, as places and links say it.

@@ -33,6 +33,7 @@ mod parts;
 mod pieces;
 mod search;
 mod skeleton;
+mod text;
 mod tokens;
 mod up;
 mod values;

@@ -166,7 +166,7 @@ fn text<'t>(names: &Names<'t>, number: usize, vectors: Vectors) -> Option<&'t [u
         Some(two) => Label::Two(two as u16),
     };
     match names.rest(label, vectors)? {
-        Rest::Text(text) => Some(text),
+        Rest::Text(text) => Some(text.as_bytes()),
         Rest::Tokens { .. } => None,
     }
 }

@@ -3,10 +3,10 @@
 use super::cursor::Cursor;
 use super::path::Path;
 use super::source::{At, Branch, End};
-use super::text::{SLACK, Text};
 use super::{TrieError, Walk};
 use crate::bits::Vectors;
 use crate::dict::trie::labels::{Rest, Token};
+use crate::dict::trie::text::{SLACK, Text};
 use crate::hash::KeyHash;
 
 impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
@@ -69,7 +69,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
     #[inline(always)]
     pub(super) fn keep_rest(&mut self, trie: u8, rest: Rest<'_>, start: usize) -> usize {
         match rest {
-            Rest::Text(text) => self.keep(Text::from(text), start),
+            Rest::Text(text) => self.keep(text, start),
             Rest::Tokens { records, start: nibble, count } => {
                 self.reserve(start + count * size_of::<Token>());
                 let names = &self.sources[usize::from(trie)].names;

@@ -18,16 +18,15 @@ mod prune;
 mod queue;
 mod records;
 mod source;
-mod text;
 mod tokens;
 
+use super::text::Text;
 use cursor::Cursor;
 use labels::Labels;
 use order::Order;
 use path::Path;
 use queue::{Queue, Waiting};
 use source::{At, Branch, End, Source};
-use text::Text;
 
 /// The most tries that are merged at a time.
 pub const MAX_MERGED: usize = 256;

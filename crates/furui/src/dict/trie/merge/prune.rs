@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 
 use super::labels::Labels;
 use super::path::Path;
-use super::text::Text;
 use crate::bits::Vectors;
+use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
 use crate::dict::trie::{Found, Trie, TrieError, TrieNode};
 use crate::hash::Rolling;

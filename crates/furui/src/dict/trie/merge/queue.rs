@@ -1,8 +1,8 @@
 use super::cursor::Cursor;
 use super::path::Path;
-use super::text::Text;
 use crate::dict::trie::body::Body;
 use crate::dict::trie::pieces::Pieces;
+use crate::dict::trie::text::Text;
 use crate::dict::trie::{Found, TrieError};
 
 /// The inner nodes of the merged trie whose children are still to come, with the cursors of each.

@@ -1,11 +1,11 @@
 use std::ops::Deref;
 
 use super::cursor::Cursor;
-use super::text::Text;
 use crate::bits::{Vectors, prefetch};
 use crate::dict::trie::block::{Block, Position, below};
 use crate::dict::trie::parts::{Names, Part};
 use crate::dict::trie::search::group;
+use crate::dict::trie::text::Text;
 use crate::dict::trie::values::{Width, terminal_rank};
 use crate::dict::trie::{Found, Trie, TrieError};
 

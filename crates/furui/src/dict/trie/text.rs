@@ -1,10 +1,10 @@
 use std::ops::Range;
 
-use crate::dict::trie::skeleton::common_prefix;
+use super::skeleton::common_prefix;
 
 /// A text that lies in memory with more behind it, so that short ones are read and copied as one of usual length: how short
 /// they are nobody can foresee.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Text<'a> {
     bytes: &'a [u8],
     len: usize,
