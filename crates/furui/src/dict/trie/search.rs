@@ -5,9 +5,6 @@ use crate::bits::{Vectors, prefetch};
 /// A group of siblings has at most 256 nodes, and the children of a block's inner nodes are within this many blocks.
 const MAX_SPAN: usize = 260;
 
-/// About how long blocks are, in bytes, rounded down to whole lines.
-const USUAL_LENGTH: usize = 256;
-
 /// A search on its way: `at` bytes of the key lead to a group of children.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'k> {
@@ -71,16 +68,7 @@ impl<'k> Search<'k> {
         if !inner {
             leaf(block.leaf_rank(slot));
         } else {
-            // Three nodes have one parent, about: the children may well be in the block behind, of usual size too.
-            let guess = down.slot() + 3 * skip;
-            if guess > 40 {
-                fetch(names.nodes, down.offset() + USUAL_LENGTH);
-            }
-            if guess < 80 {
-                fetch(names.nodes, down.offset());
-            } else {
-                names.nodes.get(down.offset()).into_iter().for_each(prefetch);
-            }
+            fetch(names.nodes, down.offset());
         }
         let rest = &self.key[self.at + 1..];
         let Some(len) = block
@@ -134,11 +122,12 @@ impl<'k> Search<'k> {
     }
 }
 
-/// Asks for the lines of a block of usual size.
+/// Asks for two blocks of usual size: children are as likely in the block behind the one that the search goes on with, and
+/// labels are at its end. Which of the lines will be read is known too late, and was foreseen too seldom.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;
-    if let Some(bytes) = nodes.get(offset..).and_then(|bytes| bytes.first_chunk::<{ 4 * LINE }>()) {
+    if let Some(bytes) = nodes.get(offset..).and_then(|bytes| bytes.first_chunk::<{ 12 * LINE }>()) {
         bytes.iter().step_by(LINE).for_each(prefetch);
     }
 }
