@@ -44,7 +44,7 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///
 /// **Rate.** [`expected_rate`](Self::expected_rate) is exact: bits lie closer in a line than in a whole filter, and some
 /// lines get more keys than others. That costs 4 % of space against a [`Bloom`](super::Bloom) filter at 1 %
-/// (9.95 bits a key for 9.59), 5 % at 0.1 % (15.07 for 14.38). The two probes in a second line are worth much at rates from
+/// (9.95 bits a key for 9.59), 6 % at 0.1 % (15.20 for 14.38). A ninth probe, in a second line, is worth much at rates from
 /// 0.1 % down: two lines seldom have too many keys at once.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
