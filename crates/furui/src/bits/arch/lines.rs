@@ -229,7 +229,7 @@ impl Lines {
 mod tests {
     use std::mem::MaybeUninit;
 
-    use super::super::KeyRange;
+    use super::super::{KeyRange, Pile};
     use super::*;
     use crate::bits::{least_of, scale};
 
@@ -376,8 +376,13 @@ mod tests {
             for first in firsts {
                 let mut parts = vec![[0; 64]; 50];
                 let (left, right) = parts.split_at_mut(first);
-                let (mut low_room, mut high_room) = ([MaybeUninit::uninit(); 900], [MaybeUninit::uninit(); 900]);
-                let [low, high] = KeyRange::whole(&keys).split(way, least_of(first, 50), &mut low_room, &mut high_room);
+                let bound = least_of(first, 50);
+                let mut rooms = [[MaybeUninit::uninit(); 900]; 2];
+                let [low_room, high_room] = &mut rooms;
+                let (mut low, mut high) =
+                    (Pile::new(low_room, [0, bound - 1]), Pile::new(high_room, [bound, u64::MAX]));
+                KeyRange::whole(&keys).split(way, &mut low, &mut high);
+                let (low, high) = (low.keys(), high.keys());
                 let after = first + step;
                 for (first, keys) in [(0, high), (first, low), (after, high)] {
                     let part = if first == 0 { &mut *left } else { &mut *right };
@@ -399,9 +404,14 @@ mod tests {
         let mut odd = vec![[0; 64]; 49];
         for (first, key) in [(0, 0), (49, u64::MAX)] {
             let keys = [KeyHash::new(key); 8];
-            let (mut room, mut other) = ([MaybeUninit::uninit(); 8], [MaybeUninit::uninit(); 8]);
-            let sides = KeyRange::whole(&keys).split(way, least_of(49, 98), &mut room, &mut other);
-            assert_eq!(way.set_batch(&mut odd, batch(sides[first / 49], 98, first, Some(NINTH))), None);
+            let mut rooms = [[MaybeUninit::uninit(); 8]; 2];
+            let [low_room, high_room] = &mut rooms;
+            let bound = least_of(49, 98);
+            let (mut low, mut high) = (Pile::new(low_room, [0, bound - 1]), Pile::new(high_room, [bound, u64::MAX]));
+            KeyRange::whole(&keys).split(way, &mut low, &mut high);
+            let side = if first == 0 { low } else { high };
+            assert_eq!(side.len(), 8);
+            assert_eq!(way.set_batch(&mut odd, batch(side.keys(), 98, first, Some(NINTH))), None);
         }
     }
 }
