@@ -51,7 +51,7 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once: a key
 /// takes three quarters of the time that it takes alone in a cache, or nearly all of it, and a quarter in main memory. With AVX2
 /// a key alone is a call into vector code, with AVX-512 it is not. Of two lines the second costs as much as the
-/// first in a cache, and little in main memory, where it comes along.
+/// first in a cache, for a ninth probe in a batch about half of that, and little in main memory, where it comes along.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each
 /// lane. **Differs** in the second line: there a filter with more probes puts them in the same block.
