@@ -13,50 +13,87 @@ use crate::hash::KeyHash;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyRange<'a> {
     keys: &'a [KeyHash],
-    least: u64,
-    most: u64,
+    ends: [u64; 2],
 }
-
-/// Room for keys.
-pub(crate) type Room = [MaybeUninit<KeyHash>];
 
 impl<'a> KeyRange<'a> {
     /// Keys of which nothing is known.
     pub(crate) fn whole(keys: &'a [KeyHash]) -> Self {
-        Self { keys, least: 0, most: u64::MAX }
+        Self { keys, ends: [0, u64::MAX] }
     }
 
     pub(crate) fn keys(self) -> &'a [KeyHash] {
         self.keys
     }
 
-    /// The ends of the range.
+    /// The least and the greatest hash that a key can have.
     #[cfg_attr(not(any(target_arch = "x86_64", test)), expect(dead_code, reason = "only vector code asks"))]
     pub(crate) fn ends(self) -> [u64; 2] {
-        [self.least, self.most]
+        self.ends
     }
 
-    /// The keys with hashes less than `bound`, and the others, each in their order.
+    /// Adds each key to one of two piles, in order.
     ///
     /// # Panics
-    /// If a room is smaller than the number of keys.
-    pub(crate) fn split<'b>(
-        self,
-        lines: Lines,
-        bound: u64,
-        below: &'b mut Room,
-        above: &'b mut Room,
-    ) -> [KeyRange<'b>; 2] {
-        let keys = self.keys;
-        let (below, above) = (&mut below[..keys.len()], &mut above[..keys.len()]);
-        let count = lines.split(keys, bound, below, above);
-        let (below, above) = (&below[..count], &above[..keys.len() - count]);
-        // SAFETY: `Lines::split` has written so many keys to each, and `MaybeUninit` has the layout of what it holds.
-        let [below, above] = [below, above].map(|room| unsafe { &*(std::ptr::from_ref(room) as *const [KeyHash]) });
-        [
-            KeyRange { keys: below, least: self.least, most: self.most.min(bound.saturating_sub(1)) },
-            KeyRange { keys: above, least: self.least.max(bound), most: self.most },
-        ]
+    /// If a pile has no room for all keys, or the range of the keys is not within those of the piles, which must meet.
+    pub(crate) fn split(self, lines: Lines, low: &mut Pile<'_>, high: &mut Pile<'_>) {
+        let bound = high.ends[0];
+        assert!(low.ends[1].checked_add(1) == Some(bound), "the ranges of two piles meet");
+        assert!(low.ends[0] <= self.ends[0] && self.ends[1] <= high.ends[1], "each key belongs to a pile");
+        let len = self.keys.len();
+        let (below, above) = (&mut low.room[low.count..][..len], &mut high.room[high.count..][..len]);
+        let count = lines.split(self.keys, bound, below, above);
+        low.count += count;
+        high.count += len - count;
+    }
+}
+
+/// Room for keys.
+pub(crate) type Room = [MaybeUninit<KeyHash>];
+
+/// Keys with hashes in a range, which come in batches.
+pub(crate) struct Pile<'a> {
+    /// The first `count` are written.
+    room: &'a mut Room,
+    count: usize,
+    ends: [u64; 2],
+}
+
+impl<'a> Pile<'a> {
+    /// An empty pile of keys with hashes from the first of `ends` to the second.
+    pub(crate) fn new(room: &'a mut Room, ends: [u64; 2]) -> Self {
+        Self { room, count: 0, ends }
+    }
+
+    /// Adds keys.
+    ///
+    /// # Panics
+    /// If there is no room for them, or their range is not within that of the pile.
+    pub(crate) fn add(&mut self, keys: KeyRange<'_>) {
+        assert!(self.ends[0] <= keys.ends[0] && keys.ends[1] <= self.ends[1], "keys of the range");
+        let room = &mut self.room[self.count..][..keys.keys.len()];
+        room.iter_mut().zip(keys.keys).for_each(|(room, &key)| _ = room.write(key));
+        self.count += keys.keys.len();
+    }
+
+    pub(crate) fn keys(&self) -> KeyRange<'_> {
+        let written = &self.room[..self.count];
+        // SAFETY: `count` keys were written, and `MaybeUninit` has the layout of what it holds.
+        let keys = unsafe { &*(std::ptr::from_ref(written) as *const [KeyHash]) };
+        KeyRange { keys, ends: self.ends }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// For how many more keys there is room.
+    pub(crate) fn space(&self) -> usize {
+        self.room.len() - self.count
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.count = 0;
     }
 }
 
@@ -109,18 +146,26 @@ mod tests {
         #[test]
         fn every_way_to_split_is_the_stable_partition(
             hashes in prop::collection::vec(prop_oneof![any::<u64>(), 0..4u64, u64::MAX - 3..], 0..200),
-            bound in prop_oneof![any::<u64>(), 0..4u64, u64::MAX - 3..],
+            bound in prop_oneof![1..=u64::MAX, 1..4u64, u64::MAX - 3..],
+            batch in 1..200usize,
         ) {
             let keys: Vec<KeyHash> = hashes.into_iter().map(KeyHash::new).collect();
             let (less, others): (Vec<KeyHash>, Vec<KeyHash>) = keys.iter().partition(|key| key.get() < bound);
             for lines in Lines::each() {
                 let mut rooms = [vec![MaybeUninit::uninit(); keys.len()], vec![MaybeUninit::uninit(); keys.len() + 3]];
                 let [below, above] = &mut rooms;
-                let sides = KeyRange::whole(&keys).split(lines, bound, below, above);
-                prop_assert_eq!(sides.map(KeyRange::keys), [&less[..], &others[..]]);
-                for side in sides {
-                    let [least, most] = side.ends();
-                    prop_assert!(side.keys().iter().all(|key| (least..=most).contains(&key.get())));
+                let (mut low, mut high) = (Pile::new(below, [0, bound - 1]), Pile::new(above, [bound, u64::MAX]));
+                for _ in 0..2 {
+                    keys.chunks(batch).for_each(|keys| KeyRange::whole(keys).split(lines, &mut low, &mut high));
+                    prop_assert_eq!([low.keys().keys(), high.keys().keys()], [&less[..], &others[..]]);
+                    prop_assert_eq!([low.keys().ends(), high.keys().ends()], [[0, bound - 1], [bound, u64::MAX]]);
+                    prop_assert_eq!([low.len(), high.space()], [less.len(), less.len() + 3]);
+                    let mut copy_room = vec![MaybeUninit::uninit(); 2 * less.len()];
+                    let mut copy = Pile::new(&mut copy_room, [0, u64::MAX]);
+                    (0..2).for_each(|_| copy.add(low.keys()));
+                    prop_assert_eq!(copy.keys().keys(), &[&less[..], &less[..]].concat()[..]);
+                    low.clear();
+                    high.clear();
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Many keys at once, with a bit in every lane of their lines.
+//! Many keys at once, with a bit in every lane of their lines, and perhaps a ninth in the neighbour line.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
@@ -20,7 +20,7 @@ use crate::hash::KeyHash;
 const AHEAD: usize = 12;
 
 /// Keys, and where their bits are in a table of n `lines`, or in a part of it that begins with the line of number
-/// `first`: those of a key h in line ⌊h · n / 2⁶⁴⌋, chosen by h · `multiplier`.
+/// `first`: those of a key h in line a = ⌊h · n / 2⁶⁴⌋, chosen by h · `multiplier`.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only vector code reads batches"))]
 pub(crate) struct LineBatch<'a> {
@@ -28,6 +28,8 @@ pub(crate) struct LineBatch<'a> {
     pub(crate) lines: usize,
     pub(crate) first: usize,
     pub(crate) multiplier: u64,
+    /// What chooses a ninth bit, in line a ⊕ 1, if there is one: of h · `ninth`, bits 13 to 15 say in which lane.
+    pub(crate) ninth: Option<u64>,
     /// Whether lookups prefetch: in a near cache the processor overlaps loads by itself. Insertions always do.
     pub(crate) far: bool,
 }
@@ -35,10 +37,11 @@ pub(crate) struct LineBatch<'a> {
 #[cfg(target_arch = "x86_64")]
 impl LineBatch<'_> {
     /// Whether all keys have their lines in the table, since those with the least and with the greatest hash there can be
-    /// have: ⌊h · n / 2⁶⁴⌋ never falls as h grows.
+    /// have: ⌊h · n / 2⁶⁴⌋ never falls as h grows. With a ninth bit, whether the table is made of whole pairs too.
     fn fits(&self, table: &[Line]) -> bool {
         let [least, most] = self.keys.ends().map(|hash| scale(hash, self.lines));
-        self.first <= least && most.wrapping_sub(self.first) < table.len()
+        let pairs = self.ninth.is_none() || (self.first | table.len()).is_multiple_of(2);
+        self.first <= least && most.wrapping_sub(self.first) < table.len() && pairs
     }
 
     /// How many bytes behind line 0, which need not be in the table, the line of the key is.
@@ -49,82 +52,134 @@ impl LineBatch<'_> {
 
     /// Asks for the lines of the group of eight keys at `index`, if there is one.
     #[inline(always)]
-    fn fetch<const HINT: i32>(&self, line_0: *const Line, index: usize) {
+    fn fetch<const HINT: i32, const NINE: bool>(&self, line_0: *const Line, index: usize) {
         if let Some(soon) = self.keys.keys().as_chunks::<8>().0.get(index) {
             for &key in soon {
+                let offset = self.offset(key);
                 // SAFETY: SSE is part of x86-64, a prefetch never faults, and processors ignore kinds they do not know.
-                unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(self.offset(key)).cast()) };
+                unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset).cast()) };
+                if NINE {
+                    // SAFETY: likewise.
+                    unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset ^ size_of::<Line>()).cast()) };
+                }
             }
         }
     }
 
-    /// The words that choose the bits of eight keys, by one multiplication.
+    /// The words that choose the bits of eight keys in their lines.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
     fn choices(&self, eight: &[KeyHash; 8]) -> [u64; 8] {
-        let mut choices = [0; 8];
-        // SAFETY: eight hashes, words of 64 bits, are 64 readable bytes, and `choices` 64 writable ones; neither load nor
-        // store needs alignment.
-        unsafe {
-            let hashes = _mm512_loadu_si512(std::ptr::from_ref(eight).cast());
-            let products = _mm512_mullo_epi64(hashes, _mm512_set1_epi64(self.multiplier.cast_signed()));
-            _mm512_storeu_si512(choices.as_mut_ptr().cast(), products);
-        }
-        choices
+        words(products(eight, self.multiplier))
+    }
+
+    /// The ninth bits of eight keys: what turns the offset of a key's line into that of a word of the neighbour, and a bit
+    /// of that.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq")]
+    fn ninth_bits(&self, eight: &[KeyHash; 8]) -> ([usize; 8], [u64; 8]) {
+        let choices = products(eight, self.ninth.unwrap_or_default());
+        let lane_offsets = _mm512_and_si512(_mm512_srli_epi64::<10>(choices), _mm512_set1_epi64(7 << 3));
+        let turns = _mm512_or_si512(lane_offsets, _mm512_set1_epi64(size_of::<Line>() as i64));
+        // By the lowest three bits of each.
+        let shifts = _mm512_permutexvar_epi64(_mm512_srli_epi64::<13>(choices), x86_64::lane_shifts());
+        let bits = _mm512_rolv_epi64(_mm512_set1_epi64(1), _mm512_srlv_epi64(choices, shifts));
+        (words(turns).map(|turn| turn as usize), words(bits))
     }
 }
 
-/// See [`super::Lines::set_batch`].
+/// The hashes of eight keys times the multiplier.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+fn products(eight: &[KeyHash; 8], multiplier: u64) -> __m512i {
+    // SAFETY: eight hashes, words of 64 bits, are 64 readable bytes, and the load needs no alignment.
+    let hashes = unsafe { _mm512_loadu_si512(std::ptr::from_ref(eight).cast()) };
+    _mm512_mullo_epi64(hashes, _mm512_set1_epi64(multiplier.cast_signed()))
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn words(vector: __m512i) -> [u64; 8] {
+    let mut words = [0; 8];
+    // SAFETY: eight words are 64 writable bytes, and the store needs no alignment.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), vector) };
+    words
+}
+
+/// See [`super::Lines::set_batch`]. `NINE` is whether there is a ninth bit.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
-pub(super) fn set_batch_avx512(table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
+pub(super) fn set_batch_avx512<const NINE: bool>(table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
     if !batch.fits(table) {
         return None;
     }
     let line_0 = table.as_mut_ptr().wrapping_sub(batch.first);
-    // SAFETY: the line is in the table, as was asked above, and no other reference to one is held.
-    let set = |key: KeyHash, choice: u64| unsafe {
-        u64::from(x86_64::set_avx512(&mut *line_0.wrapping_byte_add(batch.offset(key)), choice, 0xFF))
-    };
-    let (eights, rest) = batch.keys.keys().as_chunks::<8>();
-    (0..AHEAD).for_each(|index| batch.fetch::<_MM_HINT_ET0>(line_0, index));
+    (0..AHEAD).for_each(|index| batch.fetch::<_MM_HINT_ET0, NINE>(line_0, index));
     let mut new = 0;
-    for (index, eight) in eights.iter().enumerate() {
-        batch.fetch::<_MM_HINT_ET0>(line_0, index + AHEAD);
-        for (&key, choice) in eight.iter().zip(batch.choices(eight)) {
-            new += set(key, choice);
+    for (index, eight) in batch.keys.keys().as_chunks::<8>().0.iter().enumerate() {
+        batch.fetch::<_MM_HINT_ET0, NINE>(line_0, index + AHEAD);
+        let choices = batch.choices(eight);
+        let (turns, bits) = if NINE { batch.ninth_bits(eight) } else { Default::default() };
+        for i in 0..8 {
+            let offset = batch.offset(eight[i]);
+            // SAFETY: the line is in the table, as was asked above, and no other reference to one is held.
+            let line = unsafe { &mut *line_0.wrapping_byte_add(offset) };
+            let mut is_new = x86_64::set_avx512(line, choices[i], 0xFF);
+            if NINE {
+                // SAFETY: this word is in the other line of a pair, so in the table, and no other reference is held.
+                let word = unsafe { &mut *line_0.wrapping_byte_add(offset ^ turns[i]).cast::<[u8; 8]>() };
+                let old = u64::from_le_bytes(*word);
+                *word = (old | bits[i]).to_le_bytes();
+                is_new |= old & bits[i] == 0;
+            }
+            new += u64::from(is_new);
         }
     }
-    Some(rest.iter().fold(new, |new, &key| new + set(key, key.get().wrapping_mul(batch.multiplier))))
+    Some(new)
 }
 
-/// See [`super::Lines::test_batch`].
+/// See [`super::Lines::test_batch`]. `NINE` is whether there is a ninth bit.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
-pub(super) fn test_batch_avx512(table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
+pub(super) fn test_batch_avx512<const NINE: bool>(table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
     if !batch.fits(table) {
         return false;
     }
     let line_0 = table.as_ptr().wrapping_sub(batch.first);
-    // SAFETY: the line is in the table, as was asked above.
-    let test = |key: KeyHash, choice: u64| unsafe {
-        x86_64::test_avx512(&*line_0.wrapping_byte_add(batch.offset(key)), choice, 0xFF)
-    };
-    let (eights, rest) = batch.keys.keys().as_chunks::<8>();
-    let (eight_answers, rest_answers) = answers.as_chunks_mut::<8>();
     if batch.far {
-        (0..AHEAD).for_each(|index| batch.fetch::<_MM_HINT_T0>(line_0, index));
+        (0..AHEAD).for_each(|index| batch.fetch::<_MM_HINT_T0, NINE>(line_0, index));
     }
-    for (index, (eight, answers)) in eights.iter().zip(eight_answers).enumerate() {
+    let mut some_are_in = false;
+    let eights = batch.keys.keys().as_chunks::<8>().0.iter();
+    for (index, (eight, answers)) in eights.zip(answers.as_chunks_mut::<8>().0).enumerate() {
         if batch.far {
-            batch.fetch::<_MM_HINT_T0>(line_0, index + AHEAD);
+            batch.fetch::<_MM_HINT_T0, NINE>(line_0, index + AHEAD);
         }
-        for ((&key, choice), answer) in eight.iter().zip(batch.choices(eight)).zip(answers) {
-            *answer = test(key, choice);
+        let choices = batch.choices(eight);
+        // SAFETY: the line is in the table, as was asked above.
+        let line = |i: usize| unsafe { &*line_0.wrapping_byte_add(batch.offset(eight[i])) };
+        let test = |i: usize| x86_64::test_avx512(line(i), choices[i], 0xFF);
+        if !NINE {
+            (0..8).for_each(|i| answers[i] = test(i));
+            continue;
         }
-    }
-    for (&key, answer) in rest.iter().zip(rest_answers) {
-        *answer = test(key, key.get().wrapping_mul(batch.multiplier));
+        // Batches are mostly of keys that are in, or of keys that are not. As long as none was, only the keys' own lines
+        // are asked, where of eight bits that were not set together one is nearly always 0; else both, without a branch.
+        if !some_are_in && !(0..8).any(test) {
+            *answers = [false; 8];
+            continue;
+        }
+        let (turns, bits) = batch.ninth_bits(eight);
+        for i in 0..8 {
+            // SAFETY: this word is in the other line of a pair, so in the table.
+            let word = unsafe { *line_0.wrapping_byte_add(batch.offset(eight[i]) ^ turns[i]).cast::<[u8; 8]>() };
+            let missing = _mm512_set1_epi64((!u64::from_le_bytes(word) & bits[i]).cast_signed());
+            let missing = _mm512_or_si512(missing, x86_64::missing_avx512(line(i), choices[i], 0xFF));
+            answers[i] = _mm512_test_epi64_mask(missing, missing) == 0;
+        }
+        some_are_in = answers[7];
     }
     true
 }

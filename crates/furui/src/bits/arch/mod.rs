@@ -19,7 +19,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use key_range::{KeyRange, Room};
+pub(crate) use key_range::{KeyRange, Pile, Room};
 pub(crate) use line_batch::LineBatch;
 pub(crate) use lines::{Line, Lines};
 pub(crate) use vectors::Vectors;

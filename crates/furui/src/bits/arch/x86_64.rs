@@ -280,13 +280,19 @@ pub(super) fn run_avx2<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> 
     f(a, b, c)
 }
 
+/// Where in a choice the bit of each lane is.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn lane_shifts() -> __m512i {
+    _mm512_set_epi64(58, 52, 46, 40, 34, 28, 22, 16)
+}
+
 /// The bit that each of the `lanes` is asked for; 0 in the others. A rotation takes its count modulo 64, so nothing
 /// need be masked.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn chosen_bits_avx512(choice: u64, lanes: u8) -> __m512i {
-    let shifts = _mm512_set_epi64(58, 52, 46, 40, 34, 28, 22, 16);
-    let counts = _mm512_srlv_epi64(_mm512_set1_epi64(choice as i64), shifts);
+    let counts = _mm512_srlv_epi64(_mm512_set1_epi64(choice as i64), lane_shifts());
     _mm512_maskz_rolv_epi64(lanes, _mm512_set1_epi64(1), counts)
 }
 
@@ -308,10 +314,17 @@ pub(super) fn set_avx512(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn test_avx512(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
+    let missing = missing_avx512(line, choice, lanes);
+    _mm512_test_epi64_mask(missing, missing) == 0
+}
+
+/// Those of the chosen bits that are not set.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn missing_avx512(line: &[u8; 64], choice: u64, lanes: u8) -> __m512i {
     let bits = chosen_bits_avx512(choice, lanes);
     // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
-    let missing = unsafe { _mm512_andnot_si512(_mm512_loadu_si512(line.as_ptr().cast()), bits) };
-    _mm512_test_epi64_mask(missing, missing) == 0
+    unsafe { _mm512_andnot_si512(_mm512_loadu_si512(line.as_ptr().cast()), bits) }
 }
 
 /// The bit that each of the `lanes` is asked for, in the lower four and the upper four lanes.

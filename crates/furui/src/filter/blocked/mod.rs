@@ -41,14 +41,14 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///
 /// **Rate.** [`expected_rate`](Self::expected_rate) is exact: bits lie closer in a line than in a whole filter, and some
 /// lines get more keys than others. That costs 4 % of space against a [`Bloom`](super::Bloom) filter at 1 %
-/// (9.95 bits a key for 9.59), 5 % at 0.1 % (15.07 for 14.38). The two probes in a second line are worth much at rates from
+/// (9.95 bits a key for 9.59), 6 % at 0.1 % (15.20 for 14.38). A ninth probe, in a second line, is worth much at rates from
 /// 0.1 % down: two lines seldom have too many keys at once.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
 /// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once: a key
 /// takes three quarters of the time that it takes alone in a cache, or nearly all of it, and a quarter in main memory. With AVX2
 /// a key alone is a call into vector code, with AVX-512 it is not. Of two lines the second costs as much as the
-/// first in a cache, and little in main memory, where it comes along.
+/// first in a cache, for a ninth probe in a batch about half of that, and little in main memory, where it comes along.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each
 /// lane. **Differs** in the second line: there a filter with more probes puts them in the same block.

@@ -35,15 +35,17 @@ impl Shape {
     }
 
     fn batch(self, keys: KeyRange<'_>) -> LineBatch<'_> {
-        let Self { lines, first, .. } = self;
-        LineBatch { keys, lines, first, multiplier: MULTIPLIER, far: lines > CACHED }
+        let Self { lines, first, probes } = self;
+        let ninth = (probes == 9).then_some(MULTIPLIER.wrapping_mul(MULTIPLIER));
+        LineBatch { keys, lines, first, multiplier: MULTIPLIER, ninth, far: lines > CACHED }
     }
 }
 
-/// The three ways to probe, told apart once for a whole batch.
+/// The ways to probe, told apart once for a whole batch.
 const LESS: u32 = 0;
 const EIGHT: u32 = 1;
-const MORE: u32 = 2;
+const NINE: u32 = 2;
+const MORE: u32 = 3;
 
 /// The lanes of the first `count`, turned by three bits of the word that chooses the bits.
 #[inline(always)]
@@ -57,22 +59,57 @@ fn own(shape: Shape, way: u32, key: KeyHash) -> (u64, u8) {
     (choice, if way == LESS { window(shape.probes, choice) } else { 0xFF })
 }
 
-/// What is asked of the neighbour of the key's line.
+/// What chooses the bits in the neighbour of the key's line.
+#[inline(always)]
+fn buddy_choice(key: KeyHash) -> u64 {
+    key.get().wrapping_mul(MULTIPLIER.wrapping_mul(MULTIPLIER))
+}
+
+/// What is asked of the neighbour.
 #[inline(always)]
 fn buddy(shape: Shape, key: KeyHash) -> (u64, u8) {
-    let choice = key.get().wrapping_mul(MULTIPLIER.wrapping_mul(MULTIPLIER));
+    let choice = buddy_choice(key);
     (choice, window(shape.probes - 8, choice))
+}
+
+/// What is asked of the neighbour by nine probes: one bit, of a word. That takes no vector.
+#[inline(always)]
+fn ninth(key: KeyHash) -> (usize, u64) {
+    let choice = buddy_choice(key);
+    let lane = choice >> 13 & 7;
+    (lane as usize, 1 << (choice >> (16 + 6 * lane) & 63))
+}
+
+#[inline(always)]
+fn test_ninth(line: &Line, key: KeyHash) -> bool {
+    let (lane, bit) = ninth(key);
+    u64::from_le_bytes(line.as_chunks().0[lane]) & bit != 0
+}
+
+#[inline(always)]
+fn set_ninth(line: &mut Line, key: KeyHash) -> bool {
+    let (lane, bit) = ninth(key);
+    let word = &mut line.as_chunks_mut().0[lane];
+    let old = u64::from_le_bytes(*word);
+    *word = (old | bit).to_le_bytes();
+    old & bit == 0
 }
 
 #[inline(always)]
 fn test<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
     let line = shape.line(key);
     let (choice, lanes) = own(shape, WAY, key);
-    vectors.test(&table[line], choice, lanes)
-        && (WAY != MORE || {
-            let (choice, lanes) = buddy(shape, key);
-            vectors.test(&table[line ^ 1], choice, lanes)
-        })
+    let all = vectors.test(&table[line], choice, lanes);
+    match WAY {
+        NINE => all && test_ninth(&table[line ^ 1], key),
+        MORE => {
+            all && {
+                let (choice, lanes) = buddy(shape, key);
+                vectors.test(&table[line ^ 1], choice, lanes)
+            }
+        }
+        _ => all,
+    }
 }
 
 #[inline(always)]
@@ -80,11 +117,14 @@ fn set<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, key: Ke
     let line = shape.line(key);
     let (choice, lanes) = own(shape, WAY, key);
     let new = vectors.set(&mut table[line], choice, lanes);
-    if WAY != MORE {
-        return new;
+    match WAY {
+        NINE => new | set_ninth(&mut table[line ^ 1], key),
+        MORE => {
+            let (choice, lanes) = buddy(shape, key);
+            new | vectors.set(&mut table[line ^ 1], choice, lanes)
+        }
+        _ => new,
     }
-    let (choice, lanes) = buddy(shape, key);
-    new | vectors.set(&mut table[line ^ 1], choice, lanes)
 }
 
 /// Whether all bits of `key` are set.
@@ -95,17 +135,19 @@ pub(super) fn contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash
     }
     let shape = Shape::whole(table.len(), probes);
     let line = shape.line(key);
+    if probes < 8 {
+        let (choice, lanes) = own(shape, LESS, key);
+        return vectors.test_lanes_inline(&table[line], choice, lanes);
+    }
+    let all = vectors.test_inline(&table[line], own(shape, EIGHT, key).0);
     match probes {
-        8 => vectors.test_inline(&table[line], own(shape, EIGHT, key).0),
-        9.. => {
-            vectors.test_inline(&table[line], own(shape, MORE, key).0) && {
+        8 => all,
+        9 => all && test_ninth(&table[line ^ 1], key),
+        _ => {
+            all && {
                 let (choice, lanes) = buddy(shape, key);
                 vectors.test_lanes_inline(&table[line ^ 1], choice, lanes)
             }
-        }
-        _ => {
-            let (choice, lanes) = own(shape, LESS, key);
-            vectors.test_lanes_inline(&table[line], choice, lanes)
         }
     }
 }
@@ -121,9 +163,10 @@ fn call_contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> b
         |vectors, table, probes, key| {
             let shape = Shape::whole(table.len(), probes);
             match probes {
+                ..8 => test::<LESS>(vectors, table, shape, key),
                 8 => test::<EIGHT>(vectors, table, shape, key),
-                9.. => test::<MORE>(vectors, table, shape, key),
-                _ => test::<LESS>(vectors, table, shape, key),
+                9 => test::<NINE>(vectors, table, shape, key),
+                _ => test::<MORE>(vectors, table, shape, key),
             }
         },
     )
@@ -137,18 +180,17 @@ pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHa
     }
     let shape = Shape::whole(table.len(), probes);
     let line = shape.line(key);
-    match probes {
-        8 => vectors.set_inline(&mut table[line], own(shape, EIGHT, key).0),
-        9.. => {
-            let new = vectors.set_inline(&mut table[line], own(shape, MORE, key).0);
-            let (choice, lanes) = buddy(shape, key);
-            new | vectors.set_lanes_inline(&mut table[line ^ 1], choice, lanes)
-        }
-        _ => {
-            let (choice, lanes) = own(shape, LESS, key);
-            vectors.set_lanes_inline(&mut table[line], choice, lanes)
-        }
+    if probes < 8 {
+        let (choice, lanes) = own(shape, LESS, key);
+        return vectors.set_lanes_inline(&mut table[line], choice, lanes);
     }
+    let new = vectors.set_inline(&mut table[line], own(shape, EIGHT, key).0);
+    if probes == 8 {
+        return new;
+    }
+    // Of nine probes too: a whole line is stored sooner than a word of one.
+    let (choice, lanes) = buddy(shape, key);
+    new | vectors.set_lanes_inline(&mut table[line ^ 1], choice, lanes)
 }
 
 /// [`insert`], likewise.
@@ -162,33 +204,49 @@ fn call_insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) ->
         |vectors, table, probes, key| {
             let shape = Shape::whole(table.len(), probes);
             match probes {
+                ..8 => set::<LESS>(vectors, table, shape, key),
                 8 => set::<EIGHT>(vectors, table, shape, key),
-                9.. => set::<MORE>(vectors, table, shape, key),
-                _ => set::<LESS>(vectors, table, shape, key),
+                9 => set::<NINE>(vectors, table, shape, key),
+                _ => set::<MORE>(vectors, table, shape, key),
             }
         },
     )
 }
 
 /// [`contains`] for every key, in as many `answers`. All keys have their lines in `table`.
-pub(super) fn contains_all(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+pub(super) fn contains_all(
+    vectors: Lines,
+    table: &[Line],
+    shape: Shape,
+    mut keys: &[KeyHash],
+    mut answers: &mut [bool],
+) {
+    if matches!(shape.probes, 8 | 9) && vectors.test_batch(table, shape.batch(KeyRange::whole(keys)), answers) {
+        (keys, answers) = (keys.as_chunks::<8>().1, answers.as_chunks_mut::<8>().1);
+    }
     match shape.probes {
-        8 if vectors.test_batch(table, shape.batch(KeyRange::whole(keys)), answers) => {}
+        ..8 => test_all::<LESS>(vectors, table, shape, keys, answers),
         8 => test_all::<EIGHT>(vectors, table, shape, keys, answers),
-        9.. => test_all::<MORE>(vectors, table, shape, keys, answers),
-        _ => test_all::<LESS>(vectors, table, shape, keys, answers),
+        9 => test_all::<NINE>(vectors, table, shape, keys, answers),
+        _ => test_all::<MORE>(vectors, table, shape, keys, answers),
     }
 }
 
 /// [`insert`] for every key; says how often it was true. All keys have their lines in `table`.
-pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: KeyRange<'_>) -> u64 {
-    match shape.probes {
-        8 if keys.keys().len() >= 8 => vectors
-            .set_batch(table, shape.batch(keys))
-            .unwrap_or_else(|| set_all::<EIGHT>(vectors, table, shape, keys.keys())),
-        8 => set_all::<EIGHT>(vectors, table, shape, keys.keys()),
-        9.. => set_all::<MORE>(vectors, table, shape, keys.keys()),
-        _ => set_all::<LESS>(vectors, table, shape, keys.keys()),
+pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, range: KeyRange<'_>) -> u64 {
+    let mut keys = range.keys();
+    let mut new = 0;
+    if matches!(shape.probes, 8 | 9)
+        && keys.len() >= 8
+        && let Some(new_of_eights) = vectors.set_batch(table, shape.batch(range))
+    {
+        (keys, new) = (keys.as_chunks::<8>().1, new_of_eights);
+    }
+    new + match shape.probes {
+        ..8 => set_all::<LESS>(vectors, table, shape, keys),
+        8 => set_all::<EIGHT>(vectors, table, shape, keys),
+        9 => set_all::<NINE>(vectors, table, shape, keys),
+        _ => set_all::<MORE>(vectors, table, shape, keys),
     }
 }
 
@@ -198,7 +256,7 @@ fn fetch<const WAY: u32>(table: &[Line], shape: Shape, eight: &[KeyHash; 8]) {
     for &key in eight {
         let line = shape.line(key);
         prefetch_at(table.as_flattened(), line.wrapping_mul(size_of::<Line>()));
-        if WAY == MORE {
+        if WAY >= NINE {
             prefetch_at(table.as_flattened(), (line ^ 1).wrapping_mul(size_of::<Line>()));
         }
     }

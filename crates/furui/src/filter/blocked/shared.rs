@@ -1,30 +1,37 @@
 use std::mem::MaybeUninit;
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::probing::{self, Shape};
-use crate::bits::arch::{KeyRange, Line, Lines};
+use crate::bits::arch::{KeyRange, Line, Lines, Pile};
 use crate::bits::{least_of, scale};
 use crate::hash::KeyHash;
 
-/// How many parts a table is cut into at most. Each doubling costs every key a sixth of its insertion in a cache, and a
-/// thread that hashes its keys as it goes holds a lock for little of its time.
-const REGIONS: usize = 4;
+/// How many parts a table is cut into at most. Each doubling costs every key a sixth of its insertion in a cache.
+const MAX_REGIONS: usize = 8;
 
-/// How many keys are split by region at a time: enough for locks, and the first lines of a region, to be waited for seldom.
-const CHUNK: usize = 4096;
+/// As many as there are processors, of those: more locks would serve nobody.
+static REGIONS: LazyLock<usize> = LazyLock::new(|| {
+    std::thread::available_parallelism().map_or(2, |processors| processors.get().clamp(2, MAX_REGIONS))
+});
+
+/// How many keys are split by region at a time.
+const PIECE: usize = 512;
+
+/// Room for the keys of all regions together: for each of two, 8192. Half of that is worth a lock, and waiting for the
+/// first of their lines; the rest is for keys that come while another thread has it.
+const ROOM: usize = 16 * 1024;
 
 /// A [`BlockedBloom`](super::BlockedBloom) that several threads fill at once.
 ///
 /// The table is cut into regions of adjacent lines, and each has a lock. A batch is split by region, eight keys at a
-/// time with AVX-512, so a lock is taken once for some thousand keys, which then go in at the full speed of the vectors;
-/// setting a key's eight words one by one with atomic instructions takes several times as long. What is in the filter in
-/// the end is, bit for bit, what one thread would have put there.
+/// time with AVX-512, until some thousand go in under one lock, at the full speed of the vectors; setting a key's eight
+/// words one by one with atomic instructions takes several times as long. While another thread has the lock, they wait,
+/// and the thread goes on with others. What is in the filter in the end is, bit for bit, what one thread would have put
+/// there. There are as many regions as processors, from two to eight.
 ///
 /// ```text
-///  keys ──► h < ½ ? ──┬──► h < ¼ ? ──┬──► region 0      a line's number grows with the hash, so a
-///                     │              └──► region 1      region is a range of hashes: its keys need
-///                     └──► h < ¾ ? ──┬──► region 2      not be looked at one by one
-///                                    └──► region 3
+///  keys ──► h < ½ ? ──┬──► pile ──► lock ──► region 0     a line's number grows with the hash, so a region is a range
+///                     └──► pile ──► lock ──► region 1     of hashes: its keys need not be looked at one by one
 /// ```
 ///
 /// ```
@@ -59,30 +66,43 @@ struct Region<'a> {
     table: Mutex<&'a mut [Line]>,
     /// The number of its first line.
     first: usize,
-    /// The least hash of a key with that line.
-    least: u64,
+    /// The least and the greatest hash of keys with lines in it.
+    ends: [u64; 2],
 }
+
+/// The table of a region, locked.
+type Table<'l, 'a> = MutexGuard<'l, &'a mut [Line]>;
 
 impl<'a> Region<'a> {
     /// A thread that panicked has left the lines as good as they were: bits are only ever set.
-    fn lock(&self) -> MutexGuard<'_, &'a mut [Line]> {
+    fn lock(&self) -> Table<'_, 'a> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a thread is at it just now.
-    fn is_taken(&self) -> bool {
-        matches!(self.table.try_lock(), Err(TryLockError::WouldBlock))
+    /// Unless another thread has it just now.
+    fn try_lock(&self) -> Option<Table<'_, 'a>> {
+        match self.table.try_lock() {
+            Ok(table) => Some(table),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 
 impl<'a> SharedBlocked<'a> {
     pub(super) fn new(vectors: Lines, probes: u32, table: &'a mut [Line]) -> Self {
+        Self::cut(vectors, probes, table, *REGIONS)
+    }
+
+    fn cut(vectors: Lines, probes: u32, table: &'a mut [Line], regions: usize) -> Self {
         let lines = table.len();
         // Two by two, since a key may belong to a pair.
-        let region_lines = lines.div_ceil(REGIONS).next_multiple_of(2);
+        let region_lines = lines.div_ceil(regions).next_multiple_of(2);
         let regions = table.chunks_mut(region_lines).enumerate().map(|(index, table)| {
             let first = index * region_lines;
-            Region { table: Mutex::new(table), first, least: least_of(first, lines) }
+            let end = first + table.len();
+            let most = if end == lines { u64::MAX } else { least_of(end, lines) - 1 };
+            Region { table: Mutex::new(table), first, ends: [least_of(first, lines), most] }
         });
         Self { regions: regions.collect(), region_lines, lines, probes, vectors }
     }
@@ -90,41 +110,67 @@ impl<'a> SharedBlocked<'a> {
     /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert a key at once,
     /// one at most is told so.
     ///
-    /// Cost: a lock for each key, eleven times as long as in a batch; and threads that do nothing else are in each other's
-    /// way, for there are four locks.
+    /// Cost: a lock for each key, a dozen times as long as in a batch; and threads that do nothing else are in each
+    /// other's way, for there are few locks.
     pub fn insert(&self, key: KeyHash) -> bool {
-        self.insert_into(self.region(key), KeyRange::whole(&[key])) == 1
+        let region = self.region(key);
+        probing::insert_all(self.vectors, &mut region.lock(), self.shape(region), KeyRange::whole(&[key])) == 1
     }
 
     /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the splitting:
-    /// with 8 probes and AVX-512 they take 1.3 times what [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all)
-    /// takes in a cache, and 1.4 times beyond. Needs 128 KiB of the thread's stack.
+    /// with 8 probes, AVX-512 and two regions they take 1.15 times what
+    /// [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes in a cache, and 1.25 times beyond. Needs
+    /// 128 KiB of the thread's stack.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
-        keys.chunks(CHUNK).map(|chunk| self.insert_among(&self.regions, KeyRange::whole(chunk))).sum()
+        let mut room = [const { MaybeUninit::uninit() }; ROOM];
+        let rooms = room.chunks_exact_mut(ROOM / self.regions.len());
+        let mut piles: Vec<Pile<'_>> =
+            self.regions.iter().zip(rooms).map(|(region, room)| Pile::new(room, region.ends)).collect();
+        let mut new = 0;
+        for piece in keys.chunks(PIECE) {
+            self.split_among(&mut piles, KeyRange::whole(piece));
+            for (region, pile) in self.regions.iter().zip(&mut piles).filter(|(_, pile)| pile.len() >= pile.space()) {
+                let table = if pile.space() < PIECE { Some(region.lock()) } else { region.try_lock() };
+                new += self.insert_pile(region, table, pile);
+            }
+        }
+        // What is left, and last where another thread is.
+        for (region, pile) in self.regions.iter().zip(&mut piles) {
+            new += self.insert_pile(region, region.try_lock(), pile);
+        }
+        for (region, pile) in self.regions.iter().zip(&mut piles).filter(|(_, pile)| pile.len() > 0) {
+            new += self.insert_pile(region, Some(region.lock()), pile);
+        }
+        new
     }
 
-    /// Puts keys in that have their lines in these regions.
-    fn insert_among(&self, regions: &[Region<'_>], keys: KeyRange<'_>) -> u64 {
-        match regions {
-            _ if keys.keys().is_empty() => 0,
-            [region] => self.insert_into(region, keys),
-            _ => self.split_among(regions, keys),
+    /// Puts each key on the pile of its region.
+    fn split_among(&self, piles: &mut [Pile<'_>], keys: KeyRange<'_>) {
+        match piles {
+            [] => {}
+            [pile] => pile.add(keys),
+            [low, high] => keys.split(self.vectors, low, high),
+            _ => {
+                let (low, high) = piles.split_at_mut(piles.len() / 2);
+                let [least, most] = keys.ends();
+                let bound = high[0].keys().ends()[0];
+                let mut rooms = [[const { MaybeUninit::uninit() }; PIECE]; 2];
+                let [low_room, high_room] = &mut rooms;
+                let mut halves = [Pile::new(low_room, [least, bound - 1]), Pile::new(high_room, [bound, most])];
+                let [low_half, high_half] = &mut halves;
+                keys.split(self.vectors, low_half, high_half);
+                self.split_among(low, low_half.keys());
+                self.split_among(high, high_half.keys());
+            }
         }
     }
 
-    /// The same for two regions or more. A function of its own, since the rooms for keys are large.
-    #[inline(never)]
-    fn split_among(&self, regions: &[Region<'_>], keys: KeyRange<'_>) -> u64 {
-        let mut rooms = [[const { MaybeUninit::uninit() }; CHUNK]; 2];
-        let [low_room, high_room] = &mut rooms;
-        let (low, high) = regions.split_at(regions.len() / 2);
-        let [low_keys, high_keys] = keys.split(self.vectors, high[0].least, low_room, high_room);
-        // In either order; rather not first where another thread is.
-        let mut halves = [(low, low_keys), (high, high_keys)];
-        if low.iter().any(Region::is_taken) {
-            halves.reverse();
-        }
-        halves.into_iter().map(|(regions, keys)| self.insert_among(regions, keys)).sum()
+    /// Puts the keys of a pile into the table of their region, if it is locked.
+    fn insert_pile(&self, region: &Region<'_>, table: Option<Table<'_, '_>>, pile: &mut Pile<'_>) -> u64 {
+        let Some(mut table) = table else { return 0 };
+        let new = probing::insert_all(self.vectors, &mut table, self.shape(region), pile.keys());
+        pile.clear();
+        new
     }
 
     /// Whether `key` may be in the set: it is if its insertion has returned, in whatever thread.
@@ -142,10 +188,6 @@ impl<'a> SharedBlocked<'a> {
     fn shape(&self, region: &Region<'_>) -> Shape {
         Shape { lines: self.lines, first: region.first, probes: self.probes }
     }
-
-    fn insert_into(&self, region: &Region<'_>, keys: KeyRange<'_>) -> u64 {
-        probing::insert_all(self.vectors, &mut region.lock(), self.shape(region), keys)
-    }
 }
 
 #[cfg(test)]
@@ -157,14 +199,15 @@ mod tests {
     #[test]
     fn threads_make_the_filter_that_one_thread_makes() {
         let keys: Vec<KeyHash> = (0..20_000u64).map(|i| crate::HashSpec::default().hash(&i.to_le_bytes())).collect();
-        for (lines, probes) in [(1, 8), (3, 5), (2, 12), (130, 8), (400, 10), (401, 3)] {
+        for (lines, probes) in [(1, 8), (3, 5), (2, 12), (130, 8), (400, 9), (400, 10), (401, 3)] {
             let mut alone = BlockedBloom::from_parts(lines, probes).unwrap();
             let new = alone.insert_all(&keys).unwrap();
 
-            for vectors in Lines::each() {
+            for (vectors, regions) in Lines::each().flat_map(|vectors| (1..=MAX_REGIONS).map(move |i| (vectors, i))) {
                 let mut filter = BlockedBloom { vectors, ..BlockedBloom::from_parts(lines, probes).unwrap() };
-                assert_eq!(filter.share().insert_all(&keys), new, "one thread, in order within a region");
-                assert!(filter.table == alone.table, "{vectors:?}, {lines}, {probes}");
+                let shared = SharedBlocked::cut(vectors, probes, filter.table.as_chunks_mut().0, regions);
+                assert_eq!(shared.insert_all(&keys), new, "one thread, in order within a region");
+                assert!(filter.table == alone.table, "{vectors:?}, {regions}, {lines}, {probes}");
             }
 
             let mut filter = BlockedBloom::from_parts(lines, probes).unwrap();
