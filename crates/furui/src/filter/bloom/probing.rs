@@ -7,6 +7,9 @@ use crate::hash::KeyHash;
 /// How many keys are under way at a time in a batch. Two lines each are more than a core can wait for at once.
 const BATCH: usize = 128;
 
+/// Tables of so many words are in a cache near enough for the processor to overlap lookups by itself.
+const NEAR: usize = (4 << 20) / 8;
+
 /// How many keys are inserted at a time: their lines must stay in the nearest cache until they are changed.
 const INSERT_BATCH: usize = 64;
 
@@ -57,9 +60,13 @@ pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
 
 /// [`contains`] for every key. `answers` are as many, all false.
 ///
-/// All keys of a batch take the same step: ask for the lines of the next two bits, then test them. Those that fail drop
+/// In a table that is near, key by key. Else all keys of a batch take the same step: ask for the lines of the next two bits, then test them. Those that fail drop
 /// out without a branch, so misses cost two lines each and no key waits for another.
 pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+    if words.len() <= NEAR {
+        answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
+        return;
+    }
     let mut alive = [(Probes::of(KeyHash::new(0)), 0u32); BATCH];
     let mut positions = [[0; 2]; BATCH];
     for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
