@@ -40,8 +40,8 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// With fewer than 8 probes they are in as many lanes in a row, from a random one on.
 ///
 /// **Rate.** [`expected_rate`](Self::expected_rate) is exact: bits lie closer in a line than in a whole filter, and some
-/// lines get more keys than others. That costs 4 % of space against a [`Bloom`](super::Bloom) filter at 1 %
-/// (9.95 bits a key for 9.59), 6 % at 0.1 % (15.20 for 14.38). A ninth probe, in a second line, is worth much at rates from
+/// lines get more keys than others. That costs 6 % of space against a [`Bloom`](super::Bloom) filter at 1 %
+/// (10.10 bits a key for 9.59) and at 0.1 % (15.20 for 14.38). A ninth probe, in a second line, is worth much at rates from
 /// 0.1 % down: two lines seldom have too many keys at once.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
