@@ -1,10 +1,11 @@
 //! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
 //!
-//! From the question down: `mod` answers it, `batch` for many keys at once; `search` goes from node to node, `block` and
-//! `labels` read the nodes, `jump` skips the upper ones, those with many keys below, which `counts` finds; `writer` makes
-//! all of them as nodes come, `body` is where, `ends` their values (in `pieces` until all nodes are there); `skeleton` and
-//! `encode` bring the nodes of keys, with `codes`, `tokens` and `matcher` for the labels, `merge` those of several tries;
-//! `cursor`, `iter` and `up` are the other ways through the tree; `file` and `check` take bytes from strangers.
+//! From the question down: `mod` answers it, `batch` for many keys at once; `search` goes from node to node, `block`
+//! and `labels` read the nodes (`text` is what a label says), `jump` skips the upper ones, those with many keys below,
+//! which `counts` finds; `writer` makes all of them as nodes come, `body` is where, `ends` their values (in `pieces`
+//! until all nodes are there); `skeleton` and `encode` bring the nodes of keys, with `codes`, `tokens` and `matcher`
+//! for the labels, `merge` those of several tries; `cursor`, `iter` and `up` are the other ways through the tree;
+//! `file` and `check` take bytes from strangers.
 
 use std::fmt;
 use std::ops::Deref;
