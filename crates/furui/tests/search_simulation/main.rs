@@ -13,6 +13,7 @@ mod world;
 
 use furui::search::{Clause, Querier, QueryOptions, Survey, Wants};
 use random::Random;
+use world::World;
 
 /// Words and the part of the documents that they are in.
 const WORDS: [(&str, f64); 12] = [
@@ -52,6 +53,16 @@ fn any_query(random: &mut Random, allowed: &[&str]) -> Vec<Clause> {
     };
     let clauses = some(1, 3).len();
     (0..clauses).map(|_| clause(&some(1, 5), &some(0, 2))).collect()
+}
+
+/// Five queries of some of these words are answered whole and as brute force does.
+fn any_query_is_right(world: &mut World, words: &[&str], seed: u64) {
+    for round in 0..5 {
+        let clauses = any_query(&mut world.random, words);
+        let outcome = world.run(query(&clauses, whole_answer(round)));
+        assert!(outcome.is_done(), "seed {seed}, round {round}: {:?} of {clauses:?}", outcome.end);
+        assert!(outcome.ids == world.truth(&clauses), "seed {seed}, round {round}: {clauses:?}");
+    }
 }
 
 fn whole_answer(salt: u64) -> QueryOptions {
