@@ -79,8 +79,8 @@ use values::Width;
 ///
 /// # Cost
 ///
-/// On 5 million paths of 64 bytes: 7.5 bytes a key and ⌈log₂(max + 1)⌉ bits for its value; a search visits some ten nodes
-/// after its jump, each one or two cache misses away. Building is linear in the bytes of the sorted keys.
+/// On 5 million paths of 64 bytes: 7.5 bytes a key and ⌈log₂(max + 1)⌉ bits for its value; a search visits some seven
+/// nodes after its jump, each a cache miss or two away. Building is linear in the bytes of the sorted keys.
 ///
 /// # Source
 ///

@@ -127,7 +127,8 @@ impl<'k> Search<'k> {
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;
-    if let Some(bytes) = nodes.get(offset..).and_then(|bytes| bytes.first_chunk::<{ 12 * LINE }>()) {
+    const TWO_BLOCKS: usize = 12 * LINE;
+    if let Some(bytes) = nodes.get(offset..).and_then(|bytes| bytes.first_chunk::<TWO_BLOCKS>()) {
         bytes.iter().step_by(LINE).for_each(prefetch);
     }
 }
