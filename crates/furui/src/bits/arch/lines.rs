@@ -3,9 +3,11 @@
     expect(unsafe_code, reason = "vector instructions are used after their presence was checked")
 )]
 
-use super::{LineBatch, Room, generic, key_range};
 #[cfg(target_arch = "x86_64")]
-use super::{line_batch, line_inline, x86_64};
+use super::line_batch::{avx2, avx512};
+use super::{Ahead, LineBatch, Room, generic, key_range};
+#[cfg(target_arch = "x86_64")]
+use super::{line_inline, x86_64};
 use crate::hash::KeyHash;
 
 /// A line of a cache as eight lanes, little-endian words of 64 bits.
@@ -118,15 +120,33 @@ impl Lines {
         }
     }
 
-    /// Whether the operations on one key below, outside of [`run`](Self::run), need no call. Asked apart from them, so that
-    /// it can be asked once before a loop.
+    /// What a batch of lookups in so many lines asks for ahead. The more instructions a key takes, the sooner that pays:
+    /// fewer keys at once are in the processor's sight.
+    pub(crate) fn ahead(self, lines: usize) -> Ahead {
+        let size = lines.saturating_mul(size_of::<Line>());
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 if (256 << 10..=4 << 20).contains(&size) => Ahead::Own,
+            _ if size > 4 << 20 => Ahead::Pair,
+            _ => Ahead::Nothing,
+        }
+    }
+
+    /// Whether a line is one vector: that is stored sooner than a word of one.
     #[inline(always)]
-    pub(crate) fn inlines(self) -> bool {
+    pub(crate) fn are_whole(self) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => true,
             _ => false,
         }
+    }
+
+    /// Whether the operations on one key below, outside of [`run`](Self::run), need no call. Asked apart from them, so that
+    /// it can be asked once before a loop.
+    #[inline(always)]
+    pub(crate) fn inlines(self) -> bool {
+        self.0 != Level::Portable
     }
 
     /// [`set`](Self::set) in all lanes for one key.
@@ -135,7 +155,10 @@ impl Lines {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::set(line, choice) },
+            Level::Avx512 => unsafe { line_inline::avx512::set(line, choice) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_inline::avx2::set(line, choice) },
             _ => self.run(line, choice, 0xFF, Self::set),
         }
     }
@@ -146,7 +169,10 @@ impl Lines {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::set_lanes(line, choice, lanes) },
+            Level::Avx512 => unsafe { line_inline::avx512::set_lanes(line, choice, lanes) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_inline::avx2::set_lanes(line, choice, lanes) },
             _ => self.run(line, choice, lanes, Self::set),
         }
     }
@@ -157,7 +183,10 @@ impl Lines {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::test(line, choice) },
+            Level::Avx512 => unsafe { line_inline::avx512::test(line, choice) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_inline::avx2::test(line, choice) },
             _ => self.run(line, choice, 0xFF, Self::test),
         }
     }
@@ -168,7 +197,10 @@ impl Lines {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::test_lanes(line, choice, lanes) },
+            Level::Avx512 => unsafe { line_inline::avx512::test_lanes(line, choice, lanes) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_inline::avx2::test_lanes(line, choice, lanes) },
             _ => self.run(line, choice, lanes, Self::test),
         }
     }
@@ -194,11 +226,19 @@ impl Lines {
             // SAFETY: `Avx512` says that the instructions exist.
             Level::Avx512 => unsafe {
                 match batch.ninth {
-                    None => line_batch::set_batch_avx512::<false>(table, batch),
-                    Some(_) => line_batch::set_batch_avx512::<true>(table, batch),
+                    None => avx512::set::<false>(table, batch),
+                    Some(_) => avx512::set::<true>(table, batch),
                 }
             },
-            _ => {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe {
+                match batch.ninth {
+                    None => avx2::set::<false>(table, batch),
+                    Some(_) => avx2::set::<true>(table, batch),
+                }
+            },
+            Level::Portable => {
                 let _ = (table, batch);
                 None
             }
@@ -213,11 +253,19 @@ impl Lines {
             // SAFETY: `Avx512` says that the instructions exist.
             Level::Avx512 => unsafe {
                 match batch.ninth {
-                    None => line_batch::test_batch_avx512::<false>(table, batch, answers),
-                    Some(_) => line_batch::test_batch_avx512::<true>(table, batch, answers),
+                    None => avx512::test::<false>(table, batch, answers),
+                    Some(_) => avx512::test::<true>(table, batch, answers),
                 }
             },
-            _ => {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe {
+                match batch.ninth {
+                    None => avx2::test::<false>(table, batch, answers),
+                    Some(_) => avx2::test::<true>(table, batch, answers),
+                }
+            },
+            Level::Portable => {
                 let _ = (table, batch, answers);
                 false
             }
@@ -236,7 +284,7 @@ mod tests {
     impl Lines {
         fn has_batches(self) -> bool {
             #[cfg(target_arch = "x86_64")]
-            return self.0 == Level::Avx512;
+            return self.0 != Level::Portable;
             #[cfg(not(target_arch = "x86_64"))]
             false
         }
@@ -294,7 +342,7 @@ mod tests {
     }
 
     fn batch(keys: KeyRange<'_>, lines: usize, first: usize, ninth: Option<u64>) -> LineBatch<'_> {
-        LineBatch { keys, lines, first, multiplier: MULTIPLIER, ninth, far: false }
+        LineBatch { keys, lines, first, multiplier: MULTIPLIER, ninth, ahead: Ahead::Nothing }
     }
 
     /// What batches do, word by word.
@@ -338,22 +386,22 @@ mod tests {
             for lines in [0, 1, 2, 3, 40, 400] {
                 let has_batches = way.has_batches() && lines > 0 && (ninth.is_none() || lines % 2 == 0);
                 let context = format!("{way:?}, {ninth:?}, {lines}, {len}");
-                let batch = |keys, far| LineBatch { far, ..batch(KeyRange::whole(keys), lines, 0, ninth) };
+                let batch = |keys, ahead| LineBatch { ahead, ..batch(KeyRange::whole(keys), lines, 0, ninth) };
                 let mut plain = Plain { table: vec![[0; 64]; lines], ninth };
                 let mut table = plain.table.clone();
-                let told = way.set_batch(&mut table, batch(&keys[..len], false));
+                let told = way.set_batch(&mut table, batch(&keys[..len], Ahead::Nothing));
                 assert_eq!(told.is_some(), has_batches, "{context}");
                 let Some(told) = told else {
-                    assert!(!way.test_batch(&table, batch(&keys, false), &mut [false; 703]), "{context}");
+                    assert!(!way.test_batch(&table, batch(&keys, Ahead::Nothing), &mut [false; 703]), "{context}");
                     continue;
                 };
                 // Whole groups of eight; the rest is left alone.
                 let new = keys[..len / 8 * 8].iter().filter(|&&key| plain.set(key)).count();
                 assert_eq!(new as u64, told, "{context}");
                 assert!(plain.table == table, "{context}");
-                for far in [false, true] {
+                for ahead in [Ahead::Nothing, Ahead::Own, Ahead::Pair] {
                     let mut answers = [false; 703];
-                    assert!(way.test_batch(&table, batch(&keys, far), &mut answers), "{context}");
+                    assert!(way.test_batch(&table, batch(&keys, ahead), &mut answers), "{context}");
                     let (keys, rest) = keys.split_at(keys.len() / 8 * 8);
                     assert!(
                         keys.iter().map(|&key| plain.test(key)).eq(answers[..keys.len()].iter().copied()),

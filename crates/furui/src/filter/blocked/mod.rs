@@ -46,9 +46,9 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
 /// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once: a key
-/// takes three quarters of the time that it takes alone in a cache, or nearly all of it, and a quarter in main memory. With AVX2
-/// a key alone is a call into vector code, with AVX-512 it is not. Of two lines the second costs as much as the
-/// first in a cache, for a ninth probe in a batch about half of that, and little in main memory, where it comes along.
+/// takes three quarters of the time that it takes alone in a cache, or nearly all of it, and a quarter in main memory. Of two
+/// lines the second costs as much as the first in a cache, for a ninth probe in a batch about half of that; in main memory
+/// it comes along with the first on some machines, and on others it costs as much again.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each
 /// lane. **Differs** in the second line: there a filter with more probes puts them in the same block.
@@ -227,7 +227,7 @@ mod tests {
         let (keys, others) = (keys(0, 3000), keys(1, 3000));
         for probes in 1..=MAX_BLOCKED_PROBES {
             // One that fits a cache, and one whose lines are prefetched.
-            for lines in [60, 2 * probing::CACHED as u64] {
+            for lines in [60, (8 << 20) / size_of::<Line>() as u64] {
                 let empty = BlockedBloom::from_parts(lines, probes).unwrap();
                 let mut made = vec![];
                 for vectors in Lines::each() {

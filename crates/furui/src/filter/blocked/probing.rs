@@ -1,6 +1,6 @@
 //! The bits of keys, tested and set: the loops in which a blocked filter spends its time.
 
-use crate::bits::arch::{KeyRange, Line, LineBatch, Lines, prefetch_at};
+use crate::bits::arch::{Ahead, KeyRange, Line, LineBatch, Lines, prefetch_at};
 use crate::bits::scale;
 use crate::hash::KeyHash;
 
@@ -9,9 +9,6 @@ const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 
 /// How many groups of eight keys ahead a batch asks for the lines of a group.
 const AHEAD: usize = 12;
-
-/// Tables of up to so many lines are in a cache near enough for the processor to overlap accesses by itself.
-pub(super) const CACHED: usize = (4 << 20) / size_of::<Line>();
 
 /// Which lines keys belong to.
 #[derive(Clone, Copy)]
@@ -34,10 +31,10 @@ impl Shape {
         scale(key.get(), self.lines).wrapping_sub(self.first)
     }
 
-    fn batch(self, keys: KeyRange<'_>) -> LineBatch<'_> {
+    fn batch(self, vectors: Lines, keys: KeyRange<'_>) -> LineBatch<'_> {
         let Self { lines, first, probes } = self;
         let ninth = (probes == 9).then_some(MULTIPLIER.wrapping_mul(MULTIPLIER));
-        LineBatch { keys, lines, first, multiplier: MULTIPLIER, ninth, far: lines > CACHED }
+        LineBatch { keys, lines, first, multiplier: MULTIPLIER, ninth, ahead: vectors.ahead(lines) }
     }
 }
 
@@ -135,21 +132,21 @@ pub(super) fn contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash
     }
     let shape = Shape::whole(table.len(), probes);
     let line = shape.line(key);
+    // First, and by itself: a compiler makes a loop of its own of it.
+    if probes == 8 {
+        return vectors.test_inline(&table[line], own(shape, EIGHT, key).0);
+    }
     if probes < 8 {
         let (choice, lanes) = own(shape, LESS, key);
         return vectors.test_lanes_inline(&table[line], choice, lanes);
     }
-    let all = vectors.test_inline(&table[line], own(shape, EIGHT, key).0);
-    match probes {
-        8 => all,
-        9 => all && test_ninth(&table[line ^ 1], key),
-        _ => {
-            all && {
-                let (choice, lanes) = buddy(shape, key);
-                vectors.test_lanes_inline(&table[line ^ 1], choice, lanes)
-            }
+    vectors.test_inline(&table[line], own(shape, EIGHT, key).0)
+        && if probes == 9 {
+            test_ninth(&table[line ^ 1], key)
+        } else {
+            let (choice, lanes) = buddy(shape, key);
+            vectors.test_lanes_inline(&table[line ^ 1], choice, lanes)
         }
-    }
 }
 
 /// [`contains`] as a call into vector code.
@@ -180,15 +177,18 @@ pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHa
     }
     let shape = Shape::whole(table.len(), probes);
     let line = shape.line(key);
+    if probes == 8 {
+        return vectors.set_inline(&mut table[line], own(shape, EIGHT, key).0);
+    }
     if probes < 8 {
         let (choice, lanes) = own(shape, LESS, key);
         return vectors.set_lanes_inline(&mut table[line], choice, lanes);
     }
     let new = vectors.set_inline(&mut table[line], own(shape, EIGHT, key).0);
-    if probes == 8 {
-        return new;
+    if probes == 9 && !vectors.are_whole() {
+        return new | set_ninth(&mut table[line ^ 1], key);
     }
-    // Of nine probes too: a whole line is stored sooner than a word of one.
+    // Of nine probes too where a whole line is stored sooner than a word of one.
     let (choice, lanes) = buddy(shape, key);
     new | vectors.set_lanes_inline(&mut table[line ^ 1], choice, lanes)
 }
@@ -221,7 +221,8 @@ pub(super) fn contains_all(
     mut keys: &[KeyHash],
     mut answers: &mut [bool],
 ) {
-    if matches!(shape.probes, 8 | 9) && vectors.test_batch(table, shape.batch(KeyRange::whole(keys)), answers) {
+    if matches!(shape.probes, 8 | 9) && vectors.test_batch(table, shape.batch(vectors, KeyRange::whole(keys)), answers)
+    {
         (keys, answers) = (keys.as_chunks::<8>().1, answers.as_chunks_mut::<8>().1);
     }
     match shape.probes {
@@ -238,7 +239,7 @@ pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, range
     let mut new = 0;
     if matches!(shape.probes, 8 | 9)
         && keys.len() >= 8
-        && let Some(new_of_eights) = vectors.set_batch(table, shape.batch(range))
+        && let Some(new_of_eights) = vectors.set_batch(table, shape.batch(vectors, range))
     {
         (keys, new) = (keys.as_chunks::<8>().1, new_of_eights);
     }
@@ -273,7 +274,7 @@ fn test_all<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, keys: 
         |vectors, (table, shape), keys, answers| {
             let (eights, rest) = keys.as_chunks::<8>();
             let (eight_answers, rest_answers) = answers.as_chunks_mut::<8>();
-            let far = shape.lines > CACHED;
+            let far = vectors.ahead(shape.lines) != Ahead::Nothing;
             if far {
                 eights.iter().take(AHEAD).for_each(|eight| fetch::<WAY>(table, shape, eight));
             }

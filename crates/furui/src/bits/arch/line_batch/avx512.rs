@@ -1,71 +1,13 @@
-//! Many keys at once, with a bit in every lane of their lines, and perhaps a ninth in the neighbour line.
-#![cfg_attr(
-    target_arch = "x86_64",
-    expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
-)]
+//! Batches with AVX-512: what chooses the bits is multiplied for eight keys at once.
+#![expect(unsafe_code, reason = "vector instructions are called after their presence was checked")]
 
-#[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-use super::KeyRange;
-#[cfg(target_arch = "x86_64")]
-use super::{Line, x86_64};
-#[cfg(target_arch = "x86_64")]
-use crate::bits::scale;
-#[cfg(target_arch = "x86_64")]
+use super::super::{Line, x86_64};
+use super::{AHEAD, Ahead, LineBatch};
 use crate::hash::KeyHash;
 
-/// How many groups of eight keys ahead a batch asks for the lines of a group.
-#[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 12;
-
-/// Keys, and where their bits are in a table of n `lines`, or in a part of it that begins with the line of number
-/// `first`: those of a key h in line a = ⌊h · n / 2⁶⁴⌋, chosen by h · `multiplier`.
-#[derive(Clone, Copy)]
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only vector code reads batches"))]
-pub(crate) struct LineBatch<'a> {
-    pub(crate) keys: KeyRange<'a>,
-    pub(crate) lines: usize,
-    pub(crate) first: usize,
-    pub(crate) multiplier: u64,
-    /// What chooses a ninth bit, in line a ⊕ 1, if there is one: of h · `ninth`, bits 13 to 15 say in which lane.
-    pub(crate) ninth: Option<u64>,
-    /// Whether lookups prefetch: in a near cache the processor overlaps loads by itself. Insertions always do.
-    pub(crate) far: bool,
-}
-
-#[cfg(target_arch = "x86_64")]
 impl LineBatch<'_> {
-    /// Whether all keys have their lines in the table, since those with the least and with the greatest hash there can be
-    /// have: ⌊h · n / 2⁶⁴⌋ never falls as h grows. With a ninth bit, whether the table is made of whole pairs too.
-    fn fits(&self, table: &[Line]) -> bool {
-        let [least, most] = self.keys.ends().map(|hash| scale(hash, self.lines));
-        let pairs = self.ninth.is_none() || (self.first | table.len()).is_multiple_of(2);
-        self.first <= least && most.wrapping_sub(self.first) < table.len() && pairs
-    }
-
-    /// How many bytes behind line 0, which need not be in the table, the line of the key is.
-    #[inline(always)]
-    fn offset(&self, key: KeyHash) -> usize {
-        scale(key.get(), self.lines).wrapping_mul(size_of::<Line>())
-    }
-
-    /// Asks for the lines of the group of eight keys at `index`, if there is one.
-    #[inline(always)]
-    fn fetch<const HINT: i32, const NINE: bool>(&self, line_0: *const Line, index: usize) {
-        if let Some(soon) = self.keys.keys().as_chunks::<8>().0.get(index) {
-            for &key in soon {
-                let offset = self.offset(key);
-                // SAFETY: SSE is part of x86-64, a prefetch never faults, and processors ignore kinds they do not know.
-                unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset).cast()) };
-                if NINE {
-                    // SAFETY: likewise.
-                    unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset ^ size_of::<Line>()).cast()) };
-                }
-            }
-        }
-    }
-
     /// The words that choose the bits of eight keys in their lines.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
@@ -89,7 +31,6 @@ impl LineBatch<'_> {
 }
 
 /// The hashes of eight keys times the multiplier.
-#[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn products(eight: &[KeyHash; 8], multiplier: u64) -> __m512i {
@@ -98,7 +39,6 @@ fn products(eight: &[KeyHash; 8], multiplier: u64) -> __m512i {
     _mm512_mullo_epi64(hashes, _mm512_set1_epi64(multiplier.cast_signed()))
 }
 
-#[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn words(vector: __m512i) -> [u64; 8] {
@@ -108,10 +48,9 @@ fn words(vector: __m512i) -> [u64; 8] {
     words
 }
 
-/// See [`super::Lines::set_batch`]. `NINE` is whether there is a ninth bit.
-#[cfg(target_arch = "x86_64")]
+/// See [`super::super::Lines::set_batch`]. `NINE` is whether there is a ninth bit.
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
-pub(super) fn set_batch_avx512<const NINE: bool>(table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
+pub(in super::super) fn set<const NINE: bool>(table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
     if !batch.fits(table) {
         return None;
     }
@@ -140,21 +79,21 @@ pub(super) fn set_batch_avx512<const NINE: bool>(table: &mut [Line], batch: Line
     Some(new)
 }
 
-/// See [`super::Lines::test_batch`]. `NINE` is whether there is a ninth bit.
-#[cfg(target_arch = "x86_64")]
+/// See [`super::super::Lines::test_batch`]. `NINE` is whether there is a ninth bit.
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
-pub(super) fn test_batch_avx512<const NINE: bool>(table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
+pub(in super::super) fn test<const NINE: bool>(table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
     if !batch.fits(table) {
         return false;
     }
     let line_0 = table.as_ptr().wrapping_sub(batch.first);
-    if batch.far {
+    let far = batch.ahead != Ahead::Nothing;
+    if far {
         (0..AHEAD).for_each(|index| batch.fetch::<_MM_HINT_T0, NINE>(line_0, index));
     }
     let mut some_are_in = false;
     let eights = batch.keys.keys().as_chunks::<8>().0.iter();
     for (index, (eight, answers)) in eights.zip(answers.as_chunks_mut::<8>().0).enumerate() {
-        if batch.far {
+        if far {
             batch.fetch::<_MM_HINT_T0, NINE>(line_0, index + AHEAD);
         }
         let choices = batch.choices(eight);

@@ -1,12 +1,11 @@
-//! One line with AVX-512 in the midst of portable code: a compiler does not inline a function that uses vectors into one
-//! compiled without them, and a call for each key takes as long as all the rest. Assembly is inlined everywhere.
+//! One line in a vector of AVX-512.
 //!
 //! Registers above the first 16, so that no later instruction of SSE waits for the halves of theirs.
 #![expect(unsafe_code, reason = "vector instructions are used after their presence was checked")]
 
 use std::arch::asm;
 
-use super::Line;
+use super::super::Line;
 
 #[repr(align(64))]
 #[expect(dead_code, reason = "assembly reads it")]
@@ -18,12 +17,12 @@ struct Constants {
 
 static CONSTANTS: Constants = Constants { shifts: [16, 22, 28, 34, 40, 46, 52, 58], one: 1 };
 
-/// See [`super::Lines::set_inline`].
+/// See [`super::super::Lines::set_inline`].
 ///
 /// # Safety
 /// There must be AVX-512F and DQ (`kortestb`).
 #[inline(always)]
-pub(super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
+pub(in super::super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
     let new: u8;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 64 bytes of `line`, unaligned.
     unsafe {
@@ -49,12 +48,12 @@ pub(super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
     new != 0
 }
 
-/// See [`super::Lines::set_lanes_inline`].
+/// See [`super::super::Lines::set_lanes_inline`].
 ///
 /// # Safety
 /// There must be AVX-512F and DQ (`kortestb`).
 #[inline(always)]
-pub(super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8) -> bool {
+pub(in super::super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8) -> bool {
     let new: u8;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 64 bytes of `line`, unaligned.
     unsafe {
@@ -82,12 +81,12 @@ pub(super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8) -> bool 
     new != 0
 }
 
-/// See [`super::Lines::test_inline`].
+/// See [`super::super::Lines::test_inline`].
 ///
 /// # Safety
 /// There must be AVX-512F and DQ (`kortestb`).
 #[inline(always)]
-pub(super) unsafe fn test(line: &Line, choice: u64) -> bool {
+pub(in super::super) unsafe fn test(line: &Line, choice: u64) -> bool {
     let all: u8;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 64 bytes of `line`, unaligned.
     unsafe {
@@ -110,12 +109,12 @@ pub(super) unsafe fn test(line: &Line, choice: u64) -> bool {
     all != 0
 }
 
-/// See [`super::Lines::test_lanes_inline`].
+/// See [`super::super::Lines::test_lanes_inline`].
 ///
 /// # Safety
 /// There must be AVX-512F and DQ (`kortestb`).
 #[inline(always)]
-pub(super) unsafe fn test_lanes(line: &Line, choice: u64, lanes: u8) -> bool {
+pub(in super::super) unsafe fn test_lanes(line: &Line, choice: u64, lanes: u8) -> bool {
     let all: u8;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 64 bytes of `line`, unaligned.
     unsafe {
