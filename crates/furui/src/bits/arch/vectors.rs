@@ -113,15 +113,23 @@ impl Vectors {
         generic::starts_with(text, prefix)
     }
 
-    /// The sum of the low 7 bits of every byte, of 64 bytes at most.
+    /// The sum of the low 7 bits of each of the first `count` bytes, 64 at most.
     #[inline(always)]
-    pub(crate) fn sum_7bit(self, bytes: &[u8]) -> u32 {
+    pub(crate) fn sum_7bit(self, bytes: &[u8], count: usize) -> u32 {
+        debug_assert!(count <= 64);
         #[cfg(target_arch = "x86_64")]
-        if self.level == Level::V4 {
+        match self.level {
             // SAFETY: the level says that the instructions exist.
-            return unsafe { x86_64::sum_7bit_v4(bytes) };
+            Level::V4 => return unsafe { x86_64::sum_7bit_v4(&bytes[..count]) },
+            Level::V3 => {
+                if let Some(bytes) = bytes.first_chunk() {
+                    // SAFETY: the level says that the instructions exist.
+                    return unsafe { x86_64::sum_7bit_v3(bytes, count) };
+                }
+            }
+            Level::Portable => {}
         }
-        generic::sum_7bit(bytes)
+        generic::sum_7bit(&bytes[..count])
     }
 
     /// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many. `n` is below 64.
@@ -181,11 +189,12 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_low_seven_bits() {
-        for len in 0..=64 {
-            for bytes in [bytes(len), vec![0xFF; len]] {
-                let naive: u32 = bytes.iter().map(|&byte| u32::from(byte & 0x7F)).sum();
+        for (count, behind) in (0..=64).flat_map(|count| [0, 1, 64 - count, 70].map(|behind| (count, behind))) {
+            for bytes in [bytes(count + behind), vec![0xFF; count + behind]] {
+                let naive: u32 = bytes[..count].iter().map(|&byte| u32::from(byte & 0x7F)).sum();
                 for vectors in Vectors::all() {
-                    assert_eq!(vectors.run(|vectors| vectors.sum_7bit(&bytes)), naive, "{vectors:?} {len}");
+                    let sum = vectors.run(|vectors| vectors.sum_7bit(&bytes, count));
+                    assert_eq!(sum, naive, "{vectors:?} {count} {behind}");
                 }
             }
         }

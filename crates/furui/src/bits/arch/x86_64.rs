@@ -450,6 +450,25 @@ pub(super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
     true
 }
 
+/// See [`super::Vectors::sum_7bit`]. `count` is 64 at most.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn sum_7bit_v3(bytes: &[u8; 64], count: usize) -> u32 {
+    let numbers =
+        _mm256_set_epi64x(0x1F1E_1D1C_1B1A_1918, 0x1716_1514_1312_1110, 0x0F0E_0D0C_0B0A_0908, 0x0706_0504_0302_0100);
+    let low7 = _mm256_set1_epi8(0x7F);
+    let half = |half: &[u8], count: i8| {
+        // SAFETY: each half is 32 readable bytes, and the load needs no alignment.
+        let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+        let counted = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(count), numbers), low7);
+        _mm256_sad_epu8(_mm256_and_si256(bytes, counted), _mm256_setzero_si256())
+    };
+    let (low, high) = bytes.split_at(32);
+    let sums = _mm256_add_epi64(half(low, count as i8), half(high, count as i8 - 32));
+    let sums = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
+    (_mm_cvtsi128_si64(sums) + _mm_extract_epi64::<1>(sums)) as u32
+}
+
 /// See [`super::Vectors::sum_7bit`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]

@@ -135,10 +135,11 @@ impl<'a> Block<'a> {
             (0, 1) => Some(Label::Two(u16::from_le_bytes(*self.body.get(code..)?.first_chunk()?))),
             _ => {
                 let codes = (one & !two).count_ones() as usize + 2 * (two & !one).count_ones() as usize;
-                let (lengths, records) = self.body.get(codes..)?.split_at_checked((one & two).count_ones() as usize)?;
+                let lengths = self.body.get(codes..)?;
+                let records = lengths.get((one & two).count_ones() as usize..)?;
                 let index = (one & two & below(slot)).count_ones() as usize;
                 let length = lengths[index];
-                let start = vectors.sum_7bit(&lengths[..index]) as usize;
+                let start = vectors.sum_7bit(lengths, index) as usize;
                 Some(Label::Record { records, start, nibbles: usize::from(length & 0x7F), link: length > 0x7F })
             }
         }
