@@ -137,6 +137,62 @@ pub(super) fn split_avx512(keys: &[KeyHash], bound: u64, below: &mut Room, above
     count + split(rest, bound, &mut below[count..], &mut above[others..])
 }
 
+/// For each set of four keys, the halves of the keys in it, before those of the others.
+#[cfg(target_arch = "x86_64")]
+static CHOSEN_FIRST: [[u32; 8]; 16] = {
+    let mut orders = [[0; 8]; 16];
+    let mut set = 0;
+    while set < 16 {
+        let (mut key, mut chosen, mut other) = (0, 0, (set as u32).count_ones() as usize);
+        while key < 4 {
+            let place = if set >> key & 1 == 1 { &mut chosen } else { &mut other };
+            orders[set][2 * *place] = 2 * key;
+            orders[set][2 * *place + 1] = 2 * key + 1;
+            *place += 1;
+            key += 1;
+        }
+        set += 1;
+    }
+    orders
+};
+
+/// [`split`], four keys at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+pub(super) fn split_avx2(keys: &[KeyHash], bound: u64, below: &mut Room, above: &mut Room) -> usize {
+    use std::arch::x86_64::*;
+
+    /// How many keys are in a set, in 4 bits for each set.
+    const COUNTS: u64 = 0x4332_3221_3221_2110;
+
+    assert!(below.len() == keys.len() && above.len() == keys.len(), "a room for all keys on each side");
+    // Words are compared as if they were signed: so the upper half of all is made the lower.
+    let turned = _mm256_set1_epi64x(i64::MIN);
+    let bounds = _mm256_xor_si256(_mm256_set1_epi64x(bound.cast_signed()), turned);
+    let (fours, rest) = keys.as_chunks::<4>();
+    let mut count = 0;
+    for (index, four) in fours.iter().enumerate() {
+        // SAFETY: four keys are 32 readable bytes, and so is an order. Of the 4 `index` keys before them, `count` are below,
+        // no more than all and no fewer than none, so on each side there is room for four from here on. Nothing needs
+        // alignment.
+        unsafe {
+            let hashes = _mm256_loadu_si256(std::ptr::from_ref(four).cast());
+            let less = _mm256_cmpgt_epi64(bounds, _mm256_xor_si256(hashes, turned));
+            let less = _mm256_movemask_pd(_mm256_castsi256_pd(less)) as usize & 15;
+            let ordered = |set: usize| {
+                let order = _mm256_loadu_si256(CHOSEN_FIRST[set].as_ptr().cast());
+                _mm256_permutevar8x32_epi32(hashes, order)
+            };
+            let others = 4 * index - count;
+            _mm256_storeu_si256(below.as_mut_ptr().add(count).cast(), ordered(less));
+            _mm256_storeu_si256(above.as_mut_ptr().add(others).cast(), ordered(15 - less));
+            count += (COUNTS >> (4 * less) & 15) as usize;
+        }
+    }
+    let others = 4 * fours.len() - count;
+    count + split(rest, bound, &mut below[count..], &mut above[others..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -212,7 +212,10 @@ impl Lines {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
             Level::Avx512 => unsafe { key_range::split_avx512(keys, bound, below, above) },
-            _ => key_range::split(keys, bound, below, above),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { key_range::split_avx2(keys, bound, below, above) },
+            Level::Portable => key_range::split(keys, bound, below, above),
         }
     }
 

@@ -12,6 +12,7 @@ mod line_batch;
 mod line_inline;
 mod lines;
 pub(crate) mod split_block;
+mod striped_lines;
 mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod word_inline;
@@ -22,6 +23,7 @@ mod x86_64;
 pub(crate) use key_range::{KeyRange, Pile, Room};
 pub(crate) use line_batch::{Ahead, LineBatch};
 pub(crate) use lines::{Line, Lines};
+pub(crate) use striped_lines::StripedLines;
 pub(crate) use vectors::Vectors;
 pub(crate) use words::Words;
 

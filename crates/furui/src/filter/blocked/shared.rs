@@ -1,18 +1,23 @@
 use std::mem::MaybeUninit;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::probing::{self, Shape};
-use crate::bits::arch::{KeyRange, Line, Lines, Pile};
+use crate::bits::arch::{KeyRange, Line, Lines, Pile, StripedLines};
 use crate::bits::{least_of, scale};
 use crate::hash::KeyHash;
 
 /// How many parts a table is cut into at most. Each doubling costs every key a sixth of its insertion in a cache.
 const MAX_REGIONS: usize = 8;
 
-/// As many as there are processors, of those: more locks would serve nobody.
+/// As many as there are processors, of those: more would serve nobody.
 static REGIONS: LazyLock<usize> = LazyLock::new(|| {
     std::thread::available_parallelism().map_or(2, |processors| processors.get().clamp(2, MAX_REGIONS))
 });
+
+/// How many stripes a region has, each with a lock: so many that threads with a key each seldom want the same, so few that a
+/// batch takes all of a region in a moment.
+const STRIPES: usize = 16;
 
 /// How many keys are split by region at a time.
 const PIECE: usize = 512;
@@ -23,15 +28,16 @@ const ROOM: usize = 16 * 1024;
 
 /// A [`BlockedBloom`](super::BlockedBloom) that several threads fill at once.
 ///
-/// The table is cut into regions of adjacent lines, and each has a lock. A batch is split by region, eight keys at a
-/// time with AVX-512, until some thousand go in under one lock, at the full speed of the vectors; setting a key's eight
-/// words one by one with atomic instructions takes several times as long. While another thread has the lock, they wait,
-/// and the thread goes on with others. What is in the filter in the end is, bit for bit, what one thread would have put
-/// there. There are as many regions as processors, from two to eight.
+/// The table is cut into regions of adjacent lines, and these into sixteen stripes, each with a lock. A batch is split by
+/// region, several keys at a time, until some thousand go in while the thread has all locks of one, at the full speed of the
+/// vectors; setting a key's eight words one by one with atomic instructions takes several times as long. While another thread
+/// has one of the locks, they wait, and the thread goes on with others. What is in the filter in the end is, bit for bit, what
+/// one thread would have put there. There are as many regions as processors, from two to eight.
 ///
 /// ```text
-///  keys ──► h < ½ ? ──┬──► pile ──► lock ──► region 0     a line's number grows with the hash, so a region is a range
-///                     └──► pile ──► lock ──► region 1     of hashes: its keys need not be looked at one by one
+///  keys ──► h < ½ ? ──┬──► pile ──► locks ──► region 0     a line's number grows with the hash, so a region is a range
+///                     └──► pile ──► locks ──► region 1     of hashes: its keys need not be looked at one by one
+///  key ────────────────────────────► lock ──► stripe
 /// ```
 ///
 /// ```
@@ -51,42 +57,18 @@ const ROOM: usize = 16 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct SharedBlocked<'a> {
-    regions: Vec<Region<'a>>,
-    /// How many lines a region has; the last may have fewer.
-    region_lines: usize,
+    table: StripedLines<'a>,
+    regions: Vec<Region>,
     lines: usize,
     probes: u32,
     vectors: Lines,
 }
 
-/// On a cache line of its own, so that threads in different regions do not slow each other down.
-#[repr(align(64))]
 #[derive(Debug)]
-struct Region<'a> {
-    table: Mutex<&'a mut [Line]>,
-    /// The number of its first line.
-    first: usize,
+struct Region {
+    stripes: Range<usize>,
     /// The least and the greatest hash of keys with lines in it.
     ends: [u64; 2],
-}
-
-/// The table of a region, locked.
-type Table<'l, 'a> = MutexGuard<'l, &'a mut [Line]>;
-
-impl<'a> Region<'a> {
-    /// A thread that panicked has left the lines as good as they were: bits are only ever set.
-    fn lock(&self) -> Table<'_, 'a> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Unless another thread has it just now.
-    fn try_lock(&self) -> Option<Table<'_, 'a>> {
-        match self.table.try_lock() {
-            Ok(table) => Some(table),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
 }
 
 impl<'a> SharedBlocked<'a> {
@@ -97,28 +79,31 @@ impl<'a> SharedBlocked<'a> {
     fn cut(vectors: Lines, probes: u32, table: &'a mut [Line], regions: usize) -> Self {
         let lines = table.len();
         // Two by two, since a key may belong to a pair.
-        let region_lines = lines.div_ceil(regions).next_multiple_of(2);
-        let regions = table.chunks_mut(region_lines).enumerate().map(|(index, table)| {
-            let first = index * region_lines;
-            let end = first + table.len();
-            let most = if end == lines { u64::MAX } else { least_of(end, lines) - 1 };
-            Region { table: Mutex::new(table), first, ends: [least_of(first, lines), most] }
+        let table = StripedLines::new(table, lines.div_ceil(regions * STRIPES).next_multiple_of(2));
+        let stripes = table.stripes();
+        let least = |stripe: usize| least_of(stripe * table.stripe_lines(), lines);
+        let regions = (0..stripes).step_by(STRIPES).map(|first| {
+            let end = stripes.min(first + STRIPES);
+            let most = if end == stripes { u64::MAX } else { least(end) - 1 };
+            Region { stripes: first..end, ends: [least(first), most] }
         });
-        Self { regions: regions.collect(), region_lines, lines, probes, vectors }
+        Self { regions: regions.collect(), table, lines, probes, vectors }
     }
 
     /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert a key at once,
     /// one at most is told so.
     ///
-    /// Cost: a lock for each key, a dozen times as long as in a batch; and threads that do nothing else are in each
-    /// other's way, for there are few locks.
+    /// Cost: a lock for each key, six to twelve times as long as in a batch; and a lock that another thread had last, as is
+    /// one in two of two threads, comes from that thread's processor.
     pub fn insert(&self, key: KeyHash) -> bool {
-        let region = self.region(key);
-        probing::insert_all(self.vectors, &mut region.lock(), self.shape(region), KeyRange::whole(&[key])) == 1
+        let stripe = self.stripe(key);
+        let shape = self.shape(stripe);
+        let insert = |table: &mut [Line]| probing::insert_all(self.vectors, table, shape, KeyRange::whole(&[key]));
+        self.table.with_one(stripe, insert) == 1
     }
 
     /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the splitting:
-    /// with 8 probes, AVX-512 and two regions they take 1.15 times what
+    /// with 8 probes and two regions they take 1.15 (AVX-512) or 1.3 times (AVX2) what
     /// [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes in a cache, and 1.25 times beyond. Needs
     /// 128 KiB of the thread's stack.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
@@ -130,16 +115,14 @@ impl<'a> SharedBlocked<'a> {
         for piece in keys.chunks(PIECE) {
             self.split_among(&mut piles, KeyRange::whole(piece));
             for (region, pile) in self.regions.iter().zip(&mut piles).filter(|(_, pile)| pile.len() >= pile.space()) {
-                let table = if pile.space() < PIECE { Some(region.lock()) } else { region.try_lock() };
-                new += self.insert_pile(region, table, pile);
+                new += self.insert_pile(region, pile.space() < PIECE, pile);
             }
         }
         // What is left, and last where another thread is.
-        for (region, pile) in self.regions.iter().zip(&mut piles) {
-            new += self.insert_pile(region, region.try_lock(), pile);
-        }
-        for (region, pile) in self.regions.iter().zip(&mut piles).filter(|(_, pile)| pile.len() > 0) {
-            new += self.insert_pile(region, Some(region.lock()), pile);
+        for waits in [false, true] {
+            for (region, pile) in self.regions.iter().zip(&mut piles).filter(|(_, pile)| pile.len() > 0) {
+                new += self.insert_pile(region, waits, pile);
+            }
         }
         new
     }
@@ -165,28 +148,32 @@ impl<'a> SharedBlocked<'a> {
         }
     }
 
-    /// Puts the keys of a pile into the table of their region, if it is locked.
-    fn insert_pile(&self, region: &Region<'_>, table: Option<Table<'_, '_>>, pile: &mut Pile<'_>) -> u64 {
-        let Some(mut table) = table else { return 0 };
-        let new = probing::insert_all(self.vectors, &mut table, self.shape(region), pile.keys());
+    /// Puts the keys of a pile into their region; unless `waits`, only if no other thread is there just now.
+    fn insert_pile(&self, region: &Region, waits: bool, pile: &mut Pile<'_>) -> u64 {
+        let shape = self.shape(region.stripes.start);
+        let insert = |table: &mut [Line]| probing::insert_all(self.vectors, table, shape, pile.keys());
+        let Some(new) = self.table.with(region.stripes.clone(), waits, insert) else { return 0 };
         pile.clear();
         new
     }
 
     /// Whether `key` may be in the set: it is if its insertion has returned, in whatever thread.
     pub fn contains(&self, key: KeyHash) -> bool {
-        let region = self.region(key);
+        let stripe = self.stripe(key);
+        let shape = self.shape(stripe);
         let mut answer = [false];
-        probing::contains_all(self.vectors, &region.lock(), self.shape(region), &[key], &mut answer);
+        self.table.with_one(stripe, |table| probing::contains_all(self.vectors, table, shape, &[key], &mut answer));
         answer[0]
     }
 
-    fn region(&self, key: KeyHash) -> &Region<'a> {
-        &self.regions[scale(key.get(), self.lines) / self.region_lines]
+    /// The stripe that has the key's line.
+    fn stripe(&self, key: KeyHash) -> usize {
+        scale(key.get(), self.lines) / self.table.stripe_lines()
     }
 
-    fn shape(&self, region: &Region<'_>) -> Shape {
-        Shape { lines: self.lines, first: region.first, probes: self.probes }
+    /// The shape of a table that begins with this stripe.
+    fn shape(&self, stripe: usize) -> Shape {
+        Shape { lines: self.lines, first: stripe * self.table.stripe_lines(), probes: self.probes }
     }
 }
 
