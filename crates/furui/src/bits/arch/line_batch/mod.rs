@@ -41,6 +41,10 @@ pub(crate) struct LineBatch<'a> {
 
 /// What a batch asks for ahead of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "only vector code asks for lines without neighbours")
+)]
 pub(crate) enum Ahead {
     /// In a near cache the processor overlaps loads by itself.
     Nothing,
