@@ -10,6 +10,8 @@ mod key_range;
 mod line_batch;
 #[cfg(target_arch = "x86_64")]
 mod line_inline;
+#[cfg(target_arch = "x86_64")]
+mod line_vectors;
 mod lines;
 pub(crate) mod split_block;
 mod striped_lines;

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0};
 
-use super::super::{Line, x86_64};
+use super::super::{Line, line_vectors};
 use super::{AHEAD, Ahead, LineBatch};
 use crate::hash::KeyHash;
 
@@ -39,7 +39,7 @@ pub(in super::super) fn set<const NINE: bool>(table: &mut [Line], batch: LineBat
             let offset = batch.offset(key);
             // SAFETY: the line is in the table, as was asked above, and no other reference to one is held.
             let line = unsafe { &mut *line_0.wrapping_byte_add(offset) };
-            let mut is_new = x86_64::set_avx2(line, batch.choice(key), 0xFF);
+            let mut is_new = line_vectors::set_avx2(line, batch.choice(key), 0xFF);
             if NINE {
                 let (turn, bit) = batch.ninth_bit(key);
                 // SAFETY: this word is in the other line of a pair, so in the table, and no other reference is held.
@@ -76,7 +76,7 @@ pub(in super::super) fn test<const NINE: bool>(table: &[Line], batch: LineBatch<
         for (&key, answer) in eight.iter().zip(&mut *answers) {
             // SAFETY: the line is in the table, as was asked above.
             let line = unsafe { &*line_0.wrapping_byte_add(batch.offset(key)) };
-            *answer = x86_64::test_avx2(line, batch.choice(key), 0xFF);
+            *answer = line_vectors::test_avx2(line, batch.choice(key), 0xFF);
         }
         // Batches are mostly of keys that are in, or of keys that are not. As long as none was, only the keys' own lines
         // are asked, where of eight bits that were not set together one is nearly always 0; else both, without a branch.

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::super::{Line, x86_64};
+use super::super::{Line, line_vectors};
 use super::{AHEAD, Ahead, LineBatch};
 use crate::hash::KeyHash;
 
@@ -24,7 +24,7 @@ impl LineBatch<'_> {
         let lane_offsets = _mm512_and_si512(_mm512_srli_epi64::<10>(choices), _mm512_set1_epi64(7 << 3));
         let turns = _mm512_or_si512(lane_offsets, _mm512_set1_epi64(size_of::<Line>() as i64));
         // By the lowest three bits of each.
-        let shifts = _mm512_permutexvar_epi64(_mm512_srli_epi64::<13>(choices), x86_64::lane_shifts());
+        let shifts = _mm512_permutexvar_epi64(_mm512_srli_epi64::<13>(choices), line_vectors::lane_shifts());
         let bits = _mm512_rolv_epi64(_mm512_set1_epi64(1), _mm512_srlv_epi64(choices, shifts));
         (words(turns).map(|turn| turn as usize), words(bits))
     }
@@ -65,7 +65,7 @@ pub(in super::super) fn set<const NINE: bool>(table: &mut [Line], batch: LineBat
             let offset = batch.offset(eight[i]);
             // SAFETY: the line is in the table, as was asked above, and no other reference to one is held.
             let line = unsafe { &mut *line_0.wrapping_byte_add(offset) };
-            let mut is_new = x86_64::set_avx512(line, choices[i], 0xFF);
+            let mut is_new = line_vectors::set_avx512(line, choices[i], 0xFF);
             if NINE {
                 // SAFETY: this word is in the other line of a pair, so in the table, and no other reference is held.
                 let word = unsafe { &mut *line_0.wrapping_byte_add(offset ^ turns[i]).cast::<[u8; 8]>() };
@@ -99,7 +99,7 @@ pub(in super::super) fn test<const NINE: bool>(table: &[Line], batch: LineBatch<
         let choices = batch.choices(eight);
         // SAFETY: the line is in the table, as was asked above.
         let line = |i: usize| unsafe { &*line_0.wrapping_byte_add(batch.offset(eight[i])) };
-        let test = |i: usize| x86_64::test_avx512(line(i), choices[i], 0xFF);
+        let test = |i: usize| line_vectors::test_avx512(line(i), choices[i], 0xFF);
         if !NINE {
             (0..8).for_each(|i| answers[i] = test(i));
             continue;
@@ -115,7 +115,7 @@ pub(in super::super) fn test<const NINE: bool>(table: &[Line], batch: LineBatch<
             // SAFETY: this word is in the other line of a pair, so in the table.
             let word = unsafe { *line_0.wrapping_byte_add(batch.offset(eight[i]) ^ turns[i]).cast::<[u8; 8]>() };
             let missing = _mm512_set1_epi64((!u64::from_le_bytes(word) & bits[i]).cast_signed());
-            let missing = _mm512_or_si512(missing, x86_64::missing_avx512(line(i), choices[i], 0xFF));
+            let missing = _mm512_or_si512(missing, line_vectors::missing_avx512(line(i), choices[i], 0xFF));
             answers[i] = _mm512_test_epi64_mask(missing, missing) == 0;
         }
         some_are_in = answers[7];

@@ -19,6 +19,8 @@ use crate::hash::KeyHash;
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
+#[cfg(test)]
+mod tests;
 
 /// How many groups of eight keys ahead a batch asks for the lines of a group.
 #[cfg(target_arch = "x86_64")]
