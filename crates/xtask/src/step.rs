@@ -73,7 +73,7 @@ impl Step {
             Self::Test => cargo("test --workspace", &[]),
             Self::Browser => {
                 let chromium = browser::ensure()?;
-                cargo("test --package furui-cli --test browser -- --ignored", &[("CHROMIUM", chromium)])
+                cargo("test --workspace --test browser -- --ignored", &[("CHROMIUM", chromium)])
             }
             Self::Readme => readme::run_commands(),
             // Doc tests are left out: there, "ignored" means "not meant to run".
