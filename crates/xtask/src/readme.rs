@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 use crate::command::{cargo, cargo_command, root, system};
 
-/// A release build in a third of the time: what the commands do is looked at here, not how fast they are. A soak's tests are
+/// A release build in two thirds of the time: what the commands do is looked at here, not how fast they are. A soak's tests are
 /// built as a release is.
 const QUICK_BUILD: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),

@@ -86,7 +86,7 @@ impl<'a> StripedLines<'a> {
 }
 
 impl Lock {
-    /// A thread that panicked has left the lines as good as they were: bits are only ever set.
+    /// A thread that panicked has left bytes, as all lines are: which ones are as good as any is for its caller to see to.
     fn wait(&self) -> MutexGuard<'_, ()> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

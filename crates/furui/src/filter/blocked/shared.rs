@@ -57,6 +57,7 @@ const ROOM: usize = 16 * 1024;
 /// ```
 #[derive(Debug)]
 pub struct SharedBlocked<'a> {
+    /// A thread that panicked has left the lines as good as they were: bits are only ever set.
     table: StripedLines<'a>,
     regions: Vec<Region>,
     lines: usize,
