@@ -56,7 +56,11 @@ pub fn fields(filter: &AnyFilter, bytes: u64) -> String {
 fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
     let mut numbers = match filter {
         AnyFilter::Bloom(filter) => vec![("bits", filter.bits()), ("probes", filter.probes().into())],
-        AnyFilter::Blocked(filter) => vec![("lines", filter.lines()), ("probes", filter.probes().into())],
+        AnyFilter::Blocked(filter) => vec![
+            ("lines", filter.lines()),
+            ("probes", filter.probes().into()),
+            ("straddling", filter.straddles().into()),
+        ],
         AnyFilter::Counting(filter) => {
             vec![("counters", filter.counters() as u64), ("probes", filter.probes().into())]
         }

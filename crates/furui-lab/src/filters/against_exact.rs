@@ -35,7 +35,7 @@ pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
         let of_bloom = |k: u32| sizing::rate(k, keys, LINE * lines);
         let k = least(1..=24, of_bloom);
         let mut bloom = Bloom::from_parts(LINE * lines, k)?;
-        let of_blocked = |k: u32| BlockedBloom::expected_rate(keys, lines, k).unwrap_or(1.0);
+        let of_blocked = |k: u32| BlockedBloom::from_parts(lines, k).map_or(1.0, |filter| filter.expected_rate(keys));
         let k_blocked = least(1..=16, of_blocked);
         let mut blocked = BlockedBloom::from_parts(lines, k_blocked)?;
         table.push([

@@ -1,5 +1,7 @@
 //! Portable twins of the vector code.
 
+use super::lines::Half;
+
 /// Calls `f`. Not inlined: its registers are not to be saved where vector code is called instead.
 #[inline(never)]
 pub(super) fn run<R>(f: impl FnOnce() -> R) -> R {
@@ -123,21 +125,23 @@ fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
 
 /// See [`super::Lines::set`].
 #[inline(always)]
-pub(super) fn set(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
+pub(super) fn set(halves: [&mut Half; 2], choice: u64, lanes: u8) -> bool {
     let mut missing = 0;
-    for (lane, word) in line.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let bit = chosen_bit(choice, lanes, lane);
-        let old = u64::from_le_bytes(*word);
-        missing |= bit & !old;
-        *word = (old | bit).to_le_bytes();
+    for (first, half) in [0, 4].into_iter().zip(halves) {
+        for (i, word) in half.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let bit = chosen_bit(choice, lanes, first + i);
+            let old = u64::from_le_bytes(*word);
+            missing |= bit & !old;
+            *word = (old | bit).to_le_bytes();
+        }
     }
     missing != 0
 }
 
 /// See [`super::Lines::test`].
 #[inline(always)]
-pub(super) fn test(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
-    let words = line.as_chunks::<8>().0.iter().enumerate();
+pub(super) fn test(halves: [&Half; 2], choice: u64, lanes: u8) -> bool {
+    let words = halves.into_iter().flat_map(|half| half.as_chunks::<8>().0).enumerate();
     words.fold(0, |missing, (lane, &word)| missing | chosen_bit(choice, lanes, lane) & !u64::from_le_bytes(word)) == 0
 }
 

@@ -27,7 +27,6 @@ impl<'a> KeyRange<'a> {
     }
 
     /// The least and the greatest hash that a key can have.
-    #[cfg_attr(not(any(target_arch = "x86_64", test)), expect(dead_code, reason = "only vector code asks"))]
     pub(crate) fn ends(self) -> [u64; 2] {
         self.ends
     }

@@ -3,6 +3,8 @@
 
 use std::arch::x86_64::*;
 
+use super::lines::Half;
+
 /// Calls `f` compiled for AVX-512.
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
 pub(super) fn run_avx512<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> R) -> R {
@@ -18,7 +20,7 @@ pub(super) fn run_avx2<A, B, C, R>(a: A, b: B, c: C, f: impl FnOnce(A, B, C) -> 
 /// Where in a choice the bit of each lane is.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn lane_shifts() -> __m512i {
+fn lane_shifts() -> __m512i {
     _mm512_set_epi64(58, 52, 46, 40, 34, 28, 22, 16)
 }
 
@@ -49,17 +51,10 @@ pub(super) fn set_avx512(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn test_avx512(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
-    let missing = missing_avx512(line, choice, lanes);
-    _mm512_test_epi64_mask(missing, missing) == 0
-}
-
-/// Those of the chosen bits that are not set.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn missing_avx512(line: &[u8; 64], choice: u64, lanes: u8) -> __m512i {
     let bits = chosen_bits_avx512(choice, lanes);
     // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
-    unsafe { _mm512_andnot_si512(_mm512_loadu_si512(line.as_ptr().cast()), bits) }
+    let missing = unsafe { _mm512_andnot_si512(_mm512_loadu_si512(line.as_ptr().cast()), bits) };
+    _mm512_test_epi64_mask(missing, missing) == 0
 }
 
 /// The bit that each of the `lanes` is asked for, in the lower four and the upper four lanes.
@@ -82,10 +77,9 @@ fn chosen_bits_avx2(choice: u64, lanes: u8) -> (__m256i, __m256i) {
 /// See [`super::Lines::set`].
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn set_avx2(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
+pub(super) fn set_avx2([low, high]: [&mut Half; 2], choice: u64, lanes: u8) -> bool {
     let (low_bits, high_bits) = chosen_bits_avx2(choice, lanes);
-    let (low, high) = line.split_at_mut(32);
-    // SAFETY: each half of `line` is 32 readable and writable bytes, and neither loads nor stores need alignment.
+    // SAFETY: each half is 32 readable and writable bytes, and neither loads nor stores need alignment.
     unsafe {
         let low_old = _mm256_loadu_si256(low.as_ptr().cast());
         let high_old = _mm256_loadu_si256(high.as_ptr().cast());
@@ -99,10 +93,9 @@ pub(super) fn set_avx2(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
 /// See [`super::Lines::test`].
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn test_avx2(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
+pub(super) fn test_avx2([low, high]: [&Half; 2], choice: u64, lanes: u8) -> bool {
     let (low_bits, high_bits) = chosen_bits_avx2(choice, lanes);
-    let (low, high) = line.split_at(32);
-    // SAFETY: each half of `line` is 32 readable bytes, and the loads need no alignment.
+    // SAFETY: each half is 32 readable bytes, and the loads need no alignment.
     let (low, high) = unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) };
     (_mm256_testc_si256(low, low_bits) & _mm256_testc_si256(high, high_bits)) != 0
 }

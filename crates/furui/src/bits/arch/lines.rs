@@ -3,9 +3,7 @@
     expect(unsafe_code, reason = "vector instructions are used after their presence was checked")
 )]
 
-#[cfg(target_arch = "x86_64")]
-use super::line_batch::{avx2, avx512};
-use super::{Ahead, LineBatch, Room, generic, key_range};
+use super::{Room, generic, key_range};
 #[cfg(target_arch = "x86_64")]
 use super::{line_inline, line_vectors};
 use crate::hash::KeyHash;
@@ -13,12 +11,8 @@ use crate::hash::KeyHash;
 /// A line of a cache as eight lanes, little-endian words of 64 bits.
 pub(crate) type Line = [u8; 64];
 
-/// Tables of up to so many lines are in a cache, so that a processor that sees many keys at once overlaps accesses by itself.
-const CACHED: usize = (4 << 20) / size_of::<Line>();
-
-/// Tables of up to so many are in one so near that any does.
-#[cfg(target_arch = "x86_64")]
-const NEAR: usize = (256 << 10) / size_of::<Line>();
+/// Four lanes of a line.
+pub(crate) type Half = [u8; 32];
 
 /// How to set and test one bit in each of several lanes of a line at once: in one or two vectors, or lane by lane.
 ///
@@ -26,15 +20,15 @@ const NEAR: usize = (256 << 10) / size_of::<Line>();
 /// eight bits says. As with [`Words`](super::Words), a structure asks once which instructions there are, keeps the
 /// answer, and runs each whole operation, or batch of them, through [`run`](Self::run).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Lines(Level);
+pub(crate) struct Lines(pub(super) Level);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
+pub(super) enum Level {
     Portable,
     /// Only if AVX2, BMI1 and BMI2 were found: a proof that `unsafe` below relies on.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Only if AVX-512F and DQ, BMI1, BMI2 and POPCNT were found, likewise.
+    /// Only if AVX2, AVX-512F and DQ, BMI1, BMI2 and POPCNT were found, likewise.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
@@ -51,6 +45,7 @@ impl Lines {
         let bmi = is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2");
         #[cfg(target_arch = "x86_64")]
         let avx512 = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("popcnt");
         let levels = [
@@ -108,8 +103,8 @@ impl Lines {
             Level::Avx512 => unsafe { line_vectors::set_avx512(line, choice, lanes) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::set_avx2(line, choice, lanes) },
-            Level::Portable => generic::set(line, choice, lanes),
+            Level::Avx2 => unsafe { line_vectors::set_avx2(halves_mut(line), choice, lanes) },
+            Level::Portable => generic::set(halves_mut(line), choice, lanes),
         }
     }
 
@@ -122,29 +117,30 @@ impl Lines {
             Level::Avx512 => unsafe { line_vectors::test_avx512(line, choice, lanes) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::test_avx2(line, choice, lanes) },
-            Level::Portable => generic::test(line, choice, lanes),
+            Level::Avx2 => unsafe { line_vectors::test_avx2(halves(line), choice, lanes) },
+            Level::Portable => generic::test(halves(line), choice, lanes),
         }
     }
 
-    /// What a batch of lookups in so many lines asks for ahead. The more instructions a key takes, the sooner that pays:
-    /// fewer keys at once are in the processor's sight.
-    pub(crate) fn ahead(self, lines: usize) -> Ahead {
-        match self.0 {
-            _ if lines > CACHED => Ahead::Pair,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 if lines > NEAR => Ahead::Own,
-            _ => Ahead::Nothing,
-        }
-    }
-
-    /// Whether a line is one vector: that is stored sooner than a word of one.
+    /// [`set`](Self::set) in all lanes, the lower four of one line and the upper four of it or of another.
     #[inline(always)]
-    pub(crate) fn are_whole(self) -> bool {
+    pub(crate) fn set_halves(self, halves: [&mut Half; 2], choice: u64) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => true,
-            _ => false,
+            // SAFETY: both say that there is AVX2.
+            Level::Avx512 | Level::Avx2 => unsafe { line_vectors::set_avx2(halves, choice, 0xFF) },
+            Level::Portable => generic::set(halves, choice, 0xFF),
+        }
+    }
+
+    /// [`test`](Self::test) of all lanes, likewise.
+    #[inline(always)]
+    pub(crate) fn test_halves(self, halves: [&Half; 2], choice: u64) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: both say that there is AVX2.
+            Level::Avx512 | Level::Avx2 => unsafe { line_vectors::test_avx2(halves, choice, 0xFF) },
+            Level::Portable => generic::test(halves, choice, 0xFF),
         }
     }
 
@@ -164,7 +160,7 @@ impl Lines {
             Level::Avx512 => unsafe { line_inline::avx512::set(line, choice) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::set(line, choice) },
+            Level::Avx2 => unsafe { line_inline::avx2::set(halves_mut(line), choice) },
             _ => self.run(line, choice, 0xFF, Self::set),
         }
     }
@@ -183,6 +179,28 @@ impl Lines {
         }
     }
 
+    /// [`set_halves`](Self::set_halves) for one key.
+    #[inline(always)]
+    pub(crate) fn set_halves_inline(self, halves: [&mut Half; 2], choice: u64) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: both say that there is AVX2.
+            Level::Avx512 | Level::Avx2 => unsafe { line_inline::avx2::set(halves, choice) },
+            Level::Portable => self.run(halves, choice, (), |way, halves, choice, ()| way.set_halves(halves, choice)),
+        }
+    }
+
+    /// [`test_halves`](Self::test_halves) for one key.
+    #[inline(always)]
+    pub(crate) fn test_halves_inline(self, halves: [&Half; 2], choice: u64) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: both say that there is AVX2.
+            Level::Avx512 | Level::Avx2 => unsafe { line_inline::avx2::test(halves, choice) },
+            Level::Portable => self.run(halves, choice, (), |way, halves, choice, ()| way.test_halves(halves, choice)),
+        }
+    }
+
     /// [`test`](Self::test) of all lanes for one key.
     #[inline(always)]
     pub(crate) fn test_inline(self, line: &Line, choice: u64) -> bool {
@@ -192,7 +210,7 @@ impl Lines {
             Level::Avx512 => unsafe { line_inline::avx512::test(line, choice) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::test(line, choice) },
+            Level::Avx2 => unsafe { line_inline::avx2::test(halves(line), choice) },
             _ => self.run(line, choice, 0xFF, Self::test),
         }
     }
@@ -224,62 +242,18 @@ impl Lines {
             Level::Portable => key_range::split(keys, bound, below, above),
         }
     }
+}
 
-    /// Sets for each key of the batch the bit of its choice in every lane of its line, and its ninth if there is one, and
-    /// says for how many keys one of them was not set. Takes whole groups of eight keys; those behind the last are left to
-    /// the caller. `None`, with nothing done, where eight keys at a time are no faster, or not all have their lines in the
-    /// table.
-    pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe {
-                match batch.ninth {
-                    None => avx512::set::<false>(table, batch),
-                    Some(_) => avx512::set::<true>(table, batch),
-                }
-            },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe {
-                match batch.ninth {
-                    None => avx2::set::<false>(table, batch),
-                    Some(_) => avx2::set::<true>(table, batch),
-                }
-            },
-            Level::Portable => {
-                let _ = (table, batch);
-                None
-            }
-        }
-    }
+#[inline(always)]
+fn halves(line: &Line) -> [&Half; 2] {
+    let [low, high] = line.as_chunks().0 else { unreachable!("64 bytes are twice 32") };
+    [low, high]
+}
 
-    /// Answers for each key of the batch whether the bit of its choice is set in every lane of its line, and its ninth if
-    /// there is one. Of whole groups, and false, with nothing done, as with [`set_batch`](Self::set_batch).
-    pub(crate) fn test_batch(self, table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe {
-                match batch.ninth {
-                    None => avx512::test::<false>(table, batch, answers),
-                    Some(_) => avx512::test::<true>(table, batch, answers),
-                }
-            },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe {
-                match batch.ninth {
-                    None => avx2::test::<false>(table, batch, answers),
-                    Some(_) => avx2::test::<true>(table, batch, answers),
-                }
-            },
-            Level::Portable => {
-                let _ = (table, batch, answers);
-                false
-            }
-        }
-    }
+#[inline(always)]
+fn halves_mut(line: &mut Line) -> [&mut Half; 2] {
+    let [low, high] = line.as_chunks_mut().0 else { unreachable!("64 bytes are twice 32") };
+    [low, high]
 }
 
 #[cfg(test)]
@@ -324,6 +298,28 @@ mod tests {
                 assert_eq!(way.test_lanes_inline(&before, choice, lanes), all, "{context}");
                 assert!(way.test_lanes_inline(&after, choice, lanes), "{context}");
                 if lanes == 0xFF {
+                    let both = |way: Lines, line: &mut Line, lower: &mut Line, inline: bool| {
+                        let ([low, _], [_, high]) = (halves_mut(lower), halves_mut(line));
+                        let all = if inline {
+                            way.test_halves_inline([low, high], choice)
+                        } else {
+                            way.run([&*low, &*high], choice, (), |way, halves, choice, ()| {
+                                way.test_halves(halves, choice)
+                            })
+                        };
+                        let new = if inline {
+                            way.set_halves_inline([low, high], choice)
+                        } else {
+                            way.run([low, high], choice, (), |way, halves, choice, ()| way.set_halves(halves, choice))
+                        };
+                        (all, new)
+                    };
+                    for inline in [false, true] {
+                        let (mut upper, mut lower) = (before, before);
+                        assert_eq!(both(way, &mut upper, &mut lower, inline), (all, !all), "{context}");
+                        assert_eq!((&lower[..32], &lower[32..]), (&after[..32], &before[32..]), "{context}");
+                        assert_eq!((&upper[..32], &upper[32..]), (&before[..32], &after[32..]), "{context}");
+                    }
                     let mut inline = before;
                     assert_eq!((way.set_inline(&mut inline, choice), inline), (!all, after), "{context}");
                     assert_eq!(way.test_inline(&before, choice), all, "{context}");

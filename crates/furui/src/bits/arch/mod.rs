@@ -23,8 +23,8 @@ mod words;
 mod x86_64;
 
 pub(crate) use key_range::{KeyRange, Pile, Room};
-pub(crate) use line_batch::{Ahead, LineBatch};
-pub(crate) use lines::{Line, Lines};
+pub(crate) use line_batch::LineBatch;
+pub(crate) use lines::{Half, Line, Lines};
 pub(crate) use striped_lines::StripedLines;
 pub(crate) use vectors::Vectors;
 pub(crate) use words::Words;

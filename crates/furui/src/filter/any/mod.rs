@@ -184,7 +184,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
             Self::Growing(filter) => Some(filter.rate()),
             _ if keys == 0 => None,
             Self::Bloom(filter) => Some(sizing::rate(filter.probes(), keys, filter.bits())),
-            Self::Blocked(filter) => BlockedBloom::expected_rate(keys, filter.lines(), filter.probes()),
+            Self::Blocked(filter) => Some(filter.expected_rate(keys)),
             Self::Counting(filter) => Some(sizing::rate(filter.probes(), keys, filter.counters() as u64)),
             Self::Ringed(filter) => filter.params().expected_rate(keys).ok(),
             Self::Quotient(filter) => Some(keys as f64 / (filter.last_fingerprint() as f64 + 1.0)),

@@ -7,20 +7,20 @@ use crate::bits::arch::{KeyRange, Line, Lines};
 use crate::bits::{Buffer, prefetch};
 use crate::hash::{HashSpec, KeyHash};
 use probing::Shape;
+use spread::Spread;
 
 mod probing;
 mod rate;
 mod sets;
 mod shared;
+mod spread;
 mod stored;
 
 pub use shared::SharedBlocked;
+pub use spread::MAX_BLOCKED_PROBES;
 
 /// The most lines there are: 1 TiB of them.
 const MAX_LINES: u64 = 1 << 34;
-
-/// The most probes of a [`BlockedBloom`]: one in each lane of two lines.
-pub const MAX_BLOCKED_PROBES: u32 = 16;
 
 /// The finest rate of a [`BlockedBloom`]. Lines that chance has given too many keys make ever more of the false
 /// positives: here it takes twice the bits of a [`Bloom`](super::Bloom) filter, and the sum that says so loses its digits
@@ -34,24 +34,28 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///       ┌──┬──┬──┬──┬──┬──┬──┬──┐                        ┌──┬──┬──┬──┬──┬──┬──┬──┐
 ///       │ ·│· │  ·│·│  │ ·│· │ ·│  a bit in each lane    │  │  │  │· │ ·│  │  │  │  in k - 8 lanes in a row
 ///       └──┴──┴──┴──┴──┴──┴──┴──┘                        └──┴──┴──┴──┴──┴──┴──┴──┘
+///        lower half    upper half
 ///  h · M ──► 6 bits a lane, and 3: which lane is first   h · M² ──► likewise
 /// ```
 ///
-/// With fewer than 8 probes they are in as many lanes in a row, from a random one on.
+/// With fewer than 8 probes they are in as many lanes in a row, from a random one on. With 8, keys may
+/// [straddle](Self::straddling): a quarter of them, told by two bits of h, have those of the lower half in the neighbour.
 ///
 /// **Rate.** [`expected_rate`](Self::expected_rate) is exact: bits lie closer in a line than in a whole filter, and some
 /// lines get more keys than others. That costs 6 % of space against a [`Bloom`](super::Bloom) filter at 1 %
-/// (10.10 bits a key for 9.59) and at 0.1 % (15.20 for 14.38). A ninth probe, in a second line, is worth much at rates from
-/// 0.1 % down: two lines seldom have too many keys at once.
+/// (10.10 bits a key for 9.59) and 8 % at 0.1 %, where keys straddle (15.49 for 14.38; 15.73 if they did not). Finer rates have
+/// more probes, in two lines: two lines seldom have too many keys at once.
 ///
-/// **Cost.** An insertion and a hit touch one line, or two neighbours; a miss, but for one in about a thousand, one. Eight
-/// lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are waited for at once: a key
-/// takes three quarters of the time that it takes alone in a cache, or nearly all of it, and a quarter in main memory. Of two
-/// lines the second costs as much as the first in a cache, for a ninth probe in a batch about half of that; in main memory
-/// it comes along with the first on some machines, and on others it costs as much again.
+/// **Cost.** An insertion and a hit touch one line, one and a quarter in the mean where keys straddle, or two neighbours; a
+/// miss, but for one in about a thousand, one less of two. Eight lanes of AVX-512, or four of AVX2, twice, do the rest. In
+/// batches the lines of many keys are waited for at once: a key takes three quarters of the time that it takes alone in a
+/// cache, or nearly all of it, and a quarter in main memory. Keys that straddle take a fifth more than those that do not; of
+/// two lines the second costs as much as the first in a cache, and in main memory it comes along with the first on some
+/// machines.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each
-/// lane. **Differs** in the second line: there a filter with more probes puts them in the same block.
+/// lane. **Differs** in the second line: there a filter with more probes puts them in the same block. That halves of lines are
+/// shared evens out how many keys they get.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -64,9 +68,9 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedBloom<M = Buffer> {
-    /// Lines of eight little-endian words; an even number of them if there are more than 8 probes.
+    /// Lines of eight little-endian words; an even number of them if keys have bits in two.
     table: M,
-    probes: u32,
+    spread: Spread,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
@@ -79,11 +83,27 @@ impl BlockedBloom {
     /// # Errors
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(lines: u64, probes: u32) -> Result<Self, ConfigError> {
-        check_parts(lines, probes)?;
+        let spread = Spread::of(probes).ok_or_else(|| {
+            ConfigError(format!("{probes} probes a key: a blocked filter makes from 1 to {MAX_BLOCKED_PROBES}"))
+        })?;
+        Self::spread(lines, spread)
+    }
+
+    /// A filter of `lines` lines of 512 bits with 8 probes a key, of which four are in the neighbour line for a quarter of
+    /// the keys.
+    ///
+    /// # Errors
+    /// If there is no such filter: the message says what could be.
+    pub fn straddling(lines: u64) -> Result<Self, ConfigError> {
+        Self::spread(lines, Spread::STRADDLING)
+    }
+
+    fn spread(lines: u64, spread: Spread) -> Result<Self, ConfigError> {
+        check_parts(lines, spread)?;
         let lines = usize::try_from(lines).map_err(|_| no_memory(usize::MAX, "lines of 64 bytes"))?;
         let table = lines.checked_mul(size_of::<Line>()).and_then(|bytes| Buffer::zeroed(bytes).ok());
         let table = table.ok_or_else(|| no_memory(lines, "lines of 64 bytes"))?;
-        Ok(Self { table, probes, capacity: 0, hash: HashSpec::default(), vectors: Lines::detect() })
+        Ok(Self { table, spread, capacity: 0, hash: HashSpec::default(), vectors: Lines::detect() })
     }
 
     /// The smallest filter that has the false-positive `rate` when it holds `keys` keys.
@@ -99,16 +119,10 @@ impl BlockedBloom {
                  another kind"
             )));
         }
-        let (lines, probes) = rate::least(keys, rate).ok_or_else(|| {
+        let (lines, spread) = rate::least(keys, rate).ok_or_else(|| {
             ConfigError(format!("{keys} keys at a rate of {rate}: more than the {MAX_LINES} lines a filter can have"))
         })?;
-        Ok(Self { capacity: keys, ..Self::from_parts(lines, probes)? })
-    }
-
-    /// The false-positive rate to be expected of `lines` lines when they hold `keys` keys, exactly: the mean over all
-    /// ways in which random keys can fall. `None` if there is no such filter.
-    pub fn expected_rate(keys: u64, lines: u64, probes: u32) -> Option<f64> {
-        check_parts(lines, probes).is_ok().then(|| rate::expected(keys, lines, probes))
+        Ok(Self { capacity: keys, ..Self::spread(lines, spread)? })
     }
 
     /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
@@ -120,23 +134,19 @@ impl BlockedBloom {
 
     /// The same filter, lent to any number of threads that insert at once.
     pub fn share(&mut self) -> SharedBlocked<'_> {
-        SharedBlocked::new(self.vectors, self.probes, self.table.as_chunks_mut().0)
+        SharedBlocked::new(self.vectors, self.spread, self.table.as_chunks_mut().0)
     }
 }
 
-/// Refuses numbers of lines and probes that no filter can have.
-fn check_parts(lines: u64, probes: u32) -> Result<(), ConfigError> {
+/// Refuses numbers of lines that no filter can have.
+fn check_parts(lines: u64, spread: Spread) -> Result<(), ConfigError> {
     if !(1..=MAX_LINES).contains(&lines) {
         return Err(ConfigError(format!("{lines} lines: a blocked filter has from 1 to {MAX_LINES}")));
     }
-    if !(1..=MAX_BLOCKED_PROBES).contains(&probes) {
+    if spread.is_of_pairs() && lines % 2 == 1 {
+        let probes = spread.probes();
         return Err(ConfigError(format!(
-            "{probes} probes a key: a blocked filter makes from 1 to {MAX_BLOCKED_PROBES}"
-        )));
-    }
-    if probes > 8 && lines % 2 == 1 {
-        return Err(ConfigError(format!(
-            "{lines} lines with {probes} probes a key: more than 8 probes are in two lines, so have an even number of lines"
+            "{lines} lines with {probes} probes a key in two of them: have an even number of lines"
         )));
     }
     Ok(())
@@ -150,7 +160,12 @@ impl<M> BlockedBloom<M> {
 
     /// How many bits belong to a key.
     pub fn probes(&self) -> u32 {
-        self.probes
+        self.spread.probes()
+    }
+
+    /// Whether a quarter of the keys have bits in two lines. With more than 8 probes all have.
+    pub fn straddles(&self) -> bool {
+        self.spread.straddles()
     }
 
     /// How many keys it was sized for; 0 if it was not sized for keys.
@@ -170,6 +185,12 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
         8 * self.table.len() as u64
     }
 
+    /// The false-positive rate to be expected when it holds `keys` keys, exactly: the mean over all ways in which random
+    /// keys can fall.
+    pub fn expected_rate(&self, keys: u64) -> f64 {
+        rate::expected(keys, self.lines(), self.spread)
+    }
+
     fn table(&self) -> &[Line] {
         self.table.as_chunks().0
     }
@@ -178,25 +199,25 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
 impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
     #[inline(always)]
     fn contains(&self, key: KeyHash) -> bool {
-        probing::contains(self.vectors, self.table(), self.probes, key)
+        probing::contains(self.vectors, self.table(), self.spread, key)
     }
 
     #[inline]
     fn fetch(&self, key: KeyHash) {
         let table = self.table();
-        prefetch(&table[Shape::whole(table.len(), self.probes).line(key)]);
+        prefetch(&table[Shape::whole(table.len(), self.spread).line(key)]);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         out.resize(keys.len(), false);
-        probing::contains_all(self.vectors, self.table(), Shape::whole(self.table().len(), self.probes), keys, out);
+        probing::contains_all(self.vectors, self.table(), Shape::whole(self.table().len(), self.spread), keys, out);
     }
 
     /// The mean over all lines of the product of the shares of bits set in the lanes that are probed, and over all lanes
     /// that can be the first. Cost: one pass over the lines.
     fn false_positive_rate(&self) -> f64 {
-        rate::standing(self.table(), self.probes)
+        rate::standing(self.table(), self.spread)
     }
 }
 
@@ -204,12 +225,12 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
     /// Never full.
     #[inline(always)]
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        Ok(probing::insert(self.vectors, self.table.as_chunks_mut().0, self.probes, key))
+        Ok(probing::insert(self.vectors, self.table.as_chunks_mut().0, self.spread, key))
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         let table = self.table.as_chunks_mut().0;
-        let shape = Shape::whole(table.len(), self.probes);
+        let shape = Shape::whole(table.len(), self.spread);
         Ok(probing::insert_all(self.vectors, table, shape, KeyRange::whole(keys)))
     }
 }
@@ -225,23 +246,23 @@ mod tests {
     #[test]
     fn every_set_of_instructions_makes_the_same_filter() {
         let (keys, others) = (keys(0, 3000), keys(1, 3000));
-        for probes in 1..=MAX_BLOCKED_PROBES {
+        for spread in Spread::all() {
             // One that fits a cache, and one whose lines are prefetched.
             for lines in [60, (8 << 20) / size_of::<Line>() as u64] {
-                let empty = BlockedBloom::from_parts(lines, probes).unwrap();
+                let empty = BlockedBloom::spread(lines, spread).unwrap();
                 let mut made = vec![];
                 for vectors in Lines::each() {
                     let (mut single, mut batched) = (BlockedBloom { vectors, ..empty.clone() }, empty.clone());
                     batched.vectors = vectors;
                     let new = keys.iter().filter(|&&key| single.insert(key).unwrap()).count() as u64;
                     assert_eq!(batched.insert_all(&keys).unwrap(), new);
-                    assert!(batched.table == single.table, "{vectors:?}, {probes} probes");
+                    assert!(batched.table == single.table, "{vectors:?}, {spread:?}");
                     let mut answers = vec![];
                     single.contains_all(&others, &mut answers);
                     assert!(others.iter().zip(&answers).all(|(&key, &answer)| single.contains(key) == answer));
                     made.push((single.table, new, answers));
                 }
-                assert!(made.iter().all(|one| one == &made[0]), "{probes} probes");
+                assert!(made.iter().all(|one| one == &made[0]), "{spread:?}");
             }
         }
     }
@@ -251,12 +272,14 @@ mod tests {
         const KEYS: u64 = 20_000;
         const TRIALS: u64 = 400_000;
         let asked = keys(1, TRIALS);
-        for (lines, probes) in [(400, 8), (400, 5), (390, 7), (340, 3), (390, 1), (450, 9), (500, 10), (420, 16)] {
-            let expected = BlockedBloom::expected_rate(KEYS, lines, probes).unwrap();
+        let parts = [(400, 8), (400, 5), (390, 7), (340, 3), (390, 1), (450, 9), (500, 10), (420, 16)];
+        let parts = parts.map(|(lines, probes)| BlockedBloom::from_parts(lines, probes).unwrap());
+        for empty in parts.into_iter().chain([400, 600].map(|lines| BlockedBloom::straddling(lines).unwrap())) {
+            let (lines, spread, expected) = (empty.lines(), empty.spread, empty.expected_rate(KEYS));
             // Several fillings, since one differs from the mean of all by more than its questions do.
             let (mut rates, mut hits) = (vec![], 0);
             for filling in 0..8 {
-                let mut filter = BlockedBloom::from_parts(lines, probes).unwrap();
+                let mut filter = empty.clone();
                 filter.insert_all(&keys(2 + filling, KEYS)).unwrap();
                 let mut answers = vec![];
                 filter.contains_all(&asked[..TRIALS as usize / 8], &mut answers);
@@ -265,10 +288,13 @@ mod tests {
             }
             let mean = rates.iter().sum::<f64>() / 8.0;
             let sigma = (rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / 7.0 / 8.0).sqrt();
-            assert!((mean - expected).abs() < 4.0 * sigma, "{lines}, {probes}: {mean} ± {sigma}, {expected} expected");
+            assert!(
+                (mean - expected).abs() < 4.0 * sigma,
+                "{lines}, {spread:?}: {mean} ± {sigma}, {expected} expected"
+            );
             let trials = TRIALS as f64;
             let (hits, likely) = (hits as f64, mean * trials);
-            assert!((hits - likely).abs() < 3.0 * likely.sqrt(), "{lines}, {probes}: {hits} hits, {likely} expected");
+            assert!((hits - likely).abs() < 3.0 * likely.sqrt(), "{lines}, {spread:?}: {hits} hits, {likely} expected");
         }
     }
 }

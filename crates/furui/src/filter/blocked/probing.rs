@@ -1,14 +1,12 @@
 //! The bits of keys, tested and set: the loops in which a blocked filter spends its time.
 
-use crate::bits::arch::{Ahead, KeyRange, Line, LineBatch, Lines, prefetch_at};
+use super::spread::Spread;
+use crate::bits::arch::{Half, KeyRange, Line, LineBatch, Lines, prefetch_at};
 use crate::bits::scale;
 use crate::hash::KeyHash;
 
 /// As of the probes of other filters.
 const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
-
-/// How many groups of eight keys ahead a batch asks for the lines of a group.
-const AHEAD: usize = 12;
 
 /// Which lines keys belong to.
 #[derive(Clone, Copy)]
@@ -17,12 +15,12 @@ pub(super) struct Shape {
     pub(super) lines: usize,
     /// The number of the first line of the table at hand.
     pub(super) first: usize,
-    pub(super) probes: u32,
+    pub(super) spread: Spread,
 }
 
 impl Shape {
-    pub(super) fn whole(lines: usize, probes: u32) -> Self {
-        Self { lines, first: 0, probes }
+    pub(super) fn whole(lines: usize, spread: Spread) -> Self {
+        Self { lines, first: 0, spread }
     }
 
     /// The index of the key's line in the table at hand.
@@ -31,18 +29,25 @@ impl Shape {
         scale(key.get(), self.lines).wrapping_sub(self.first)
     }
 
-    fn batch(self, vectors: Lines, keys: KeyRange<'_>) -> LineBatch<'_> {
-        let Self { lines, first, probes } = self;
-        let ninth = (probes == 9).then_some(MULTIPLIER.wrapping_mul(MULTIPLIER));
-        LineBatch { keys, lines, first, multiplier: MULTIPLIER, ninth, ahead: vectors.ahead(lines) }
+    /// The keys as a batch, if they have bits in eight lanes.
+    fn batch(self, keys: KeyRange<'_>, ahead: usize) -> Option<LineBatch<'_>> {
+        let Self { lines, first, spread } = self;
+        let straddle = spread.straddles();
+        (spread.probes() == 8).then_some(LineBatch { keys, lines, first, multiplier: MULTIPLIER, straddle, ahead })
     }
 }
 
-/// The ways to probe, told apart once for a whole batch.
-const LESS: u32 = 0;
-const EIGHT: u32 = 1;
-const NINE: u32 = 2;
-const MORE: u32 = 3;
+/// What chooses the bits in the key's line.
+#[inline(always)]
+fn choice(key: KeyHash) -> u64 {
+    key.get().wrapping_mul(MULTIPLIER)
+}
+
+/// What chooses the bits in the other line of the pair.
+#[inline(always)]
+fn buddy_choice(key: KeyHash) -> u64 {
+    key.get().wrapping_mul(MULTIPLIER.wrapping_mul(MULTIPLIER))
+}
 
 /// The lanes of the first `count`, turned by three bits of the word that chooses the bits.
 #[inline(always)]
@@ -50,166 +55,113 @@ fn window(count: u32, choice: u64) -> u8 {
     ((1u32 << count) - 1).to_le_bytes()[0].rotate_left((choice >> 13) as u32 & 7)
 }
 
+/// The line of the lower lanes of a key that may straddle.
 #[inline(always)]
-fn own(shape: Shape, way: u32, key: KeyHash) -> (u64, u8) {
-    let choice = key.get().wrapping_mul(MULTIPLIER);
-    (choice, if way == LESS { window(shape.probes, choice) } else { 0xFF })
+fn lower(line: usize, key: KeyHash) -> usize {
+    line ^ (key.get() >> 6 & key.get() >> 7 & 1) as usize
 }
 
-/// What chooses the bits in the neighbour of the key's line.
+/// The halves of lines that have the bits of a key that may straddle.
 #[inline(always)]
-fn buddy_choice(key: KeyHash) -> u64 {
-    key.get().wrapping_mul(MULTIPLIER.wrapping_mul(MULTIPLIER))
-}
-
-/// What is asked of the neighbour.
-#[inline(always)]
-fn buddy(shape: Shape, key: KeyHash) -> (u64, u8) {
-    let choice = buddy_choice(key);
-    (choice, window(shape.probes - 8, choice))
-}
-
-/// What is asked of the neighbour by nine probes: one bit, of a word. That takes no vector.
-#[inline(always)]
-fn ninth(key: KeyHash) -> (usize, u64) {
-    let choice = buddy_choice(key);
-    let lane = choice >> 13 & 7;
-    (lane as usize, 1 << (choice >> (16 + 6 * lane) & 63))
+fn halves(table: &[Line], line: usize, key: KeyHash) -> [&Half; 2] {
+    let halves = table.as_flattened().as_chunks().0;
+    [&halves[2 * lower(line, key)], &halves[2 * line + 1]]
 }
 
 #[inline(always)]
-fn test_ninth(line: &Line, key: KeyHash) -> bool {
-    let (lane, bit) = ninth(key);
-    u64::from_le_bytes(line.as_chunks().0[lane]) & bit != 0
+fn halves_mut(table: &mut [Line], line: usize, key: KeyHash) -> [&mut Half; 2] {
+    let halves = table.as_flattened_mut().as_chunks_mut().0;
+    halves
+        .get_disjoint_mut([2 * lower(line, key), 2 * line + 1])
+        .expect("an even and an odd one, of lines in the table")
 }
 
 #[inline(always)]
-fn set_ninth(line: &mut Line, key: KeyHash) -> bool {
-    let (lane, bit) = ninth(key);
-    let word = &mut line.as_chunks_mut().0[lane];
-    let old = u64::from_le_bytes(*word);
-    *word = (old | bit).to_le_bytes();
-    old & bit == 0
-}
-
-#[inline(always)]
-fn test<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
-    let line = shape.line(key);
-    let (choice, lanes) = own(shape, WAY, key);
-    let all = vectors.test(&table[line], choice, lanes);
-    match WAY {
-        NINE => all && test_ninth(&table[line ^ 1], key),
-        MORE => {
-            all && {
-                let (choice, lanes) = buddy(shape, key);
-                vectors.test(&table[line ^ 1], choice, lanes)
-            }
-        }
-        _ => all,
+fn test(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
+    let (line, choice, probes) = (shape.line(key), choice(key), shape.spread.probes());
+    if shape.spread.straddles() {
+        return vectors.test_halves(halves(table, line, key), choice);
     }
+    let own = if probes < 8 { window(probes, choice) } else { 0xFF };
+    vectors.test(&table[line], choice, own)
+        && (probes <= 8 || {
+            let choice = buddy_choice(key);
+            vectors.test(&table[line ^ 1], choice, window(probes - 8, choice))
+        })
 }
 
 #[inline(always)]
-fn set<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash) -> bool {
-    let line = shape.line(key);
-    let (choice, lanes) = own(shape, WAY, key);
-    let new = vectors.set(&mut table[line], choice, lanes);
-    match WAY {
-        NINE => new | set_ninth(&mut table[line ^ 1], key),
-        MORE => {
-            let (choice, lanes) = buddy(shape, key);
-            new | vectors.set(&mut table[line ^ 1], choice, lanes)
-        }
-        _ => new,
+fn set(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash) -> bool {
+    let (line, choice, probes) = (shape.line(key), choice(key), shape.spread.probes());
+    if shape.spread.straddles() {
+        return vectors.set_halves(halves_mut(table, line, key), choice);
     }
+    let own = if probes < 8 { window(probes, choice) } else { 0xFF };
+    let new = vectors.set(&mut table[line], choice, own);
+    if probes <= 8 {
+        return new;
+    }
+    let choice = buddy_choice(key);
+    new | vectors.set(&mut table[line ^ 1], choice, window(probes - 8, choice))
 }
 
 /// Whether all bits of `key` are set.
 #[inline(always)]
-pub(super) fn contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> bool {
-    if !vectors.inlines() {
-        return call_contains(vectors, table, probes, key);
+pub(super) fn contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
+    // Two lines take so long that a call matters little, and the loops of the others stay small.
+    if !vectors.inlines() || spread.probes() > 8 {
+        return call_contains(vectors, table, spread, key);
     }
-    let shape = Shape::whole(table.len(), probes);
-    let line = shape.line(key);
-    // First, and by itself: a compiler makes a loop of its own of it.
+    let (line, choice, probes) = (Shape::whole(table.len(), spread).line(key), choice(key), spread.probes());
+    // First, and each by itself: a compiler makes a loop of its own of it.
     if probes == 8 {
-        return vectors.test_inline(&table[line], own(shape, EIGHT, key).0);
-    }
-    if probes < 8 {
-        let (choice, lanes) = own(shape, LESS, key);
-        return vectors.test_lanes_inline(&table[line], choice, lanes);
-    }
-    vectors.test_inline(&table[line], own(shape, EIGHT, key).0)
-        && if probes == 9 {
-            test_ninth(&table[line ^ 1], key)
+        return if spread.straddles() {
+            vectors.test_halves_inline(halves(table, line, key), choice)
         } else {
-            let (choice, lanes) = buddy(shape, key);
-            vectors.test_lanes_inline(&table[line ^ 1], choice, lanes)
-        }
+            vectors.test_inline(&table[line], choice)
+        };
+    }
+    vectors.test_lanes_inline(&table[line], choice, window(probes, choice))
 }
 
 /// [`contains`] as a call into vector code.
 #[inline(never)]
-fn call_contains(vectors: Lines, table: &[Line], probes: u32, key: KeyHash) -> bool {
+fn call_contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
     vectors.run(
         table,
-        probes,
+        spread,
         key,
         #[inline(always)]
-        |vectors, table, probes, key| {
-            let shape = Shape::whole(table.len(), probes);
-            match probes {
-                ..8 => test::<LESS>(vectors, table, shape, key),
-                8 => test::<EIGHT>(vectors, table, shape, key),
-                9 => test::<NINE>(vectors, table, shape, key),
-                _ => test::<MORE>(vectors, table, shape, key),
-            }
-        },
+        |vectors, table, spread, key| test(vectors, table, Shape::whole(table.len(), spread), key),
     )
 }
 
 /// Sets all bits of `key`. True if one was not set.
 #[inline(always)]
-pub(super) fn insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) -> bool {
-    if !vectors.inlines() {
-        return call_insert(vectors, table, probes, key);
+pub(super) fn insert(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
+    if !vectors.inlines() || spread.probes() > 8 {
+        return call_insert(vectors, table, spread, key);
     }
-    let shape = Shape::whole(table.len(), probes);
-    let line = shape.line(key);
+    let (line, choice, probes) = (Shape::whole(table.len(), spread).line(key), choice(key), spread.probes());
     if probes == 8 {
-        return vectors.set_inline(&mut table[line], own(shape, EIGHT, key).0);
+        return if spread.straddles() {
+            vectors.set_halves_inline(halves_mut(table, line, key), choice)
+        } else {
+            vectors.set_inline(&mut table[line], choice)
+        };
     }
-    if probes < 8 {
-        let (choice, lanes) = own(shape, LESS, key);
-        return vectors.set_lanes_inline(&mut table[line], choice, lanes);
-    }
-    let new = vectors.set_inline(&mut table[line], own(shape, EIGHT, key).0);
-    if probes == 9 && !vectors.are_whole() {
-        return new | set_ninth(&mut table[line ^ 1], key);
-    }
-    // Of nine probes too where a whole line is stored sooner than a word of one.
-    let (choice, lanes) = buddy(shape, key);
-    new | vectors.set_lanes_inline(&mut table[line ^ 1], choice, lanes)
+    vectors.set_lanes_inline(&mut table[line], choice, window(probes, choice))
 }
 
 /// [`insert`], likewise.
 #[inline(never)]
-fn call_insert(vectors: Lines, table: &mut [Line], probes: u32, key: KeyHash) -> bool {
+fn call_insert(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
     vectors.run(
         table,
-        probes,
+        spread,
         key,
         #[inline(always)]
-        |vectors, table, probes, key| {
-            let shape = Shape::whole(table.len(), probes);
-            match probes {
-                ..8 => set::<LESS>(vectors, table, shape, key),
-                8 => set::<EIGHT>(vectors, table, shape, key),
-                9 => set::<NINE>(vectors, table, shape, key),
-                _ => set::<MORE>(vectors, table, shape, key),
-            }
-        },
+        |vectors, table, spread, key| set(vectors, table, Shape::whole(table.len(), spread), key),
     )
 }
 
@@ -221,15 +173,16 @@ pub(super) fn contains_all(
     mut keys: &[KeyHash],
     mut answers: &mut [bool],
 ) {
-    if matches!(shape.probes, 8 | 9) && vectors.test_batch(table, shape.batch(vectors, KeyRange::whole(keys)), answers)
+    if let Some(batch) = shape.batch(KeyRange::whole(keys), vectors.ahead_of_lookups(shape.lines))
+        && vectors.test_batch(table, batch, answers)
     {
         (keys, answers) = (keys.as_chunks::<8>().1, answers.as_chunks_mut::<8>().1);
     }
-    match shape.probes {
-        ..8 => test_all::<LESS>(vectors, table, shape, keys, answers),
-        8 => test_all::<EIGHT>(vectors, table, shape, keys, answers),
-        9 => test_all::<NINE>(vectors, table, shape, keys, answers),
-        _ => test_all::<MORE>(vectors, table, shape, keys, answers),
+    match shape.spread.probes() {
+        _ if shape.spread.straddles() => test_all::<STRADDLING>(vectors, table, shape, keys, answers),
+        ..8 => test_all::<LANES>(vectors, table, shape, keys, answers),
+        8 => test_all::<LINE>(vectors, table, shape, keys, answers),
+        _ => test_all::<PAIR>(vectors, table, shape, keys, answers),
     }
 }
 
@@ -237,82 +190,103 @@ pub(super) fn contains_all(
 pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, range: KeyRange<'_>) -> u64 {
     let mut keys = range.keys();
     let mut new = 0;
-    if matches!(shape.probes, 8 | 9)
-        && keys.len() >= 8
-        && let Some(new_of_eights) = vectors.set_batch(table, shape.batch(vectors, range))
+    if keys.len() >= 8
+        && let Some(batch) = shape.batch(range, vectors.ahead(shape.lines))
+        && let Some(new_of_eights) = vectors.set_batch(table, batch)
     {
         (keys, new) = (keys.as_chunks::<8>().1, new_of_eights);
     }
-    new + match shape.probes {
-        ..8 => set_all::<LESS>(vectors, table, shape, keys),
-        8 => set_all::<EIGHT>(vectors, table, shape, keys),
-        9 => set_all::<NINE>(vectors, table, shape, keys),
-        _ => set_all::<MORE>(vectors, table, shape, keys),
+    new + match shape.spread.probes() {
+        _ if shape.spread.straddles() => set_all::<STRADDLING>(vectors, table, shape, keys),
+        ..8 => set_all::<LANES>(vectors, table, shape, keys),
+        8 => set_all::<LINE>(vectors, table, shape, keys),
+        _ => set_all::<PAIR>(vectors, table, shape, keys),
+    }
+}
+
+// The spreads, told apart once for a whole batch. Each loop below becomes a function of its own for each, small enough to
+// keep in registers what it needs.
+const LANES: u32 = 0;
+const LINE: u32 = 1;
+const STRADDLING: u32 = 2;
+const PAIR: u32 = 3;
+
+/// The same shape, of which the compiler knows what was told.
+#[inline(always)]
+fn told<const SPREAD: u32>(shape: Shape) -> Shape {
+    match SPREAD {
+        LINE => Shape { spread: Spread::LINE, ..shape },
+        STRADDLING => Shape { spread: Spread::STRADDLING, ..shape },
+        _ => shape,
     }
 }
 
 /// Asks for the lines of eight keys.
 #[inline(always)]
-fn fetch<const WAY: u32>(table: &[Line], shape: Shape, eight: &[KeyHash; 8]) {
+fn fetch<const SPREAD: u32>(table: &[Line], shape: Shape, eight: &[KeyHash; 8]) {
     for &key in eight {
         let line = shape.line(key);
-        prefetch_at(table.as_flattened(), line.wrapping_mul(size_of::<Line>()));
-        if WAY >= NINE {
-            prefetch_at(table.as_flattened(), (line ^ 1).wrapping_mul(size_of::<Line>()));
+        let fetch = |line: usize| prefetch_at(table.as_flattened(), line.wrapping_mul(size_of::<Line>()));
+        fetch(line);
+        match SPREAD {
+            STRADDLING => fetch(lower(line, key)),
+            PAIR => fetch(line ^ 1),
+            _ => {}
         }
     }
 }
 
-// Each loop below becomes a function of its own for each way, small enough to keep in registers what it needs.
-
-fn test_all<const WAY: u32>(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
+fn test_all<const SPREAD: u32>(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
     vectors.run(
         (table, shape),
         keys,
         answers,
         #[inline(always)]
         |vectors, (table, shape), keys, answers| {
+            let shape = told::<SPREAD>(shape);
             let (eights, rest) = keys.as_chunks::<8>();
             let (eight_answers, rest_answers) = answers.as_chunks_mut::<8>();
-            let far = vectors.ahead(shape.lines) != Ahead::Nothing;
-            if far {
-                eights.iter().take(AHEAD).for_each(|eight| fetch::<WAY>(table, shape, eight));
-            }
+            let ahead = vectors.ahead_of_lookups(shape.lines);
+            eights.iter().take(ahead).for_each(|eight| fetch::<SPREAD>(table, shape, eight));
             for (index, (eight, answers)) in eights.iter().zip(eight_answers).enumerate() {
-                if far && let Some(soon) = eights.get(index + AHEAD) {
-                    fetch::<WAY>(table, shape, soon);
+                if ahead > 0
+                    && let Some(soon) = eights.get(index + ahead)
+                {
+                    fetch::<SPREAD>(table, shape, soon);
                 }
                 for (&key, answer) in eight.iter().zip(answers) {
-                    *answer = test::<WAY>(vectors, table, shape, key);
+                    *answer = test(vectors, table, shape, key);
                 }
             }
             for (&key, answer) in rest.iter().zip(rest_answers) {
-                *answer = test::<WAY>(vectors, table, shape, key);
+                *answer = test(vectors, table, shape, key);
             }
         },
     );
 }
 
-fn set_all<const WAY: u32>(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
+fn set_all<const SPREAD: u32>(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -> u64 {
     vectors.run(
         table,
         shape,
         keys,
         #[inline(always)]
         |vectors, table, shape, keys| {
+            let shape = told::<SPREAD>(shape);
             let (eights, rest) = keys.as_chunks::<8>();
-            eights.iter().take(AHEAD).for_each(|eight| fetch::<WAY>(table, shape, eight));
+            let ahead = vectors.ahead(shape.lines);
+            eights.iter().take(ahead).for_each(|eight| fetch::<SPREAD>(table, shape, eight));
             let mut new = 0;
             for (index, eight) in eights.iter().enumerate() {
-                if let Some(soon) = eights.get(index + AHEAD) {
-                    fetch::<WAY>(table, shape, soon);
+                if let Some(soon) = eights.get(index + ahead) {
+                    fetch::<SPREAD>(table, shape, soon);
                 }
                 for &key in eight {
-                    new += u64::from(set::<WAY>(vectors, table, shape, key));
+                    new += u64::from(set(vectors, table, shape, key));
                 }
             }
             for &key in rest {
-                new += u64::from(set::<WAY>(vectors, table, shape, key));
+                new += u64::from(set(vectors, table, shape, key));
             }
             new
         },

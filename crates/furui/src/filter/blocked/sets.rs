@@ -39,8 +39,13 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
         if self.lines() != other.lines() {
             return differ("lines", self.lines(), other.lines());
         }
-        if self.probes != other.probes {
-            return differ("probes a key", self.probes.into(), other.probes.into());
+        if self.probes() != other.probes() {
+            return differ("probes a key", self.probes().into(), other.probes().into());
+        }
+        if self.spread != other.spread {
+            return Err(Mismatch(
+                "keys straddle lines in one filter and not in the other: build one of them again like the other".into(),
+            ));
         }
         if self.hash != other.hash {
             return Err(Mismatch(format!(
@@ -53,8 +58,8 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
 
     fn marking(&self) -> Marking {
         // The bits of a key lie in a line, or in a pair of lines.
-        let blocks = if self.probes > 8 { self.lines() / 2 } else { self.lines() };
-        Marking::of_blocks(self.bits(), blocks, self.probes)
+        let blocks = if self.spread.is_of_pairs() { self.lines() / 2 } else { self.lines() };
+        Marking::of_blocks(self.bits(), blocks, self.probes())
     }
 }
 

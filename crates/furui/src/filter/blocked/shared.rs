@@ -3,6 +3,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::probing::{self, Shape};
+use super::spread::Spread;
 use crate::bits::arch::{KeyRange, Line, Lines, Pile, StripedLines};
 use crate::bits::{least_of, scale};
 use crate::hash::KeyHash;
@@ -61,7 +62,7 @@ pub struct SharedBlocked<'a> {
     table: StripedLines<'a>,
     regions: Vec<Region>,
     lines: usize,
-    probes: u32,
+    spread: Spread,
     vectors: Lines,
 }
 
@@ -73,11 +74,11 @@ struct Region {
 }
 
 impl<'a> SharedBlocked<'a> {
-    pub(super) fn new(vectors: Lines, probes: u32, table: &'a mut [Line]) -> Self {
-        Self::cut(vectors, probes, table, *REGIONS)
+    pub(super) fn new(vectors: Lines, spread: Spread, table: &'a mut [Line]) -> Self {
+        Self::cut(vectors, spread, table, *REGIONS)
     }
 
-    fn cut(vectors: Lines, probes: u32, table: &'a mut [Line], regions: usize) -> Self {
+    fn cut(vectors: Lines, spread: Spread, table: &'a mut [Line], regions: usize) -> Self {
         let lines = table.len();
         // Two by two, since a key may belong to a pair.
         let table = StripedLines::new(table, lines.div_ceil(regions * STRIPES).next_multiple_of(2));
@@ -88,7 +89,7 @@ impl<'a> SharedBlocked<'a> {
             let most = if end == stripes { u64::MAX } else { least(end) - 1 };
             Region { stripes: first..end, ends: [least(first), most] }
         });
-        Self { regions: regions.collect(), table, lines, probes, vectors }
+        Self { regions: regions.collect(), table, lines, spread, vectors }
     }
 
     /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert a key at once,
@@ -174,7 +175,7 @@ impl<'a> SharedBlocked<'a> {
 
     /// The shape of a table that begins with this stripe.
     fn shape(&self, stripe: usize) -> Shape {
-        Shape { lines: self.lines, first: stripe * self.table.stripe_lines(), probes: self.probes }
+        Shape { lines: self.lines, first: stripe * self.table.stripe_lines(), spread: self.spread }
     }
 }
 
@@ -187,18 +188,22 @@ mod tests {
     #[test]
     fn threads_make_the_filter_that_one_thread_makes() {
         let keys: Vec<KeyHash> = (0..20_000u64).map(|i| crate::HashSpec::default().hash(&i.to_le_bytes())).collect();
-        for (lines, probes) in [(1, 8), (3, 5), (2, 12), (130, 8), (400, 9), (400, 10), (401, 3)] {
-            let mut alone = BlockedBloom::from_parts(lines, probes).unwrap();
+        let parts = [(1, 8), (3, 5), (2, 12), (130, 8), (400, 9), (400, 10), (401, 3)];
+        let parts = parts.map(|(lines, probes)| BlockedBloom::from_parts(lines, probes).unwrap());
+        let straddling = [2, 40, 402].map(|lines| BlockedBloom::straddling(lines).unwrap());
+        for empty in parts.into_iter().chain(straddling) {
+            let (lines, spread) = (empty.lines(), empty.spread);
+            let mut alone = empty.clone();
             let new = alone.insert_all(&keys).unwrap();
 
             for (vectors, regions) in Lines::each().flat_map(|vectors| (1..=MAX_REGIONS).map(move |i| (vectors, i))) {
-                let mut filter = BlockedBloom { vectors, ..BlockedBloom::from_parts(lines, probes).unwrap() };
-                let shared = SharedBlocked::cut(vectors, probes, filter.table.as_chunks_mut().0, regions);
+                let mut filter = BlockedBloom { vectors, ..empty.clone() };
+                let shared = SharedBlocked::cut(vectors, spread, filter.table.as_chunks_mut().0, regions);
                 assert_eq!(shared.insert_all(&keys), new, "one thread, in order within a region");
-                assert!(filter.table == alone.table, "{vectors:?}, {regions}, {lines}, {probes}");
+                assert!(filter.table == alone.table, "{vectors:?}, {regions}, {lines}, {spread:?}");
             }
 
-            let mut filter = BlockedBloom::from_parts(lines, probes).unwrap();
+            let mut filter = empty;
             let shared = filter.share();
             let told: u64 = std::thread::scope(|scope| {
                 let batches = scope.spawn(|| shared.insert_all(&keys[..15_000]));
@@ -208,7 +213,7 @@ mod tests {
             });
             assert!(keys.iter().all(|&key| shared.contains(key)));
             assert!((1..=keys.len() as u64).contains(&told), "no key is new twice");
-            assert_eq!(filter, alone, "{lines}, {probes}");
+            assert_eq!(filter, alone, "{lines}, {spread:?}");
         }
     }
 }

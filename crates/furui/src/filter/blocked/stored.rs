@@ -1,6 +1,7 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 
+use super::spread::Spread;
 use super::{BlockedBloom, check_parts};
 use crate::bits::arch::{Line, Lines};
 use crate::filter::file::{BITS, META, Source, Stored, Writer};
@@ -14,7 +15,8 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.lines().to_le_bytes());
         put(&mut meta, 8, self.capacity.to_le_bytes());
-        put(&mut meta, 16, self.probes.to_le_bytes());
+        put(&mut meta, 16, self.probes().to_le_bytes());
+        put(&mut meta, 20, u32::from(self.straddles()).to_le_bytes());
         out.section(META, Align::Line)?;
         out.write_all(&meta)?;
         out.section(BITS, Align::Line)?;
@@ -24,11 +26,16 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;
-        let (lines, capacity, probes) = (u64_at(&meta, 0), u64_at(&meta, 8), u32_at(&meta, 16));
-        if check_parts(lines, probes).is_err() || meta[20..].iter().any(|&byte| byte != 0) {
-            return Err(source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"));
-        }
+        let (lines, capacity) = (u64_at(&meta, 0), u64_at(&meta, 8));
+        let spread = match (u32_at(&meta, 16), u32_at(&meta, 20)) {
+            (probes, 0) => Spread::of(probes),
+            (8, 1) => Some(Spread::STRADDLING),
+            _ => None,
+        };
+        let spread = spread.filter(|&spread| check_parts(lines, spread).is_ok() && meta[24..] == [0; 8]);
+        let spread = spread
+            .ok_or_else(|| source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"))?;
         let table = source.table(BITS, lines * size_of::<Line>() as u64)?;
-        Ok(Self { table, probes, capacity, hash: source.envelope().hash(), vectors: Lines::detect() })
+        Ok(Self { table, spread, capacity, hash: source.envelope().hash(), vectors: Lines::detect() })
     }
 }

@@ -1,4 +1,4 @@
-//! Many keys at once, with a bit in every lane of their lines, and perhaps a ninth in the neighbour line.
+//! Many keys at once, with a bit in every lane of their lines, or of halves of a line and its neighbour.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "lines are asked for before it is known whether there are such")
@@ -7,24 +7,26 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_mm_prefetch;
 
-use super::KeyRange;
-#[cfg(target_arch = "x86_64")]
-use super::Line;
+use super::lines::Level;
+use super::{KeyRange, Line, Lines};
 #[cfg(target_arch = "x86_64")]
 use crate::bits::scale;
 #[cfg(target_arch = "x86_64")]
 use crate::hash::KeyHash;
 
 #[cfg(target_arch = "x86_64")]
-pub(super) mod avx2;
+mod avx2;
 #[cfg(target_arch = "x86_64")]
-pub(super) mod avx512;
+mod avx512;
 #[cfg(test)]
 mod tests;
 
-/// How many groups of eight keys ahead a batch asks for the lines of a group.
+/// Tables of up to so many lines are in a cache.
+const CACHED: usize = (4 << 20) / size_of::<Line>();
+
+/// Tables of up to so many are in a near one.
 #[cfg(target_arch = "x86_64")]
-const AHEAD: usize = 12;
+const NEAR: usize = (256 << 10) / size_of::<Line>();
 
 /// Keys, and where their bits are in a table of n `lines`, or in a part of it that begins with the line of number
 /// `first`: those of a key h in line a = ⌊h · n / 2⁶⁴⌋, chosen by h · `multiplier`.
@@ -35,34 +37,84 @@ pub(crate) struct LineBatch<'a> {
     pub(crate) lines: usize,
     pub(crate) first: usize,
     pub(crate) multiplier: u64,
-    /// What chooses a ninth bit, in line a ⊕ 1, if there is one: of h · `ninth`, bits 13 to 15 say in which lane.
-    pub(crate) ninth: Option<u64>,
-    /// What lookups prefetch. Insertions always do, all that they touch.
-    pub(crate) ahead: Ahead,
+    /// Whether keys straddle: the lower four lanes of those with ⌊h / 2⁶⌋ mod 4 = 3 are those of line a ⊕ 1.
+    pub(crate) straddle: bool,
+    /// How many groups of eight keys ahead the lines of a group are asked for: of none with 0.
+    pub(crate) ahead: usize,
 }
 
-/// What a batch asks for ahead of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(target_arch = "x86_64"),
-    allow(dead_code, reason = "only vector code asks for lines without neighbours")
-)]
-pub(crate) enum Ahead {
-    /// In a near cache the processor overlaps loads by itself.
-    Nothing,
-    /// The lines of the keys, without neighbours.
-    Own,
-    /// The neighbours too, where there are ninth bits.
-    Pair,
+impl Lines {
+    /// How many groups of eight keys ahead a batch of insertions into so many lines asks for those of a group: from a cache
+    /// they come soon, and are not to drive each other out of the nearest one.
+    pub(crate) fn ahead(self, lines: usize) -> usize {
+        if lines > CACHED { 12 } else { 3 }
+    }
+
+    /// The same for lookups, or 0 where a processor that sees many keys at once overlaps the loads by itself. The more
+    /// instructions a key takes, the fewer it sees.
+    pub(crate) fn ahead_of_lookups(self, lines: usize) -> usize {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 if lines <= NEAR => 0,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => self.ahead(lines),
+            _ if lines <= CACHED => 0,
+            _ => self.ahead(lines),
+        }
+    }
+
+    /// Sets for each key of the batch the bit of its choice in every lane of its line, or halves of lines, and says for how
+    /// many keys one of them was not set. Takes whole groups of eight keys; those behind the last are left to
+    /// the caller. `None`, with nothing done, where eight keys at a time are no faster, or not all have their lines in the
+    /// table.
+    pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 if !batch.straddle => unsafe { avx512::set(table, batch) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: both say that the instructions exist.
+            Level::Avx512 | Level::Avx2 => unsafe {
+                if batch.straddle { avx2::set::<true>(table, batch) } else { avx2::set::<false>(table, batch) }
+            },
+            Level::Portable => {
+                let _ = (table, batch);
+                None
+            }
+        }
+    }
+
+    /// Answers for each key of the batch whether the bit of its choice is set in every lane of its line, or halves of lines.
+    /// Of whole groups, and false, with nothing done, as with [`set_batch`](Self::set_batch).
+    pub(crate) fn test_batch(self, table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 if !batch.straddle => unsafe { avx512::test(table, batch, answers) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: both say that the instructions exist.
+            Level::Avx512 | Level::Avx2 => unsafe {
+                if batch.straddle {
+                    avx2::test::<true>(table, batch, answers)
+                } else {
+                    avx2::test::<false>(table, batch, answers)
+                }
+            },
+            Level::Portable => {
+                let _ = (table, batch, answers);
+                false
+            }
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 impl LineBatch<'_> {
     /// Whether all keys have their lines in the table, since those with the least and with the greatest hash there can be
-    /// have: ⌊h · n / 2⁶⁴⌋ never falls as h grows. With a ninth bit, whether the table is made of whole pairs too.
+    /// have: ⌊h · n / 2⁶⁴⌋ never falls as h grows. Where keys straddle, whether the table is made of whole pairs too.
     fn fits(&self, table: &[Line]) -> bool {
         let [least, most] = self.keys.ends().map(|hash| scale(hash, self.lines));
-        let pairs = self.ninth.is_none() || (self.first | table.len()).is_multiple_of(2);
+        let pairs = !self.straddle || (self.first | table.len()).is_multiple_of(2);
         self.first <= least && most.wrapping_sub(self.first) < table.len() && pairs
     }
 
@@ -72,19 +124,47 @@ impl LineBatch<'_> {
         scale(key.get(), self.lines).wrapping_mul(size_of::<Line>())
     }
 
-    /// Asks for the lines of the group of eight keys at `index`, if there is one.
+    /// What chooses the bits of the key in its line.
     #[inline(always)]
-    fn fetch<const HINT: i32, const NINE: bool>(&self, line_0: *const Line, index: usize) {
+    fn choice(&self, key: KeyHash) -> u64 {
+        key.get().wrapping_mul(self.multiplier)
+    }
+
+    /// Asks for the lines of the first groups.
+    #[inline(always)]
+    fn fetch_first<const HINT: i32, const STRADDLE: bool>(&self, line_0: *const Line) {
+        (0..self.ahead).for_each(|index| self.fetch::<HINT, STRADDLE>(line_0, index));
+    }
+
+    /// Asks for the lines that come [`ahead`](Self::ahead) of the group at `index`.
+    #[inline(always)]
+    fn fetch_ahead<const HINT: i32, const STRADDLE: bool>(&self, line_0: *const Line, index: usize) {
+        if self.ahead > 0 {
+            self.fetch::<HINT, STRADDLE>(line_0, index + self.ahead);
+        }
+    }
+
+    /// Asks for the lines of the group of eight keys at `index`, if there is one; with `STRADDLE`, for those of the lower
+    /// lanes too.
+    #[inline(always)]
+    fn fetch<const HINT: i32, const STRADDLE: bool>(&self, line_0: *const Line, index: usize) {
         if let Some(soon) = self.keys.keys().as_chunks::<8>().0.get(index) {
             for &key in soon {
                 let offset = self.offset(key);
                 // SAFETY: SSE is part of x86-64, a prefetch never faults, and processors ignore kinds they do not know.
                 unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset).cast()) };
-                if NINE {
+                if STRADDLE {
                     // SAFETY: likewise.
-                    unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset ^ size_of::<Line>()).cast()) };
+                    unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset ^ turn(key)).cast()) };
                 }
             }
         }
     }
+}
+
+/// What turns the offset of a key's line into that of the line of its lower lanes, where keys straddle.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn turn(key: KeyHash) -> usize {
+    (key.get() & key.get() >> 1) as usize & size_of::<Line>()
 }

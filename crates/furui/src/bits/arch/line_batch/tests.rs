@@ -1,7 +1,7 @@
 use std::mem::MaybeUninit;
 
 use super::super::{KeyRange, Line, Lines, Pile};
-use super::{Ahead, LineBatch};
+use super::LineBatch;
 use crate::bits::{least_of, scale};
 use crate::hash::KeyHash;
 
@@ -10,27 +10,25 @@ fn has_batches(way: Lines) -> bool {
     Lines::each().last() != Some(way)
 }
 
-fn batch(keys: KeyRange<'_>, lines: usize, first: usize, ninth: Option<u64>) -> LineBatch<'_> {
-    LineBatch { keys, lines, first, multiplier: MULTIPLIER, ninth, ahead: Ahead::Nothing }
+fn batch(keys: KeyRange<'_>, lines: usize, first: usize, straddle: bool) -> LineBatch<'_> {
+    LineBatch { keys, lines, first, multiplier: MULTIPLIER, straddle, ahead: 0 }
 }
 
 /// What batches do, word by word.
 struct Plain {
     table: Vec<Line>,
-    ninth: Option<u64>,
+    straddle: bool,
 }
 
 const MULTIPLIER: u64 = 0x5851_F42D_4C95_7F2D;
-const NINTH: u64 = 0x27BB_2EE6_87B0_B0FD;
 
 impl Plain {
     fn bits(&self, key: KeyHash) -> Vec<(usize, usize)> {
         let line = scale(key.get(), self.table.len());
-        let bit = |choice: u64, lane: u64| (64 * lane + (choice >> (16 + 6 * lane) & 63)) as usize;
-        let own = key.get().wrapping_mul(MULTIPLIER);
-        let ninth = self.ninth.map(|multiplier| key.get().wrapping_mul(multiplier));
-        let ninth = ninth.map(|choice| (line ^ 1, bit(choice, choice >> 13 & 7)));
-        (0..8).map(|lane| (line, bit(own, lane))).chain(ninth).collect()
+        let lower = if self.straddle && key.get() / 64 % 4 == 3 { line ^ 1 } else { line };
+        let choice = key.get().wrapping_mul(MULTIPLIER);
+        let bit = |lane: u64| (64 * lane + (choice >> (16 + 6 * lane) & 63)) as usize;
+        (0..8).map(|lane| (if lane < 4 { lower } else { line }, bit(lane))).collect()
     }
 
     fn test(&self, key: KeyHash) -> bool {
@@ -49,26 +47,26 @@ fn batches_equal_their_keys_one_by_one() {
     let random = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xD129_0DAC_6E5A_42B5);
     let keys: Vec<KeyHash> = [0, u64::MAX, 0].into_iter().chain((0..700).map(random)).map(KeyHash::new).collect();
     let lengths = (0..150).chain([keys.len()]);
-    let kinds: Vec<_> = Lines::each().flat_map(|way| [(way, None), (way, Some(NINTH))]).collect();
-    for (len, &(way, ninth)) in lengths.flat_map(|len| kinds.iter().map(move |kind| (len, kind))) {
+    let kinds: Vec<_> = Lines::each().flat_map(|way| [(way, false), (way, true)]).collect();
+    for (len, &(way, straddle)) in lengths.flat_map(|len| kinds.iter().map(move |kind| (len, kind))) {
         // With few lines all bits are set, with many hardly any.
         for lines in [0, 1, 2, 3, 40, 400] {
-            let has_batches = has_batches(way) && lines > 0 && (ninth.is_none() || lines % 2 == 0);
-            let context = format!("{way:?}, {ninth:?}, {lines}, {len}");
-            let batch = |keys, ahead| LineBatch { ahead, ..batch(KeyRange::whole(keys), lines, 0, ninth) };
-            let mut plain = Plain { table: vec![[0; 64]; lines], ninth };
+            let has_batches = has_batches(way) && lines > 0 && (!straddle || lines % 2 == 0);
+            let context = format!("{way:?}, {straddle}, {lines}, {len}");
+            let batch = |keys, ahead| LineBatch { ahead, ..batch(KeyRange::whole(keys), lines, 0, straddle) };
+            let mut plain = Plain { table: vec![[0; 64]; lines], straddle };
             let mut table = plain.table.clone();
-            let told = way.set_batch(&mut table, batch(&keys[..len], Ahead::Nothing));
+            let told = way.set_batch(&mut table, batch(&keys[..len], 0));
             assert_eq!(told.is_some(), has_batches, "{context}");
             let Some(told) = told else {
-                assert!(!way.test_batch(&table, batch(&keys, Ahead::Nothing), &mut [false; 703]), "{context}");
+                assert!(!way.test_batch(&table, batch(&keys, 0), &mut [false; 703]), "{context}");
                 continue;
             };
             // Whole groups of eight; the rest is left alone.
             let new = keys[..len / 8 * 8].iter().filter(|&&key| plain.set(key)).count();
             assert_eq!(new as u64, told, "{context}");
             assert!(plain.table == table, "{context}");
-            for ahead in [Ahead::Nothing, Ahead::Own, Ahead::Pair] {
+            for ahead in [0, 1, 12, 100] {
                 let mut answers = [false; 703];
                 assert!(way.test_batch(&table, batch(&keys, ahead), &mut answers), "{context}");
                 let (keys, rest) = keys.split_at(keys.len() / 8 * 8);
@@ -86,7 +84,7 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
     if !has_batches(way) {
         return;
     }
-    for (ninth, step, firsts) in [(None, 1, [1, 25, 49]), (Some(NINTH), 2, [2, 24, 48])] {
+    for (straddle, step, firsts) in [(false, 1, [1, 25, 49]), (true, 2, [2, 24, 48])] {
         for first in firsts {
             let mut parts = vec![[0; 64]; 50];
             let (left, right) = parts.split_at_mut(first);
@@ -99,19 +97,21 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
             let after = first + step;
             for (first, keys) in [(0, high), (first, low), (after, high)] {
                 let part = if first == 0 { &mut *left } else { &mut *right };
-                assert_eq!(way.set_batch(part, batch(keys, 50, first, ninth)), None, "{first}");
-                assert!(!way.test_batch(part, batch(keys, 50, first, ninth), &mut [false; 900]), "{first}");
+                assert_eq!(way.set_batch(part, batch(keys, 50, first, straddle)), None, "{first}");
+                assert!(!way.test_batch(part, batch(keys, 50, first, straddle), &mut [false; 900]), "{first}");
             }
-            let told =
-                [way.set_batch(left, batch(low, 50, 0, ninth)), way.set_batch(right, batch(high, 50, first, ninth))];
-            let mut plain = Plain { table: vec![[0; 64]; 50], ninth };
+            let told = [
+                way.set_batch(left, batch(low, 50, 0, straddle)),
+                way.set_batch(right, batch(high, 50, first, straddle)),
+            ];
+            let mut plain = Plain { table: vec![[0; 64]; 50], straddle };
             let eights = [low, high].into_iter().flat_map(|side| side.keys().as_chunks::<8>().0.as_flattened());
             let new = eights.filter(|&&key| plain.set(key)).count();
             assert_eq!(told.into_iter().sum::<Option<u64>>(), Some(new as u64), "{first}");
             assert!(parts == plain.table, "{first}");
         }
     }
-    // Half a pair is no table for keys with nine bits.
+    // Half a pair is no table for keys that straddle.
     let mut odd = vec![[0; 64]; 49];
     for (first, key) in [(0, 0), (49, u64::MAX)] {
         let keys = [KeyHash::new(key); 8];
@@ -122,6 +122,6 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
         KeyRange::whole(&keys).split(way, &mut low, &mut high);
         let side = if first == 0 { low } else { high };
         assert_eq!(side.len(), 8);
-        assert_eq!(way.set_batch(&mut odd, batch(side.keys(), 98, first, Some(NINTH))), None);
+        assert_eq!(way.set_batch(&mut odd, batch(side.keys(), 98, first, true)), None);
     }
 }

@@ -7,6 +7,7 @@
 use std::arch::asm;
 
 use super::super::Line;
+use super::super::lines::Half;
 
 #[repr(align(64))]
 #[expect(dead_code, reason = "assembly reads it")]
@@ -26,9 +27,9 @@ static CONSTANTS: Constants =
 /// # Safety
 /// There must be AVX2.
 #[inline(always)]
-pub(in super::super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
+pub(in super::super) unsafe fn set([low, high]: [&mut Half; 2], choice: u64) -> bool {
     let new: u8;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 64 bytes of `line`, unaligned.
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 32 bytes of each half, unaligned.
     unsafe {
         asm!(
             "vmovq xmm0, {choice}",
@@ -41,19 +42,20 @@ pub(in super::super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
             "vpbroadcastq ymm2, qword ptr [rip + {constants} + 136]",
             "vpsllvq ymm1, ymm2, ymm1",
             "vpsllvq ymm0, ymm2, ymm0",
-            "vmovdqu ymm2, ymmword ptr [{line}]",
-            "vmovdqu ymm3, ymmword ptr [{line} + 32]",
+            "vmovdqu ymm2, ymmword ptr [{low}]",
+            "vmovdqu ymm3, ymmword ptr [{high}]",
             "vpor ymm4, ymm2, ymm0",
             "vpor ymm5, ymm3, ymm1",
-            "vmovdqu ymmword ptr [{line}], ymm4",
-            "vmovdqu ymmword ptr [{line} + 32], ymm5",
+            "vmovdqu ymmword ptr [{low}], ymm4",
+            "vmovdqu ymmword ptr [{high}], ymm5",
             "vpandn ymm0, ymm2, ymm0",
             "vpandn ymm1, ymm3, ymm1",
             "vpor ymm0, ymm0, ymm1",
             "vptest ymm0, ymm0",
             "setne {new}",
             "vzeroupper",
-            line = in(reg) line.as_mut_ptr(),
+            low = in(reg) low.as_mut_ptr(),
+            high = in(reg) high.as_mut_ptr(),
             choice = in(reg) choice,
             constants = sym CONSTANTS,
             new = out(reg_byte) new,
@@ -123,9 +125,9 @@ pub(in super::super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8
 /// # Safety
 /// There must be AVX2.
 #[inline(always)]
-pub(in super::super) unsafe fn test(line: &Line, choice: u64) -> bool {
+pub(in super::super) unsafe fn test([low, high]: [&Half; 2], choice: u64) -> bool {
     let all: u8;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 64 bytes of `line`, unaligned.
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 32 bytes of each half, unaligned.
     unsafe {
         asm!(
             "vmovq xmm0, {choice}",
@@ -138,15 +140,16 @@ pub(in super::super) unsafe fn test(line: &Line, choice: u64) -> bool {
             "vpbroadcastq ymm2, qword ptr [rip + {constants} + 136]",
             "vpsllvq ymm1, ymm2, ymm1",
             "vpsllvq ymm0, ymm2, ymm0",
-            "vmovdqu ymm2, ymmword ptr [{line}]",
+            "vmovdqu ymm2, ymmword ptr [{low}]",
             "vpandn ymm0, ymm2, ymm0",
-            "vmovdqu ymm2, ymmword ptr [{line} + 32]",
+            "vmovdqu ymm2, ymmword ptr [{high}]",
             "vpandn ymm1, ymm2, ymm1",
             "vpor ymm0, ymm0, ymm1",
             "vptest ymm0, ymm0",
             "sete {all}",
             "vzeroupper",
-            line = in(reg) line.as_ptr(),
+            low = in(reg) low.as_ptr(),
+            high = in(reg) high.as_ptr(),
             choice = in(reg) choice,
             constants = sym CONSTANTS,
             all = out(reg_byte) all,
