@@ -10,8 +10,11 @@ const BATCH: usize = 128;
 /// Tables of so many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
+/// Tables of so many words are in one near enough for insertions too.
+const NEAR_TO_INSERT: usize = (256 << 10) / 8;
+
 /// How many keys are inserted at a time: their lines must stay in the nearest cache until they are changed.
-const INSERT_BATCH: usize = 64;
+const INSERT_BATCH: usize = 16;
 
 /// The bits as words, and how many of them belong to a key.
 #[derive(Clone, Copy)]
@@ -106,10 +109,13 @@ pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool 
 /// [`insert`] for every key; how many had a bit that was not set.
 pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) -> u64 {
     let mut new = 0;
+    let far = words.len() > NEAR_TO_INSERT;
     for keys in keys.chunks(INSERT_BATCH) {
-        for &key in keys {
-            let mut probes = Probes::of(key);
-            (0..shape.probes).for_each(|_| prefetch_for_write(words, probes.next(shape.bits) / 64));
+        if far {
+            for &key in keys {
+                let mut probes = Probes::of(key);
+                (0..shape.probes).for_each(|_| prefetch_for_write(words, probes.next(shape.bits) / 64));
+            }
         }
         new += keys.iter().map(|&key| u64::from(insert(words, shape, key))).sum::<u64>();
     }
