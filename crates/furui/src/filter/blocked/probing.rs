@@ -83,11 +83,14 @@ fn test(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
         return vectors.test_halves(halves(table, line, key), choice);
     }
     let own = if probes < 8 { window(probes, choice) } else { 0xFF };
-    vectors.test(&table[line], choice, own)
-        && (probes <= 8 || {
-            let choice = buddy_choice(key);
-            vectors.test(&table[line ^ 1], choice, window(probes - 8, choice))
-        })
+    vectors.test(&table[line], choice, own) && (probes <= 8 || test_rest(vectors, table, shape, key))
+}
+
+/// [`test`] of the bits in the neighbour, with more than 8 probes.
+#[inline(always)]
+fn test_rest(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
+    let choice = buddy_choice(key);
+    vectors.test(&table[shape.line(key) ^ 1], choice, window(shape.spread.probes() - 8, choice))
 }
 
 #[inline(always)]
@@ -108,8 +111,7 @@ fn set(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash) -> bool {
 /// Whether all bits of `key` are set.
 #[inline(always)]
 pub(super) fn contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
-    // Two lines take so long that a call matters little, and the loops of the others stay small.
-    if !vectors.inlines() || spread.probes() > 8 {
+    if !vectors.inlines() {
         return call_contains(vectors, table, spread, key);
     }
     let (line, choice, probes) = (Shape::whole(table.len(), spread).line(key), choice(key), spread.probes());
@@ -121,7 +123,11 @@ pub(super) fn contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyH
             vectors.test_inline(&table[line], choice)
         };
     }
-    vectors.test_lanes_inline(&table[line], choice, window(probes, choice))
+    if probes < 8 {
+        return vectors.test_lanes_inline(&table[line], choice, window(probes, choice));
+    }
+    // The rest by a call, so that the loops of the others stay small: misses seldom come to it.
+    vectors.test_inline(&table[line], choice) && call_contains_rest(vectors, table, spread, key)
 }
 
 /// [`contains`] as a call into vector code.
@@ -133,6 +139,18 @@ fn call_contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -
         key,
         #[inline(always)]
         |vectors, table, spread, key| test(vectors, table, Shape::whole(table.len(), spread), key),
+    )
+}
+
+/// [`test_rest`], likewise.
+#[inline(never)]
+fn call_contains_rest(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
+    vectors.run(
+        table,
+        spread,
+        key,
+        #[inline(always)]
+        |vectors, table, spread, key| test_rest(vectors, table, Shape::whole(table.len(), spread), key),
     )
 }
 
