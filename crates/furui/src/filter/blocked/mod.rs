@@ -46,8 +46,8 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// (10.10 bits a key for 9.59) and 8 % at 0.1 %, where keys straddle (15.49 for 14.38; 15.73 if they did not). Finer rates have
 /// more probes, in two lines: two lines seldom have too many keys at once.
 ///
-/// **Cost.** An insertion and a hit touch one line, one and a quarter in the mean where keys straddle, or two neighbours; a
-/// miss, but for one in about a thousand, one less of two. Eight lanes of AVX-512, or four of AVX2, twice, do the rest. In
+/// **Cost.** An insertion and a hit touch one line, one and a quarter in the mean where keys straddle, or two neighbours; so
+/// does a miss, but with more than 8 probes it seldom comes to the neighbour. Eight lanes of AVX-512, or four of AVX2, twice, do the rest. In
 /// batches the lines of many keys are waited for at once: a key takes three quarters of the time that it takes alone in a
 /// cache, or nearly all of it, and a quarter in main memory. Keys that straddle take a fifth more than those that do not; of
 /// two lines the second costs as much as the first in a cache, and in main memory it comes along with the first on some

@@ -33,8 +33,12 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
             _ => None,
         };
         let spread = spread.filter(|&spread| check_parts(lines, spread).is_ok() && meta[24..] == [0; 8]);
-        let spread = spread
-            .ok_or_else(|| source.invalid(META, "no blocked Bloom filter has these numbers of lines and probes"))?;
+        let spread = spread.ok_or_else(|| {
+            source.invalid(
+                META,
+                "no blocked Bloom filter has these numbers of lines and probes, or keys that straddle so",
+            )
+        })?;
         let table = source.table(BITS, lines * size_of::<Line>() as u64)?;
         Ok(Self { table, spread, capacity, hash: source.envelope().hash(), vectors: Lines::detect() })
     }

@@ -64,9 +64,8 @@ impl Lines {
     }
 
     /// Sets for each key of the batch the bit of its choice in every lane of its line, or halves of lines, and says for how
-    /// many keys one of them was not set. Takes whole groups of eight keys; those behind the last are left to
-    /// the caller. `None`, with nothing done, where eight keys at a time are no faster, or not all have their lines in the
-    /// table.
+    /// many keys one of them was not set. Takes whole groups of eight keys; those behind the last are left to the caller.
+    /// `None`, with nothing done, where eight keys at a time are no faster, or not all have their lines in the table.
     pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
