@@ -108,7 +108,8 @@ struct Samples {
     asked: usize,
 }
 
-/// Measures what `rows` makes, for the table `name`; all times are in ns, then as ratios to those of the row named `base`.
+/// Measures what `rows` makes, for the table `name`; all times are in ns, then as ratios to those of the row named `base` in
+/// the same turn; medians of all turns.
 /// The filters are filled and asked `fills` times.
 fn measure(
     name: &str,
@@ -149,6 +150,17 @@ fn measure(
         }
     }
 
+    // What the machine does besides changes from turn to turn: ratios are of the same turn.
+    let to = |samples: &[f64], base: &[f64]| {
+        median(&mut samples.iter().zip(base).map(|(sample, base)| sample / base).collect::<Vec<_>>())
+    };
+    let base_row = names.iter().position(|&(name, _)| name == base).map(|i| &results[i]);
+    let ratios: Vec<Option<[f64; 3]>> = results
+        .iter()
+        .map(|row| {
+            base_row.map(|base| [to(&row.insert, &base.insert), to(&row.hit, &base.hit), to(&row.miss, &base.miss)])
+        })
+        .collect();
     let times: Vec<[f64; 3]> = results
         .iter_mut()
         .map(|samples| [median(&mut samples.insert), median(&mut samples.hit), median(&mut samples.miss)])
@@ -157,11 +169,10 @@ fn measure(
     let columns =
         ["filter", "bits a key", "rate %", "insert, ns", "hit, ns", "miss, ns", &ratio, "hit, to it", "miss, to it"];
     let mut table = Table::new(name, format!("{title}, {n} keys"), columns);
-    let base = names.iter().position(|&(name, _)| name == base).map(|i| times[i]);
-    for (((name, bits), samples), times) in names.iter().zip(&results).zip(&times) {
+    for ((((name, bits), samples), times), ratios) in names.iter().zip(&results).zip(&times).zip(ratios) {
         let rate = 100.0 * samples.false_positives as f64 / samples.asked as f64;
         let head = [Cell::from(*name), (*bits as f64 / n as f64).into(), rate.into()];
-        let ratios = (0..3).map(|i| base.map_or("".into(), |base| (times[i] / base[i]).into()));
+        let ratios = (0..3).map(|i| ratios.map_or("".into(), |ratios| ratios[i].into()));
         table.push(head.into_iter().chain(times.iter().copied().map(Cell::from)).chain(ratios));
     }
     Ok(table)

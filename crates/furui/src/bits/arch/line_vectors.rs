@@ -57,6 +57,38 @@ pub(super) fn test_avx512(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
     _mm512_test_epi64_mask(missing, missing) == 0
 }
 
+/// See [`super::Lines::set_halves`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn set_halves_avx512([low, high]: [&mut Half; 2], choice: u64) -> bool {
+    let bits = chosen_bits_avx512(choice, 0xFF);
+    // SAFETY: each half is 32 readable and writable bytes, and neither loads nor stores need alignment.
+    unsafe {
+        let low_old = _mm256_loadu_si256(low.as_ptr().cast());
+        let high_old = _mm256_loadu_si256(high.as_ptr().cast());
+        let old = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low_old), high_old);
+        let all = _mm512_or_si512(old, bits);
+        _mm256_storeu_si256(low.as_mut_ptr().cast(), _mm512_castsi512_si256(all));
+        _mm256_storeu_si256(high.as_mut_ptr().cast(), _mm512_extracti64x4_epi64::<1>(all));
+        let missing = _mm512_andnot_si512(old, bits);
+        _mm512_test_epi64_mask(missing, missing) != 0
+    }
+}
+
+/// See [`super::Lines::test_halves`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq")]
+pub(super) fn test_halves_avx512([low, high]: [&Half; 2], choice: u64) -> bool {
+    let bits = chosen_bits_avx512(choice, 0xFF);
+    // SAFETY: each half is 32 readable bytes, and the loads need no alignment.
+    let line = unsafe {
+        let low = _mm512_castsi256_si512(_mm256_loadu_si256(low.as_ptr().cast()));
+        _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(high.as_ptr().cast()))
+    };
+    let missing = _mm512_andnot_si512(line, bits);
+    _mm512_test_epi64_mask(missing, missing) == 0
+}
+
 /// The bit that each of the `lanes` is asked for, in the lower four and the upper four lanes.
 #[inline]
 #[target_feature(enable = "avx2")]

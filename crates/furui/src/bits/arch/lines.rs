@@ -127,8 +127,11 @@ impl Lines {
     pub(crate) fn set_halves(self, halves: [&mut Half; 2], choice: u64) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: both say that there is AVX2.
-            Level::Avx512 | Level::Avx2 => unsafe { line_vectors::set_avx2(halves, choice, 0xFF) },
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_vectors::set_halves_avx512(halves, choice) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_vectors::set_avx2(halves, choice, 0xFF) },
             Level::Portable => generic::set(halves, choice, 0xFF),
         }
     }
@@ -138,8 +141,11 @@ impl Lines {
     pub(crate) fn test_halves(self, halves: [&Half; 2], choice: u64) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: both say that there is AVX2.
-            Level::Avx512 | Level::Avx2 => unsafe { line_vectors::test_avx2(halves, choice, 0xFF) },
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_vectors::test_halves_avx512(halves, choice) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_vectors::test_avx2(halves, choice, 0xFF) },
             Level::Portable => generic::test(halves, choice, 0xFF),
         }
     }
@@ -149,6 +155,15 @@ impl Lines {
     #[inline(always)]
     pub(crate) fn inlines(self) -> bool {
         self.0 != Level::Portable
+    }
+
+    /// Whether a line is one vector.
+    #[inline(always)]
+    pub(crate) fn is_wide(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.0 == Level::Avx512;
+        #[cfg(not(target_arch = "x86_64"))]
+        false
     }
 
     /// [`set`](Self::set) in all lanes for one key.
@@ -184,8 +199,11 @@ impl Lines {
     pub(crate) fn set_halves_inline(self, halves: [&mut Half; 2], choice: u64) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: both say that there is AVX2.
-            Level::Avx512 | Level::Avx2 => unsafe { line_inline::avx2::set(halves, choice) },
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_inline::avx512::set_halves(halves, choice) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_inline::avx2::set(halves, choice) },
             Level::Portable => self.run(halves, choice, (), |way, halves, choice, ()| way.set_halves(halves, choice)),
         }
     }
@@ -195,8 +213,11 @@ impl Lines {
     pub(crate) fn test_halves_inline(self, halves: [&Half; 2], choice: u64) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: both say that there is AVX2.
-            Level::Avx512 | Level::Avx2 => unsafe { line_inline::avx2::test(halves, choice) },
+            // SAFETY: `Avx512` says that the instructions exist.
+            Level::Avx512 => unsafe { line_inline::avx512::test_halves(halves, choice) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe { line_inline::avx2::test(halves, choice) },
             Level::Portable => self.run(halves, choice, (), |way, halves, choice, ()| way.test_halves(halves, choice)),
         }
     }

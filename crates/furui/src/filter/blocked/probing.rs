@@ -29,6 +29,11 @@ impl Shape {
         scale(key.get(), self.lines).wrapping_sub(self.first)
     }
 
+    /// See [`Lines::ahead_of_lookups`].
+    fn ahead_of_lookups(self, vectors: Lines) -> usize {
+        vectors.ahead_of_lookups(self.lines, self.spread.straddles())
+    }
+
     /// The keys as a batch, if they have bits in eight lanes.
     fn batch(self, keys: KeyRange<'_>, ahead: usize) -> Option<LineBatch<'_>> {
         let Self { lines, first, spread } = self;
@@ -111,6 +116,11 @@ fn set(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash) -> bool {
 /// Whether all bits of `key` are set.
 #[inline(always)]
 pub(super) fn contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
+    // The one condition for the most common case of all: of what is asked first compilers make a loop over keys of its own,
+    // and it is short.
+    if vectors.is_wide() & spread.is_line() {
+        return vectors.test_inline(&table[Shape::whole(table.len(), spread).line(key)], choice(key));
+    }
     if !vectors.inlines() {
         return call_contains(vectors, table, spread, key);
     }
@@ -191,7 +201,7 @@ pub(super) fn contains_all(
     mut keys: &[KeyHash],
     mut answers: &mut [bool],
 ) {
-    if let Some(batch) = shape.batch(KeyRange::whole(keys), vectors.ahead_of_lookups(shape.lines))
+    if let Some(batch) = shape.batch(KeyRange::whole(keys), shape.ahead_of_lookups(vectors))
         && vectors.test_batch(table, batch, answers)
     {
         (keys, answers) = (keys.as_chunks::<8>().1, answers.as_chunks_mut::<8>().1);
@@ -264,7 +274,7 @@ fn test_all<const SPREAD: u32>(vectors: Lines, table: &[Line], shape: Shape, key
             let shape = told::<SPREAD>(shape);
             let (eights, rest) = keys.as_chunks::<8>();
             let (eight_answers, rest_answers) = answers.as_chunks_mut::<8>();
-            let ahead = vectors.ahead_of_lookups(shape.lines);
+            let ahead = shape.ahead_of_lookups(vectors);
             eights.iter().take(ahead).for_each(|eight| fetch::<SPREAD>(table, shape, eight));
             for (index, (eight, answers)) in eights.iter().zip(eight_answers).enumerate() {
                 if ahead > 0

@@ -43,6 +43,12 @@ impl Spread {
         self.straddles
     }
 
+    /// Whether all lanes of one line have a bit.
+    #[inline(always)]
+    pub(super) fn is_line(self) -> bool {
+        (self.probes == 8) & !self.straddles
+    }
+
     /// Whether keys may have bits in two lines, so that there must be an even number of them.
     pub(super) fn is_of_pairs(self) -> bool {
         self.straddles || self.probes > 8

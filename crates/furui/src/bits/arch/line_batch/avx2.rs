@@ -3,18 +3,8 @@
 
 use std::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T0};
 
-use super::super::{Half, Line, line_vectors};
-use super::{LineBatch, turn};
-use crate::hash::KeyHash;
-
-impl LineBatch<'_> {
-    /// How many bytes behind line 0 the halves of a key's bits are.
-    #[inline(always)]
-    fn halves<const STRADDLE: bool>(&self, key: KeyHash) -> [usize; 2] {
-        let offset = self.offset(key);
-        [if STRADDLE { offset ^ turn(key) } else { offset }, offset | size_of::<Half>()]
-    }
-}
+use super::super::{Line, line_vectors};
+use super::LineBatch;
 
 /// See [`super::Lines::set_batch`].
 #[target_feature(enable = "avx2,bmi1,bmi2")]

@@ -1,5 +1,4 @@
-//! Batches with AVX-512: what chooses the bits is multiplied for eight keys at once. Keys that straddle have no line of their
-//! own, so no vector: they are for AVX2.
+//! Batches with AVX-512: what chooses the bits is multiplied for eight keys at once.
 #![expect(unsafe_code, reason = "vector instructions are called after their presence was checked")]
 
 use std::arch::x86_64::*;
@@ -27,20 +26,28 @@ impl LineBatch<'_> {
 
 /// See [`super::Lines::set_batch`].
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
-pub(super) fn set(table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
+pub(super) fn set<const STRADDLE: bool>(table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
     if !batch.fits(table) {
         return None;
     }
     let line_0 = table.as_mut_ptr().wrapping_sub(batch.first);
-    batch.fetch_first::<_MM_HINT_ET0, false>(line_0);
+    batch.fetch_first::<_MM_HINT_ET0, STRADDLE>(line_0);
     let mut new = 0;
     for (index, eight) in batch.keys.keys().as_chunks::<8>().0.iter().enumerate() {
-        batch.fetch_ahead::<_MM_HINT_ET0, false>(line_0, index);
+        batch.fetch_ahead::<_MM_HINT_ET0, STRADDLE>(line_0, index);
         let choices = batch.choices(eight);
         for i in 0..8 {
-            // SAFETY: the line is in the table, as was asked above, and no other reference to one is held.
-            let line = unsafe { &mut *line_0.wrapping_byte_add(batch.offset(eight[i])) };
-            new += u64::from(line_vectors::set_avx512(line, choices[i], 0xFF));
+            new += u64::from(if STRADDLE {
+                // SAFETY: the lines are in the table, as was asked above. The lower half of a line is not the upper one of
+                // any, and no other reference is held.
+                let halves =
+                    batch.halves::<true>(eight[i]).map(|at| unsafe { &mut *line_0.wrapping_byte_add(at).cast() });
+                line_vectors::set_halves_avx512(halves, choices[i])
+            } else {
+                // SAFETY: the line is in the table, as was asked above, and no other reference to one is held.
+                let line = unsafe { &mut *line_0.wrapping_byte_add(batch.offset(eight[i])) };
+                line_vectors::set_avx512(line, choices[i], 0xFF)
+            });
         }
     }
     Some(new)
@@ -48,20 +55,26 @@ pub(super) fn set(table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
 
 /// See [`super::Lines::test_batch`].
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
-pub(super) fn test(table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
+pub(super) fn test<const STRADDLE: bool>(table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
     if !batch.fits(table) {
         return false;
     }
     let line_0 = table.as_ptr().wrapping_sub(batch.first);
-    batch.fetch_first::<_MM_HINT_T0, false>(line_0);
+    batch.fetch_first::<_MM_HINT_T0, STRADDLE>(line_0);
     let eights = batch.keys.keys().as_chunks::<8>().0.iter();
     for (index, (eight, answers)) in eights.zip(answers.as_chunks_mut::<8>().0).enumerate() {
-        batch.fetch_ahead::<_MM_HINT_T0, false>(line_0, index);
+        batch.fetch_ahead::<_MM_HINT_T0, STRADDLE>(line_0, index);
         let choices = batch.choices(eight);
         for i in 0..8 {
-            // SAFETY: the line is in the table, as was asked above.
-            let line = unsafe { &*line_0.wrapping_byte_add(batch.offset(eight[i])) };
-            answers[i] = line_vectors::test_avx512(line, choices[i], 0xFF);
+            answers[i] = if STRADDLE {
+                // SAFETY: the lines are in the table, as was asked above.
+                let halves = batch.halves::<true>(eight[i]).map(|at| unsafe { &*line_0.wrapping_byte_add(at).cast() });
+                line_vectors::test_halves_avx512(halves, choices[i])
+            } else {
+                // SAFETY: the line is in the table, as was asked above.
+                let line = unsafe { &*line_0.wrapping_byte_add(batch.offset(eight[i])) };
+                line_vectors::test_avx512(line, choices[i], 0xFF)
+            };
         }
     }
     true

@@ -7,6 +7,8 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::_mm_prefetch;
 
+#[cfg(target_arch = "x86_64")]
+use super::Half;
 use super::lines::Level;
 use super::{KeyRange, Line, Lines};
 #[cfg(target_arch = "x86_64")]
@@ -23,6 +25,13 @@ mod tests;
 
 /// Tables of up to so many lines are in a cache.
 const CACHED: usize = (4 << 20) / size_of::<Line>();
+
+/// How many groups of eight keys ahead lines are asked for that are in a cache: they come soon, and are not to drive each other
+/// out of the nearest one.
+const FEW: usize = 3;
+
+/// The same where they come from main memory.
+const MANY: usize = 12;
 
 /// Tables of up to so many are in a near one.
 #[cfg(target_arch = "x86_64")]
@@ -44,23 +53,25 @@ pub(crate) struct LineBatch<'a> {
 }
 
 impl Lines {
-    /// How many groups of eight keys ahead a batch of insertions into so many lines asks for those of a group: from a cache
-    /// they come soon, and are not to drive each other out of the nearest one.
+    /// How many groups of eight keys ahead a batch of insertions into so many lines asks for those of a group.
     pub(crate) fn ahead(self, lines: usize) -> usize {
-        if lines > CACHED { 12 } else { 3 }
+        if lines > CACHED { MANY } else { FEW }
     }
 
     /// The same for lookups, or 0 where a processor that sees many keys at once overlaps the loads by itself. The more
-    /// instructions a key takes, the fewer it sees.
-    pub(crate) fn ahead_of_lookups(self, lines: usize) -> usize {
-        match self.0 {
+    /// instructions a key takes, the fewer it sees; with those of two lines to ask for, it takes the more.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "portable code has no batch of such keys"))]
+    pub(crate) fn ahead_of_lookups(self, lines: usize, straddle: bool) -> usize {
+        let itself = match self.0 {
+            Level::Portable => CACHED,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 if lines <= NEAR => 0,
+            Level::Avx2 => NEAR,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => self.ahead(lines),
-            _ if lines <= CACHED => 0,
-            _ => self.ahead(lines),
-        }
+            Level::Avx512 if straddle => CACHED,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => 2 * NEAR,
+        };
+        if lines <= itself { 0 } else { self.ahead(lines) }
     }
 
     /// Sets for each key of the batch the bit of its choice in every lane of its line, or halves of lines, and says for how
@@ -70,10 +81,12 @@ impl Lines {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 if !batch.straddle => unsafe { avx512::set(table, batch) },
+            Level::Avx512 => unsafe {
+                if batch.straddle { avx512::set::<true>(table, batch) } else { avx512::set::<false>(table, batch) }
+            },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: both say that the instructions exist.
-            Level::Avx512 | Level::Avx2 => unsafe {
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe {
                 if batch.straddle { avx2::set::<true>(table, batch) } else { avx2::set::<false>(table, batch) }
             },
             Level::Portable => {
@@ -89,10 +102,16 @@ impl Lines {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 if !batch.straddle => unsafe { avx512::test(table, batch, answers) },
+            Level::Avx512 => unsafe {
+                if batch.straddle {
+                    avx512::test::<true>(table, batch, answers)
+                } else {
+                    avx512::test::<false>(table, batch, answers)
+                }
+            },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: both say that the instructions exist.
-            Level::Avx512 | Level::Avx2 => unsafe {
+            // SAFETY: `Avx2` says that the instructions exist.
+            Level::Avx2 => unsafe {
                 if batch.straddle {
                     avx2::test::<true>(table, batch, answers)
                 } else {
@@ -123,15 +142,26 @@ impl LineBatch<'_> {
         scale(key.get(), self.lines).wrapping_mul(size_of::<Line>())
     }
 
+    /// The same of the halves that have the bits of a key, which may straddle or not.
+    #[inline(always)]
+    fn halves<const STRADDLE: bool>(&self, key: KeyHash) -> [usize; 2] {
+        let offset = self.offset(key);
+        [if STRADDLE { offset ^ turn(key) } else { offset }, offset | size_of::<Half>()]
+    }
+
     /// What chooses the bits of the key in its line.
     #[inline(always)]
     fn choice(&self, key: KeyHash) -> u64 {
         key.get().wrapping_mul(self.multiplier)
     }
 
-    /// Asks for the lines of the first groups.
+    /// Asks for the lines of the first groups, if they come from main memory: those in a cache are there as soon by the loads
+    /// themselves.
     #[inline(always)]
     fn fetch_first<const HINT: i32, const STRADDLE: bool>(&self, line_0: *const Line) {
+        if self.ahead <= FEW {
+            return;
+        }
         (0..self.ahead).for_each(|index| self.fetch::<HINT, STRADDLE>(line_0, index));
     }
 

@@ -5,7 +5,7 @@
 
 use std::arch::asm;
 
-use super::super::Line;
+use super::super::{Half, Line};
 
 #[repr(align(64))]
 #[expect(dead_code, reason = "assembly reads it")]
@@ -20,10 +20,10 @@ static CONSTANTS: Constants = Constants { shifts: [16, 22, 28, 34, 40, 46, 52, 5
 /// See [`super::super::Lines::set_inline`].
 ///
 /// # Safety
-/// There must be AVX-512F and DQ (`kortestb`).
+/// There must be AVX-512F and DQ (`kmovb`).
 #[inline(always)]
 pub(in super::super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
-    let new: u8;
+    let missing: u32;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 64 bytes of `line`, unaligned.
     unsafe {
         asm!(
@@ -35,26 +35,25 @@ pub(in super::super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
             "vptestnmq k1, zmm16, zmm17",
             "vporq zmm17, zmm17, zmm16",
             "vmovdqu64 zmmword ptr [{line}], zmm17",
-            "kortestb k1, k1",
-            "setne {new}",
+            "kmovb {missing:e}, k1",
             line = in(reg) line.as_mut_ptr(),
             choice = in(reg) choice,
             constants = sym CONSTANTS,
-            new = lateout(reg_byte) new,
+            missing = lateout(reg) missing,
             out("xmm16") _, out("xmm17") _, out("k1") _,
             options(nostack),
         );
     }
-    new != 0
+    missing != 0
 }
 
 /// See [`super::super::Lines::set_lanes_inline`].
 ///
 /// # Safety
-/// There must be AVX-512F and DQ (`kortestb`).
+/// There must be AVX-512F and DQ (`kmovb`).
 #[inline(always)]
 pub(in super::super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8) -> bool {
-    let new: u8;
+    let missing: u32;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 64 bytes of `line`, unaligned.
     unsafe {
         asm!(
@@ -67,27 +66,26 @@ pub(in super::super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8
             "vptestnmq k1 {{k1}}, zmm16, zmm17",
             "vporq zmm17, zmm17, zmm16",
             "vmovdqu64 zmmword ptr [{line}], zmm17",
-            "kortestb k1, k1",
-            "setne {new}",
+            "kmovb {missing:e}, k1",
             line = in(reg) line.as_mut_ptr(),
             choice = in(reg) choice,
             lanes = in(reg) u32::from(lanes),
             constants = sym CONSTANTS,
-            new = lateout(reg_byte) new,
+            missing = lateout(reg) missing,
             out("xmm16") _, out("xmm17") _, out("k1") _,
             options(nostack),
         );
     }
-    new != 0
+    missing != 0
 }
 
 /// See [`super::super::Lines::test_inline`].
 ///
 /// # Safety
-/// There must be AVX-512F and DQ (`kortestb`).
+/// There must be AVX-512F and DQ (`kmovb`).
 #[inline(always)]
 pub(in super::super) unsafe fn test(line: &Line, choice: u64) -> bool {
-    let all: u8;
+    let missing: u32;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 64 bytes of `line`, unaligned.
     unsafe {
         asm!(
@@ -96,26 +94,25 @@ pub(in super::super) unsafe fn test(line: &Line, choice: u64) -> bool {
             "vpbroadcastq zmm17, qword ptr [rip + {constants} + 64]",
             "vprolvq zmm16, zmm17, zmm16",
             "vptestnmq k1, zmm16, zmmword ptr [{line}]",
-            "kortestb k1, k1",
-            "sete {all}",
+            "kmovb {missing:e}, k1",
             line = in(reg) line.as_ptr(),
             choice = in(reg) choice,
             constants = sym CONSTANTS,
-            all = lateout(reg_byte) all,
+            missing = lateout(reg) missing,
             out("xmm16") _, out("xmm17") _, out("k1") _,
             options(pure, readonly, nostack),
         );
     }
-    all != 0
+    missing == 0
 }
 
 /// See [`super::super::Lines::test_lanes_inline`].
 ///
 /// # Safety
-/// There must be AVX-512F and DQ (`kortestb`).
+/// There must be AVX-512F and DQ (`kmovb`).
 #[inline(always)]
 pub(in super::super) unsafe fn test_lanes(line: &Line, choice: u64, lanes: u8) -> bool {
-    let all: u8;
+    let missing: u32;
     // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 64 bytes of `line`, unaligned.
     unsafe {
         asm!(
@@ -125,16 +122,78 @@ pub(in super::super) unsafe fn test_lanes(line: &Line, choice: u64, lanes: u8) -
             "vpbroadcastq zmm17, qword ptr [rip + {constants} + 64]",
             "vprolvq zmm16, zmm17, zmm16",
             "vptestnmq k1 {{k1}}, zmm16, zmmword ptr [{line}]",
-            "kortestb k1, k1",
-            "sete {all}",
+            "kmovb {missing:e}, k1",
             line = in(reg) line.as_ptr(),
             choice = in(reg) choice,
             lanes = in(reg) u32::from(lanes),
             constants = sym CONSTANTS,
-            all = lateout(reg_byte) all,
+            missing = lateout(reg) missing,
             out("xmm16") _, out("xmm17") _, out("k1") _,
             options(pure, readonly, nostack),
         );
     }
-    all != 0
+    missing == 0
+}
+
+/// See [`super::super::Lines::set_halves_inline`].
+///
+/// # Safety
+/// There must be AVX-512F and DQ (`kmovb`).
+#[inline(always)]
+pub(in super::super) unsafe fn set_halves([low, high]: [&mut Half; 2], choice: u64) -> bool {
+    let missing: u32;
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 32 bytes of each half, unaligned.
+    unsafe {
+        asm!(
+            "vpbroadcastq zmm16, {choice}",
+            "vpsrlvq zmm16, zmm16, zmmword ptr [rip + {constants}]",
+            "vpbroadcastq zmm17, qword ptr [rip + {constants} + 64]",
+            "vprolvq zmm16, zmm17, zmm16",
+            "vbroadcasti64x4 zmm17, ymmword ptr [{low}]",
+            "vinserti64x4 zmm17, zmm17, ymmword ptr [{high}], 1",
+            "vptestnmq k1, zmm16, zmm17",
+            "vporq zmm17, zmm17, zmm16",
+            "vextracti64x4 ymmword ptr [{low}], zmm17, 0",
+            "vextracti64x4 ymmword ptr [{high}], zmm17, 1",
+            "kmovb {missing:e}, k1",
+            low = in(reg) low.as_mut_ptr(),
+            high = in(reg) high.as_mut_ptr(),
+            choice = in(reg) choice,
+            constants = sym CONSTANTS,
+            missing = lateout(reg) missing,
+            out("xmm16") _, out("xmm17") _, out("k1") _,
+            options(nostack),
+        );
+    }
+    missing != 0
+}
+
+/// See [`super::super::Lines::test_halves_inline`].
+///
+/// # Safety
+/// There must be AVX-512F and DQ (`kmovb`).
+#[inline(always)]
+pub(in super::super) unsafe fn test_halves([low, high]: [&Half; 2], choice: u64) -> bool {
+    let missing: u32;
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 32 bytes of each half, unaligned.
+    unsafe {
+        asm!(
+            "vpbroadcastq zmm16, {choice}",
+            "vpsrlvq zmm16, zmm16, zmmword ptr [rip + {constants}]",
+            "vpbroadcastq zmm17, qword ptr [rip + {constants} + 64]",
+            "vprolvq zmm16, zmm17, zmm16",
+            "vbroadcasti64x4 zmm17, ymmword ptr [{low}]",
+            "vinserti64x4 zmm17, zmm17, ymmword ptr [{high}], 1",
+            "vptestnmq k1, zmm16, zmm17",
+            "kmovb {missing:e}, k1",
+            low = in(reg) low.as_ptr(),
+            high = in(reg) high.as_ptr(),
+            choice = in(reg) choice,
+            constants = sym CONSTANTS,
+            missing = lateout(reg) missing,
+            out("xmm16") _, out("xmm17") _, out("k1") _,
+            options(pure, readonly, nostack),
+        );
+    }
+    missing == 0
 }
