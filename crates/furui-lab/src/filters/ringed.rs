@@ -110,7 +110,8 @@ fn lookups(n: usize) -> Result<()> {
     }
     println!("\n## Lookups, {n} keys, {:.1} KiB\n", ringed[0].bits() as f64 / 8192.0);
     println!("| filter | hit ns | to Bloom | miss ns | to Bloom |\n|---|--:|--:|--:|--:|");
-    let mut times = vec![[0.0; 2]; rows.len()];
+    let is_batch = |name: &str| usize::from(name.contains("batch"));
+    let mut times = vec![[[0.0; 2]; 2]; rows.len()];
     let sets = [set[..n.min(ASKED)].to_vec(), keys(1, n.min(ASKED))];
     for (which, hashes) in sets.into_iter().enumerate() {
         let questions = Questions::new(hashes, &params);
@@ -123,14 +124,15 @@ fn lookups(n: usize) -> Result<()> {
                 samples.push(ns_each(asked * again, || (0..again).for_each(|_| _ = black_box(ask(&questions)))));
             }
         }
-        for (time, samples) in times.iter_mut().zip(&mut samples) {
-            time[which] = median(samples);
+        for ((time, (name, _)), own) in times.iter_mut().zip(&rows).zip(&samples) {
+            // Of the same turn each: what the machine does besides changes from turn to turn.
+            let base = &samples[is_batch(name)];
+            let mut ratios: Vec<f64> = own.iter().zip(base).map(|(own, base)| own / base).collect();
+            time[which] = [median(&mut own.clone()), median(&mut ratios)];
         }
     }
-    let base = |name: &str| if name.contains("batch") { times[1] } else { times[0] };
-    for ((name, _), [hit, miss]) in rows.iter().zip(&times) {
-        let base = base(name);
-        println!("| {name} | {hit:.2} | {:.2} | {miss:.2} | {:.2} |", hit / base[0], miss / base[1]);
+    for ((name, _), [[hit, hit_ratio], [miss, miss_ratio]]) in rows.iter().zip(&times) {
+        println!("| {name} | {hit:.2} | {hit_ratio:.2} | {miss:.2} | {miss_ratio:.2} |");
     }
     println!("\n| filter | insert ns, batch | to Bloom |\n|---|--:|--:|");
     for (name, time) in &inserts {

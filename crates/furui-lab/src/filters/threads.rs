@@ -1,6 +1,7 @@
 //! Insertion through `&self`: what it costs one thread, and what two get done.
 
 use std::hint::black_box;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use furui::filter::{BlockedBloom, FilterMut};
@@ -23,6 +24,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     println!("|---|--:|--:|--:|--:|--:|");
     let lines = (n as u64 * 10).div_ceil(512);
     let mut plain = vec![];
+    let mut apart = Samples::default();
     let mut batched = Samples::default();
     let mut single = Samples::default();
     #[cfg(feature = "rivals")]
@@ -30,6 +32,8 @@ pub(super) fn run(n: usize) -> Result<()> {
     {
         let mut filters: Vec<BlockedBloom> =
             (0..5).map(|_| BlockedBloom::from_parts(lines, 8)).collect::<std::result::Result<_, _>>()?;
+        let own = |lines| BlockedBloom::from_parts(lines, 8).map(Mutex::new);
+        let (whole, halves) = ([own(lines)?], [own(lines / 2)?, own(lines / 2)?]);
         let [first, batched_one, batched_two, single_one, single_two] = &mut filters[..] else { unreachable!() };
         let (batched_one, batched_two) = (batched_one.share(), batched_two.share());
         let (single_one, single_two) = (single_one.share(), single_two.share());
@@ -46,6 +50,11 @@ pub(super) fn run(n: usize) -> Result<()> {
                     black_box(first.insert_all(batch).is_ok());
                 }
             }));
+            let insert = |filters: &[Mutex<BlockedBloom>], keys: &[KeyHash]| {
+                let mut filter = filters.iter().find_map(|filter| filter.try_lock().ok()).expect("one for each thread");
+                black_box(filter.insert_all(keys).is_ok());
+            };
+            apart.add(share, &|keys| insert(&whole, keys), &|keys| insert(&halves, keys));
             batched.add(share, &|keys| _ = black_box(batched_one.insert_all(keys)), &|keys| {
                 black_box(batched_two.insert_all(keys));
             });
@@ -68,6 +77,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     }
     let plain = median(&mut plain);
     println!("| BlockedBloom, plain batches | {plain:.2} | 1.00 | | | |");
+    apart.print("the same, each thread its own", plain);
     batched.print("SharedBlocked, batches", plain);
     single.print("SharedBlocked, single", plain);
     #[cfg(feature = "rivals")]
