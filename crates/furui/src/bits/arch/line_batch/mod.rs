@@ -60,7 +60,10 @@ impl Lines {
 
     /// The same for lookups, or 0 where a processor that sees many keys at once overlaps the loads by itself. The more
     /// instructions a key takes, the fewer it sees; with those of two lines to ask for, it takes the more.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "portable code has no batch of such keys"))]
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "portable code has no batch of such keys")
+    )]
     pub(crate) fn ahead_of_lookups(self, lines: usize, straddle: bool) -> usize {
         let itself = match self.0 {
             Level::Portable => CACHED,

@@ -5,6 +5,10 @@ use std::arch::x86_64::*;
 
 use super::generic;
 
+mod levels;
+
+pub(super) use levels::*;
+
 /// See [`super::prefetch`].
 #[inline(always)]
 pub(super) fn prefetch<T>(item: &T) {
@@ -253,125 +257,4 @@ pub(super) fn prefetch_for_write<T>(items: &[T], index: usize) {
         // SAFETY: a prefetch changes nothing, and every x86-64 processor at least ignores this one.
         unsafe { _mm_prefetch::<_MM_HINT_ET0>(std::ptr::from_ref(item).cast()) };
     }
-}
-
-/// Calls `f` compiled for x86-64-v3, so that counts, masks and selects inside it are single instructions.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn run_v3<R>(f: impl FnOnce() -> R) -> R {
-    f()
-}
-
-/// See [`super::generic::select`].
-#[inline]
-#[target_feature(enable = "bmi1,bmi2")]
-pub(super) fn select(word: u64, n: u32) -> u32 {
-    _tzcnt_u64(_pdep_u64(1 << n, word)) as u32
-}
-
-/// Whether the processor has what [`run_v3`] is compiled for.
-pub(super) fn has_v3() -> bool {
-    is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("lzcnt")
-        && is_x86_feature_detected!("popcnt")
-}
-
-/// Whether the processor has what [`run_v4`] is compiled for.
-pub(super) fn has_v4() -> bool {
-    has_v3() && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")
-}
-
-/// Calls `f` compiled for x86-64-v4: AVX-512 on top of [`run_v3`].
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
-pub(super) fn run_v4<R>(f: impl FnOnce() -> R) -> R {
-    f()
-}
-
-/// See [`super::Vectors::positions`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn positions_v4(bytes: &[u8; 64], byte: u8) -> u64 {
-    // SAFETY: `bytes` is 64 readable bytes and the load needs no alignment.
-    let bytes = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
-    _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8))
-}
-
-/// See [`super::Vectors::positions`].
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn positions_v3(bytes: &[u8; 64], byte: u8) -> u64 {
-    let pattern = _mm256_set1_epi8(byte as i8);
-    // SAFETY: `bytes` is 64 readable bytes, so both halves are, and the loads need no alignment.
-    let (low, high) =
-        unsafe { (_mm256_loadu_si256(bytes.as_ptr().cast()), _mm256_loadu_si256(bytes.as_ptr().add(32).cast())) };
-    let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, pattern)) as u32;
-    let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, pattern)) as u32;
-    u64::from(low) | u64::from(high) << 32
-}
-
-/// See [`super::Vectors::starts_with`]. Loads are masked: no byte outside the slices is touched.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
-pub(super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
-    if text.len() < prefix.len() {
-        return false;
-    }
-    if prefix.len() <= 32 {
-        let lanes = _bzhi_u32(u32::MAX, prefix.len() as u32);
-        // SAFETY: as many lanes are loaded as `prefix` has bytes, and `text` has at least as many.
-        let (a, b) = unsafe {
-            (
-                _mm256_maskz_loadu_epi8(lanes, text.as_ptr().cast()),
-                _mm256_maskz_loadu_epi8(lanes, prefix.as_ptr().cast()),
-            )
-        };
-        return _mm256_cmpneq_epi8_mask(a, b) == 0;
-    }
-    let mut at = 0;
-    while at < prefix.len() {
-        let lanes = _bzhi_u64(u64::MAX, (prefix.len() - at).min(64) as u32);
-        // SAFETY: both slices have `prefix.len()` bytes, and no more lanes are loaded than there are from `at` on.
-        let (a, b) = unsafe {
-            (
-                _mm512_maskz_loadu_epi8(lanes, text.as_ptr().add(at).cast()),
-                _mm512_maskz_loadu_epi8(lanes, prefix.as_ptr().add(at).cast()),
-            )
-        };
-        if _mm512_cmpneq_epi8_mask(a, b) != 0 {
-            return false;
-        }
-        at += 64;
-    }
-    true
-}
-
-/// See [`super::Vectors::sum_7bit`]. `count` is 64 at most.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn sum_7bit_v3(bytes: &[u8; 64], count: usize) -> u32 {
-    let numbers =
-        _mm256_set_epi64x(0x1F1E_1D1C_1B1A_1918, 0x1716_1514_1312_1110, 0x0F0E_0D0C_0B0A_0908, 0x0706_0504_0302_0100);
-    let low7 = _mm256_set1_epi8(0x7F);
-    let half = |half: &[u8], count: i8| {
-        // SAFETY: each half is 32 readable bytes, and the load needs no alignment.
-        let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
-        let counted = _mm256_and_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(count), numbers), low7);
-        _mm256_sad_epu8(_mm256_and_si256(bytes, counted), _mm256_setzero_si256())
-    };
-    let (low, high) = bytes.split_at(32);
-    let sums = _mm256_add_epi64(half(low, count as i8), half(high, count as i8 - 32));
-    let sums = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums));
-    (_mm_cvtsi128_si64(sums) + _mm_extract_epi64::<1>(sums)) as u32
-}
-
-/// See [`super::Vectors::sum_7bit`].
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,bmi2")]
-pub(super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {
-    let lanes = _bzhi_u64(u64::MAX, bytes.len().min(64) as u32);
-    // SAFETY: no more lanes are loaded than there are bytes.
-    let bytes = unsafe { _mm512_maskz_loadu_epi8(lanes, bytes.as_ptr().cast()) };
-    let low = _mm512_and_si512(bytes, _mm512_set1_epi8(0x7F));
-    _mm512_reduce_add_epi64(_mm512_sad_epu8(low, _mm512_setzero_si512())) as u32
 }
