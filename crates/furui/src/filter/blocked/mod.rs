@@ -47,11 +47,11 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// more probes, in two lines: two lines seldom have too many keys at once.
 ///
 /// **Cost.** An insertion and a hit touch one line, one and a quarter in the mean where keys straddle, or two neighbours; so
-/// does a miss, but with more than 8 probes it seldom comes to the neighbour. Eight lanes of AVX-512, or four of AVX2, twice, do the rest. In
-/// batches the lines of many keys are waited for at once: a key takes three quarters of the time that it takes alone in a
-/// cache, or nearly all of it, and a quarter in main memory. Keys that straddle take a fifth more than those that do not; of
-/// two lines the second costs as much as the first in a cache, and in main memory it comes along with the first on some
-/// machines.
+/// does a miss, but with more than 8 probes it seldom comes to the neighbour. Eight lanes of AVX-512, or four of AVX2, twice,
+/// do the rest. In batches the lines of many keys are waited for at once: a key takes three quarters of the time that it takes
+/// alone in a cache, or nearly all of it, and a quarter in main memory. Keys that straddle take a fifth (AVX2) to two fifths
+/// (AVX-512) more than those that do not; of two lines the second costs as much as the first in a cache, and in main memory it
+/// comes along with the first on some machines.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each
 /// lane. **Differs** in the second line: there a filter with more probes puts them in the same block. That halves of lines are
@@ -205,7 +205,7 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
     #[inline]
     fn fetch(&self, key: KeyHash) {
         let table = self.table();
-        prefetch(&table[Shape::whole(table.len(), self.spread).line(key)]);
+        Shape::whole(table.len(), self.spread).lines_of_a_miss(key).for_each(|line| prefetch(&table[line]));
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {

@@ -29,6 +29,14 @@ impl Shape {
         scale(key.get(), self.lines).wrapping_sub(self.first)
     }
 
+    /// The indices of the lines that a miss reads in the table at hand.
+    #[inline(always)]
+    pub(super) fn lines_of_a_miss(self, key: KeyHash) -> impl Iterator<Item = usize> {
+        let line = self.line(key);
+        let lower = if self.spread.straddles() { lower(line, key) } else { line };
+        [line, lower].into_iter()
+    }
+
     /// See [`Lines::ahead_of_lookups`].
     fn ahead_of_lookups(self, vectors: Lines) -> usize {
         vectors.ahead_of_lookups(self.lines, self.spread.straddles())

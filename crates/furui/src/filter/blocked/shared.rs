@@ -105,7 +105,7 @@ impl<'a> SharedBlocked<'a> {
     }
 
     /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the splitting:
-    /// with 8 probes and two regions they take 1.15 (AVX-512) or 1.3 times (AVX2) what
+    /// with 8 probes and two regions they take 1.2 (AVX-512) or 1.3 times (AVX2) what
     /// [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes in a cache, and 1.25 times beyond. Needs
     /// 128 KiB of the thread's stack.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
