@@ -89,9 +89,19 @@ impl FilteredTrie {
         &self.filter
     }
 
+    /// Asks for what the filter reads of a key.
+    #[inline]
+    pub(super) fn fetch(&self, hash: KeyHash) {
+        match &self.filter {
+            // What is written today, without a detour.
+            AnyFilter::Blocked(filter) => filter.fetch(hash),
+            filter => filter.fetch(hash),
+        }
+    }
+
     pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
         let maybe = match &self.filter {
-            // What is written today, without a detour.
+            // As in `fetch`.
             AnyFilter::Blocked(filter) => filter.contains(hash),
             filter => filter.contains(hash),
         };

@@ -4,7 +4,6 @@ use std::ops::{Bound, RangeBounds};
 use super::entries::Entries;
 use super::layer::Layer;
 use super::{FilteredTrie, Found, WriteBuffer};
-use crate::filter::Filter;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
 
 /// A dictionary as it was at one moment: "which number has this key, and which keys are there?", answered for ever the
@@ -83,7 +82,7 @@ impl Snapshot {
     /// What is known of a key: the newest that was said.
     pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
         // A miss reads a line of each filter: they are all on their way while the first is waited for.
-        self.tries().for_each(|trie| trie.filter().fetch(hash));
+        self.tries().for_each(|trie| trie.fetch(hash));
         self.layers.iter().rev().find_map(|layer| match layer {
             Layer::Window(window) => window.buffer.get(key, hash),
             Layer::Trie(trie) => trie.get(key, hash),
