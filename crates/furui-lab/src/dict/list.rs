@@ -12,9 +12,10 @@ use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
 const KEYS: usize = 3_500_000;
-const WINDOWS: usize = 7;
+/// The last two of them become one trie.
+const WINDOWS: usize = 8;
 const LOOKUPS: usize = 200_000;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 
 pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> {
     let wanted: usize = keys.map_or(Ok(KEYS), str::parse)?;
@@ -27,8 +28,14 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
     let (keys, misses) = lines.split_at(wanted.min(lines.len() / 10 * 9));
     let mut room = vec![];
     let misses = side_by_side(&misses[..LOOKUPS.min(misses.len())], &mut room);
-    println!("{} keys, windows of {window_keys}; ns a key, look-ups the median of {ROUNDS} rounds", keys.len());
-    println!("tries at most   put   tries   bytes a key   hit   miss   hit, batched   miss, batched");
+    println!(
+        "{} keys, windows of {window_keys}; ns a key, look-ups the median of {ROUNDS} rounds, and that of their ratios of one \
+         round to those of one trie",
+        keys.len()
+    );
+    println!(
+        "tries at most   put   tries   bytes a key   hit   miss   hit, batched   miss, batched   the same, to one trie"
+    );
     let mut built = vec![];
     for (most_tries, merging) in [(1, Merging::All), (8, Merging::All), (8, Merging::Geometric)] {
         let options = DictOptions { window_keys, most_tries, merging, ..DictOptions::default() };
@@ -51,34 +58,36 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
         let mut room = vec![];
         let hits = side_by_side(&hits, &mut room);
         for (.., dict, times) in &mut built {
-            times.hit.push(one_by_one(dict, &hits));
-            times.miss.push(one_by_one(dict, &misses));
-            times.hits.push(batched(dict, &hits));
-            times.misses.push(batched(dict, &misses));
+            let of_round =
+                [one_by_one(dict, &hits), one_by_one(dict, &misses), batched(dict, &hits), batched(dict, &misses)];
+            times.0.iter_mut().zip(of_round).for_each(|(times, time)| times.push(time));
         }
     }
-    for (most_tries, merging, put, dict, times) in &mut built {
+    let of_one = built[0].4.clone();
+    for (most_tries, merging, put, dict, times) in &built {
         let bytes: u64 = dict.tries().map(|trie| trie.trie().bytes() as u64).sum();
+        let [hit, miss, hits, misses] = times.0.each_ref().map(|times| median(&mut times.clone()));
+        let ratios: [f64; 4] = std::array::from_fn(|column| {
+            median(
+                &mut times.0[column]
+                    .iter()
+                    .zip(&of_one.0[column])
+                    .map(|(time, of_one)| time / of_one)
+                    .collect::<Vec<_>>(),
+            )
+        });
         println!(
-            "{most_tries} {merging:?}  {put:8.0} {:5} {:11.2} {:8.0} {:6.0} {:10.0} {:12.0}",
+            "{most_tries} {merging:?}  {put:8.0} {:5} {:11.2} {hit:8.0} {miss:6.0} {hits:10.0} {misses:12.0}   {ratios:.2?}",
             dict.tries().count(),
             bytes as f64 / keys.len() as f64,
-            median(&mut times.hit),
-            median(&mut times.miss),
-            median(&mut times.hits),
-            median(&mut times.misses)
         );
     }
     Ok(())
 }
 
-#[derive(Default)]
-struct Times {
-    hit: Vec<f64>,
-    miss: Vec<f64>,
-    hits: Vec<f64>,
-    misses: Vec<f64>,
-}
+/// Of hits and misses one by one, then batched: a round each.
+#[derive(Clone, Default)]
+struct Times([Vec<f64>; 4]);
 
 /// Copies of the keys, one behind the other in `room`.
 fn side_by_side<'r>(keys: &[&[u8]], room: &'r mut Vec<u8>) -> Vec<&'r [u8]> {

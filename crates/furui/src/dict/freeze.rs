@@ -43,10 +43,13 @@ pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigEr
     let mut hashes: Vec<KeyHash> = Vec::new();
     breadth_first(root, |parent: Option<&(u64, Rolling)>, node| {
         let hash = parent.map_or(Rolling::start(seed), |(_, hash)| hash.push(node.alphabet()));
-        if node.value().is_some() {
+        let keys = builder.keys();
+        let number = builder.visit(parent.map(|&(number, _)| number), node);
+        // Whether a key ends here was asked just now: of merged tries that takes a look into each.
+        if builder.keys() > keys {
             hashes.push(hash.finish());
         }
-        (builder.visit(parent.map(|&(number, _)| number), node), hash)
+        (number, hash)
     });
     let mut filter = Bloom::with_rate(builder.keys(), rate)?.hashed_by(Rolling::spec(seed));
     filter.insert_all(&hashes).expect("a Bloom filter is never full");

@@ -81,8 +81,6 @@ impl Snapshot {
 
     /// What is known of a key: the newest that was said.
     pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
-        // A miss reads a line of each filter: they are all on their way while the first is waited for.
-        self.tries().for_each(|trie| trie.fetch(hash));
         self.layers.iter().rev().find_map(|layer| match layer {
             Layer::Window(window) => window.buffer.get(key, hash),
             Layer::Trie(trie) => trie.get(key, hash),
@@ -97,19 +95,18 @@ impl Snapshot {
         let mut open: Vec<usize> = (0..keys.len()).collect();
         let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hash.hash(key)).collect();
         for layer in self.layers.iter().rev() {
-            let found = match layer {
+            let known = match layer {
                 Layer::Window(window) => {
-                    open.iter().zip(&hashes).map(|(&i, &hash)| window.buffer.get(keys[i], hash)).collect()
+                    let found = open.iter().zip(&hashes).map(|(&i, &hash)| window.buffer.get(keys[i], hash));
+                    found.enumerate().filter_map(|(place, found)| Some((place, found?))).collect()
                 }
                 Layer::Trie(trie) => trie.get_all(&open, &hashes, keys),
             };
-            let mut of_open = found.iter();
-            let mut of_hashes = found.iter();
-            for (&i, found) in open.iter().zip(&found) {
-                out[i] = found.and_then(Found::value);
+            for &(place, found) in &known {
+                out[open[place]] = found.value();
             }
-            open.retain(|_| of_open.next().is_some_and(Option::is_none));
-            hashes.retain(|_| of_hashes.next().is_some_and(Option::is_none));
+            take_out(&mut open, &known);
+            take_out(&mut hashes, &known);
         }
     }
 
@@ -190,6 +187,19 @@ impl Snapshot {
             state.finish()
         })
     }
+}
+
+/// Takes out what is at the places that are known, which ascend.
+fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
+    if known.is_empty() {
+        return;
+    }
+    let (mut known, mut place) = (known.iter().peekable(), 0);
+    list.retain(|_| {
+        let gone = known.next_if(|&&(known, _)| known == place).is_some();
+        place += 1;
+        !gone
+    });
 }
 
 /// The least string that is greater than all that begin with `prefix`, if there is one.

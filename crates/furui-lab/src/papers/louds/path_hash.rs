@@ -108,10 +108,13 @@ pub(super) fn build_concurrently<H: PathHash>(root: impl Node, keys: usize) -> (
     let mut filter = H::filter(keys);
     breadth_first(root, |parent: Option<&(u64, H)>, node| {
         let hash = parent.map_or_else(H::start, |(_, hash)| hash.push(node.alphabet()));
-        if node.value().is_some() {
+        let keys = builder.keys();
+        let number = builder.visit(parent.map(|&(number, _)| number), node);
+        // As `freeze` asks.
+        if builder.keys() > keys {
             hash.insert(&mut filter);
         }
-        (builder.visit(parent.map(|&(number, _)| number), node), hash)
+        (number, hash)
     });
     (builder.finish(), filter)
 }
