@@ -167,6 +167,8 @@ fn threads_that_share_a_filter_lose_nothing() {
                     part[3000..].iter().for_each(|&key| {
                         shared.insert(key);
                     });
+                    // While the others are still at it.
+                    assert!(part.iter().all(|&key| shared.contains(key)));
                 });
             }
         });

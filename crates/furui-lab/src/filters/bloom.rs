@@ -20,7 +20,8 @@ pub(super) fn run(n: usize) -> Result<()> {
             let mut rows: Vec<Row> = vec![
                 ("Bloom, batches", Box::new(Batched { bits, filter: filter.clone() })),
                 ("Bloom, single", Box::new(Single { bits, filter: filter.clone() })),
-                ("Bloom, shared", Box::new(Shared { filter })),
+                ("Bloom, shared, batches", Box::new(Shared { filter: filter.clone(), single: false })),
+                ("Bloom, shared, single", Box::new(Shared { filter, single: true })),
             ];
             #[cfg(feature = "rivals")]
             {
@@ -39,11 +40,19 @@ pub(super) fn run(n: usize) -> Result<()> {
 /// One of ours, filled as threads do it.
 struct Shared {
     filter: Bloom,
+    single: bool,
 }
 
 impl Contestant for Shared {
     fn insert(&mut self, keys: &[KeyHash]) {
-        self.filter.share().insert_all(keys);
+        let shared = self.filter.share();
+        if self.single {
+            keys.iter().for_each(|&key| {
+                black_box(shared.insert(key));
+            });
+        } else {
+            shared.insert_all(keys);
+        }
     }
 
     fn count(&self, keys: &[KeyHash]) -> usize {

@@ -42,7 +42,7 @@ pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iter
 }
 
 /// The positions of a key among `counters` counters by `probes` hash functions, which are SHA-1 with as many salts.
-pub(super) fn salted_positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> {
+pub(super) fn salted_positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> + Clone {
     (0..probes).map(move |salt| scale(salted_sha1(salt, key), counters))
 }
 

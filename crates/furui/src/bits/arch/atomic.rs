@@ -3,37 +3,84 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A word that threads share, of which only the holder of a lock asks anything. So no access need be an instruction that
-/// locks, and the lock orders them all.
-pub(crate) trait LockedWord {
-    fn load(&self) -> u64;
+/// A word that threads share.
+pub(crate) trait SharedWord {
+    /// In one order with all other such loads and all [`or`](Self::or) of all words, which all threads agree on.
+    fn get(&self) -> u64;
 
-    fn store(&self, word: u64);
+    /// What was put before is seen by whoever gets this.
+    fn put(&self, word: u64);
+
+    /// Sets `bits` with one instruction, which costs some twenty cycles. In order as [`get`](Self::get).
+    fn or(&self, bits: u64);
 }
 
 /// A little-endian word, as in every table.
-impl LockedWord for AtomicU64 {
+impl SharedWord for AtomicU64 {
     #[inline(always)]
-    fn load(&self) -> u64 {
-        u64::from_le(self.load(Ordering::Relaxed))
+    fn get(&self) -> u64 {
+        u64::from_le(self.load(Ordering::SeqCst))
     }
 
     #[inline(always)]
-    fn store(&self, word: u64) {
-        self.store(word.to_le(), Ordering::Relaxed);
+    fn put(&self, word: u64) {
+        self.store(word.to_le(), Ordering::Release);
+    }
+
+    #[inline(always)]
+    fn or(&self, bits: u64) {
+        self.fetch_or(bits.to_le(), Ordering::SeqCst);
     }
 }
 
-/// Sets `bit` in `word`, whose lock is held. True if it was not set: of all threads that set it, exactly one is told so.
+/// Calls `set`, which may [`set_in_turn`] bits of the words that belong to these `turns`. The caller holds their lock.
+///
+/// `turns` is odd meanwhile: for those who [`set_alone`] without the lock.
+#[inline]
+pub(crate) fn take_turn(turns: &impl SharedWord, set: impl FnOnce()) {
+    turns.or(1);
+    set();
+    // Nobody else changes it.
+    turns.put(turns.get().wrapping_add(1));
+}
+
+/// Sets `bit` in `word`, in a [turn](take_turn). True if it was not set. A load and a store: a bit that another thread sets
+/// in between is lost.
 #[inline(always)]
-pub(crate) fn set_bit(word: &impl LockedWord, bit: u64) -> bool {
-    let old = word.load();
-    word.store(old | bit);
+pub(crate) fn set_in_turn(word: &impl SharedWord, bit: u64) -> bool {
+    let old = word.get();
+    word.put(old | bit);
     old & bit == 0
 }
 
-/// The words of a table, for all threads to [`set_bit`] in as long as the borrow lasts. `None` if the bytes are not
-/// whole words at a multiple of eight, which those of a `Buffer` are.
+/// Whether `bit` is set in `word` and there to stay, asked without the lock.
+///
+/// It is if nobody had [a turn](take_turn) meanwhile. Whoever has one later sees the bit, as he announces his turn before he
+/// loads a word, and here the word comes before the second look at the turns. If one was under way, the bit may have been set
+/// by a thread that has to set it [again](set_under_lock).
+#[inline(always)]
+pub(crate) fn is_set(turns: &impl SharedWord, word: &impl SharedWord, bit: u64) -> bool {
+    let turn = turns.get();
+    let set = word.get() & bit != 0;
+    set & turn.is_multiple_of(2) & (turns.get() == turn)
+}
+
+/// Sets `bit` in `word` without a lock, and says whether it is there to stay, as with [`is_set`]. If not, somebody had a
+/// turn meanwhile, who may not have seen it: it is to be set [again](set_under_lock).
+#[inline(always)]
+pub(crate) fn set_alone(turns: &impl SharedWord, word: &impl SharedWord, bit: u64) -> bool {
+    let turn = turns.get();
+    word.or(bit);
+    turn.is_multiple_of(2) & (turns.get() == turn)
+}
+
+/// Sets `bit` in `word` while the lock is held, but no turn taken: there is nobody else but who sets bits alone.
+pub(crate) fn set_under_lock(word: &impl SharedWord, bit: u64) {
+    word.or(bit);
+}
+
+/// The words of a table, for all threads to set bits in as long as the borrow lasts. `None` if the bytes are not whole words
+/// at a multiple of eight, which those of a `Buffer` are.
 pub(crate) fn shared_words(bytes: &mut [u8]) -> Option<&[AtomicU64]> {
     // SAFETY: an `AtomicU64` is any eight bytes at a multiple of its alignment, which `align_to_mut` sees to, and the
     // exclusive borrow keeps everyone from the same bytes as anything else.
@@ -43,41 +90,70 @@ pub(crate) fn shared_words(bytes: &mut [u8]) -> Option<&[AtomicU64]> {
 
 #[cfg(test)]
 mod tests {
+    use loom::sync::atomic::{AtomicU64 as LoomWord, fence};
     use loom::sync::{Arc, Mutex};
     use loom::thread;
 
     use super::*;
 
-    impl LockedWord for loom::sync::atomic::AtomicU64 {
-        fn load(&self) -> u64 {
-            self.load(Ordering::Relaxed)
+    /// The model knows no order of all loads but that of fences, and of a plain store and an instruction that reads and writes
+    /// at once, neither of which waits for the other, it lets the first come last.
+    impl SharedWord for LoomWord {
+        fn get(&self) -> u64 {
+            fence(Ordering::SeqCst);
+            self.load(Ordering::Acquire)
         }
 
-        fn store(&self, word: u64) {
-            self.store(word, Ordering::Relaxed);
+        fn put(&self, word: u64) {
+            self.swap(word, Ordering::AcqRel);
+        }
+
+        fn or(&self, bits: u64) {
+            self.fetch_or(bits, Ordering::AcqRel);
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    /// A lock, its turns and a word.
+    #[derive(Default)]
+    struct Part {
+        lock: Mutex<()>,
+        turns: LoomWord,
+        word: LoomWord,
+    }
+
+    impl Part {
+        fn set_all(&self, bits: &[u64]) -> Vec<bool> {
+            let _held = self.lock.lock().unwrap();
+            let mut news = vec![];
+            take_turn(&self.turns, || news.extend(bits.iter().map(|&bit| set_in_turn(&self.word, bit))));
+            news
+        }
+
+        fn set_one(&self, bit: u64) -> bool {
+            let new = !is_set(&self.turns, &self.word, bit);
+            if new && !set_alone(&self.turns, &self.word, bit) {
+                let _held = self.lock.lock().unwrap();
+                set_under_lock(&self.word, bit);
+            }
+            assert_eq!(self.word.get() & bit, bit, "it did not stay");
+            new
         }
     }
 
     #[test]
-    fn in_every_interleaving_no_bit_is_lost_and_each_is_new_to_one_thread() {
+    fn in_every_interleaving_no_bit_is_lost_between_two_who_take_turns() {
         // Two bits in each of two words under locks of their own, in another order in each thread.
         const BITS: [[(usize, [u64; 2]); 2]; 2] = [[(0, [1, 2]), (1, [1, 2])], [(1, [2, 4]), (0, [2, 4])]];
         loom::model(|| {
-            let parts: Arc<[(Mutex<()>, loom::sync::atomic::AtomicU64); 2]> = Arc::default();
+            let parts: Arc<[Part; 2]> = Arc::default();
             let threads = BITS.map(|batches| {
                 let parts = Arc::clone(&parts);
-                thread::spawn(move || {
-                    batches.map(|(part, bits)| {
-                        let (lock, word) = &parts[part];
-                        let _held = lock.lock().unwrap();
-                        bits.map(|bit| set_bit(word, bit))
-                    })
-                })
+                thread::spawn(move || batches.map(|(part, bits)| parts[part].set_all(&bits)))
             });
             let told = threads.map(|thread| thread.join().unwrap());
-            for (lock, word) in &*parts {
-                let _held = lock.lock().unwrap();
-                assert_eq!(LockedWord::load(word), 7, "a bit was lost");
+            for part in &*parts {
+                assert_eq!(part.word.get(), 7, "a bit was lost");
             }
             let news = told.iter().flatten().flatten().filter(|&&new| new).count();
             assert_eq!(news, 6, "each bit of each word is new to one thread: {told:?}");
@@ -85,12 +161,33 @@ mod tests {
     }
 
     #[test]
+    fn in_every_interleaving_no_bit_is_lost_beside_one_who_takes_turns() {
+        loom::model(|| {
+            let part: Arc<Part> = Arc::default();
+            let batch = thread::spawn({
+                let part = Arc::clone(&part);
+                move || part.set_all(&[1, 2])
+            });
+            let alone = thread::spawn({
+                let part = Arc::clone(&part);
+                move || [2, 4].map(|bit| part.set_one(bit))
+            });
+            let (batch, alone) = (batch.join().unwrap(), alone.join().unwrap());
+            assert_eq!(part.word.get(), 7, "a bit was lost");
+            assert_eq!(part.turns.get(), 2, "no turn is left open");
+            assert!(batch[0] & alone[1] & (batch[1] | alone[0]), "each bit is new to somebody: {batch:?} {alone:?}");
+        });
+    }
+
+    #[test]
     fn shared_words_are_the_little_endian_words_of_the_bytes() {
         let mut buffer = crate::bits::Buffer::zeroed(24).unwrap();
         let words = shared_words(&mut buffer).unwrap();
-        assert!(set_bit(&words[1], 0x8000) && set_bit(&words[1], 1));
-        assert!(!set_bit(&words[1], 0x8000));
-        assert_eq!(buffer[8..16], [0x01, 0x80, 0, 0, 0, 0, 0, 0]);
+        assert!(set_in_turn(&words[1], 0x8000) && set_in_turn(&words[1], 1));
+        assert!(!set_in_turn(&words[1], 0x8000));
+        assert!(set_alone(&words[0], &words[1], 2));
+        assert!(is_set(&words[0], &words[1], 2) && !is_set(&words[0], &words[1], 4));
+        assert_eq!(buffer[8..16], [0x03, 0x80, 0, 0, 0, 0, 0, 0]);
         assert!(shared_words(&mut buffer[1..9]).is_none() && shared_words(&mut buffer[..12]).is_none());
     }
 }
