@@ -23,7 +23,7 @@ mod words;
 mod x86_64;
 
 pub(crate) use key_range::{KeyRange, Pile, Room};
-pub(crate) use line_batch::LineBatch;
+pub(crate) use line_batch::{LineBatch, straddle};
 pub(crate) use lines::{Half, Line, Lines};
 pub(crate) use striped_lines::StripedLines;
 pub(crate) use vectors::Vectors;

@@ -9,6 +9,7 @@ use crate::hash::{HashSpec, KeyHash};
 use probing::Shape;
 use spread::Spread;
 
+mod batches;
 mod probing;
 mod rate;
 mod sets;
@@ -211,7 +212,7 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         out.resize(keys.len(), false);
-        probing::contains_all(self.vectors, self.table(), Shape::whole(self.table().len(), self.spread), keys, out);
+        batches::contains_all(self.vectors, self.table(), Shape::whole(self.table().len(), self.spread), keys, out);
     }
 
     /// The mean over all lines of the product of the shares of bits set in the lanes that are probed, and over all lanes
@@ -231,7 +232,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         let table = self.table.as_chunks_mut().0;
         let shape = Shape::whole(table.len(), self.spread);
-        Ok(probing::insert_all(self.vectors, table, shape, KeyRange::whole(keys)))
+        Ok(batches::insert_all(self.vectors, table, shape, KeyRange::whole(keys)))
     }
 }
 

@@ -2,7 +2,8 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::probing::{self, Shape};
+use super::batches;
+use super::probing::Shape;
 use super::spread::Spread;
 use crate::bits::arch::{KeyRange, Line, Lines, Pile, StripedLines};
 use crate::bits::{least_of, scale};
@@ -100,7 +101,7 @@ impl<'a> SharedBlocked<'a> {
     pub fn insert(&self, key: KeyHash) -> bool {
         let stripe = self.stripe(key);
         let shape = self.shape(stripe);
-        let insert = |table: &mut [Line]| probing::insert_all(self.vectors, table, shape, KeyRange::whole(&[key]));
+        let insert = |table: &mut [Line]| batches::insert_all(self.vectors, table, shape, KeyRange::whole(&[key]));
         self.table.with_one(stripe, insert) == 1
     }
 
@@ -153,7 +154,7 @@ impl<'a> SharedBlocked<'a> {
     /// Puts the keys of a pile into their region; unless `waits`, only if no other thread is there just now.
     fn insert_pile(&self, region: &Region, waits: bool, pile: &mut Pile<'_>) -> u64 {
         let shape = self.shape(region.stripes.start);
-        let insert = |table: &mut [Line]| probing::insert_all(self.vectors, table, shape, pile.keys());
+        let insert = |table: &mut [Line]| batches::insert_all(self.vectors, table, shape, pile.keys());
         let Some(new) = self.table.with(region.stripes.clone(), waits, insert) else { return 0 };
         pile.clear();
         new
@@ -164,7 +165,7 @@ impl<'a> SharedBlocked<'a> {
         let stripe = self.stripe(key);
         let shape = self.shape(stripe);
         let mut answer = [false];
-        self.table.with_one(stripe, |table| probing::contains_all(self.vectors, table, shape, &[key], &mut answer));
+        self.table.with_one(stripe, |table| batches::contains_all(self.vectors, table, shape, &[key], &mut answer));
         answer[0]
     }
 

@@ -13,7 +13,6 @@ use super::lines::Level;
 use super::{KeyRange, Line, Lines};
 #[cfg(target_arch = "x86_64")]
 use crate::bits::scale;
-#[cfg(target_arch = "x86_64")]
 use crate::hash::KeyHash;
 
 #[cfg(target_arch = "x86_64")]
@@ -46,7 +45,7 @@ pub(crate) struct LineBatch<'a> {
     pub(crate) lines: usize,
     pub(crate) first: usize,
     pub(crate) multiplier: u64,
-    /// Whether keys straddle: the lower four lanes of those with ⌊h / 2⁶⌋ mod 4 = 3 are those of line a ⊕ 1.
+    /// Whether keys [straddle](straddle): the lower four lanes of those with ⌊h / 2⁶⌋ mod 4 = 3 are those of line a ⊕ 1.
     pub(crate) straddle: bool,
     /// How many groups of eight keys ahead the lines of a group are asked for: of none with 0.
     pub(crate) ahead: usize,
@@ -198,5 +197,12 @@ impl LineBatch<'_> {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn turn(key: KeyHash) -> usize {
-    (key.get() & key.get() >> 1) as usize & size_of::<Line>()
+    straddle(key) * size_of::<Line>()
+}
+
+/// What turns the number of a key's line, within its pair, into that of the line of its lower lanes, where keys straddle: 1
+/// for a quarter of them, else 0.
+#[inline(always)]
+pub(crate) fn straddle(key: KeyHash) -> usize {
+    (key.get() >> 6 & key.get() >> 7 & 1) as usize
 }

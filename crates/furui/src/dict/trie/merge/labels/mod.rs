@@ -1,5 +1,4 @@
 use std::collections::HashMap;
-use std::ops::Range;
 
 use super::codebook::{Codebook, Number, hash_of, number};
 use super::path::Path;
@@ -9,14 +8,14 @@ use crate::bits::Vectors;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::block::NODES;
 use crate::dict::trie::codes::{Code, Dictionary};
-use crate::dict::trie::encode::MAX_RARE;
 use crate::dict::trie::labels::{Label, MAX_RECORD, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words};
 use crate::dict::trie::matcher::Matcher;
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::tokens::MAX_TOKENS;
-use crate::dict::trie::writer::Writer;
 use crate::hash::{Rolling, RollingRun};
+
+mod settle;
 
 /// Writes the labels of a merged trie, which has the codes and tokens of one of its sources, the heir's.
 ///
@@ -207,107 +206,6 @@ impl<'t> Labels<'t> {
         path.push_all(&self.text[start as usize..])
     }
 
-    /// Writes the labels that wait: step by step all of one sort, as branches are guessed best then.
-    pub(super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
-        self.vectors.run(
-            #[inline(always)]
-            |vectors| self.settle_with(writer, vectors),
-        )
-    }
-
-    #[inline(always)]
-    fn settle_with(&mut self, writer: &mut Writer, vectors: Vectors) -> Result<(), TrieError> {
-        for i in 0..self.sought.len() {
-            let Sought { slot, start, end, hash } = self.sought[i];
-            match self.book.find(&self.text[start as usize..end as usize], hash) {
-                Some(known) => self.codes[slot as usize] = self.book.code(known),
-                None => self.cut(slot as usize, start, end),
-            }
-        }
-        for i in 0..self.foreign.len() {
-            let Sought { slot, start, end: count, hash } = self.foreign[i];
-            match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
-                Some(known) => self.codes[slot as usize] = self.book.code(known),
-                None => self.set_record(slot as usize, start as usize, count as usize),
-            }
-        }
-        for slot in ones(self.rares) {
-            if let Rare::Tokens { hash, .. } = self.rare[slot] {
-                self.records.fetch_earlier(writer, hash);
-            }
-        }
-        for slot in ones(self.rares) {
-            match self.rare[slot] {
-                Rare::Tokens { start, count, hash } => {
-                    let count = count as usize;
-                    let words = &self.words[start as usize..][..count.div_ceil(WORD_TOKENS)];
-                    match self.records.before(writer, slot, words, count, hash, vectors) {
-                        Some(position) => writer.link(position),
-                        None => writer.tokens(words, count),
-                    }
-                }
-                Rare::Long { start, end } => self.long(writer, start as usize..end as usize)?,
-            }
-        }
-        for &code in &self.codes[..self.count] {
-            writer.code(code)?;
-        }
-        (self.count, self.rares) = (0, 0);
-        self.sought.clear();
-        self.foreign.clear();
-        self.text.clear();
-        self.words.clear();
-        Ok(())
-    }
-
-    /// Makes a record of a text without a code.
-    #[inline(always)]
-    fn cut(&mut self, slot: usize, start: u32, end: u32) {
-        let text = &self.text[start as usize..end as usize];
-        let before = self.words.len();
-        if text.len() <= MAX_RARE
-            && let Some(count) = self.matcher.cut_greedily(text, &mut self.words)
-            && count * TOKEN_NIBBLES <= MAX_RECORD
-        {
-            return self.set_record(slot, before, count);
-        }
-        self.rare[slot] = Rare::Long { start, end };
-        self.rares |= 1 << slot;
-    }
-
-    /// A label is `count` tokens, the words of which begin at `start`; their memory is asked for.
-    #[inline(always)]
-    fn set_record(&mut self, slot: usize, start: usize, count: usize) {
-        let words = &self.words[start..][..count.div_ceil(WORD_TOKENS)];
-        let hash = self.records.fetch(words, count);
-        self.rare[slot] = Rare::Tokens { start: start as u32, count: count as u32, hash };
-        self.rares |= 1 << slot;
-    }
-
-    /// Whether a record is made of the tokens of a text.
-    fn is_text(&self, start: usize, count: usize, text: &[u8]) -> bool {
-        let words = self.words[start..].iter().zip((0..count).step_by(WORD_TOKENS));
-        let mut tokens = words.flat_map(|(&word, first)| in_word(word).take(count - first));
-        let rest = tokens.try_fold(text, |rest, token| rest.strip_prefix(text_of(&self.tokens[usize::from(token)])));
-        rest.is_some_and(<[u8]>::is_empty)
-    }
-
-    /// Writes a label that tokens cannot make.
-    fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
-        let text = &self.text[text];
-        let hash = Rolling::start(0).push_all(text).finish().get();
-        let place = match self.long.get(&hash) {
-            Some((first, place)) if first == text => *place,
-            _ => {
-                let place = writer.add_long(text)?;
-                self.long.entry(hash).or_insert_with(|| (text.to_vec(), place));
-                place
-            }
-        };
-        writer.long(place);
-        Ok(())
-    }
-
     pub(super) fn finish(self) -> Dictionary {
         Dictionary {
             places: self.names.places.as_flattened().to_vec(),
@@ -315,13 +213,4 @@ impl<'t> Labels<'t> {
             tokens: self.tokens.into_flattened(),
         }
     }
-}
-
-/// The positions of the ones of a word.
-fn ones(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let first = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
-        first
-    })
 }

@@ -1,0 +1,124 @@
+//! Writing the labels of a block, when it has all of them.
+
+use std::ops::Range;
+
+use super::{Labels, Rare, Sought};
+use crate::bits::Vectors;
+use crate::dict::trie::TrieError;
+use crate::dict::trie::encode::MAX_RARE;
+use crate::dict::trie::labels::{MAX_RECORD, TOKEN_NIBBLES, WORD_TOKENS, in_word};
+use crate::dict::trie::merge::tokens::text_of;
+use crate::dict::trie::writer::Writer;
+use crate::hash::Rolling;
+
+impl Labels<'_> {
+    /// Writes the labels that wait: step by step all of one sort, as branches are guessed best then.
+    pub(in super::super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
+        self.vectors.run(
+            #[inline(always)]
+            |vectors| self.settle_with(writer, vectors),
+        )
+    }
+
+    #[inline(always)]
+    fn settle_with(&mut self, writer: &mut Writer, vectors: Vectors) -> Result<(), TrieError> {
+        for i in 0..self.sought.len() {
+            let Sought { slot, start, end, hash } = self.sought[i];
+            match self.book.find(&self.text[start as usize..end as usize], hash) {
+                Some(known) => self.codes[slot as usize] = self.book.code(known),
+                None => self.cut(slot as usize, start, end),
+            }
+        }
+        for i in 0..self.foreign.len() {
+            let Sought { slot, start, end: count, hash } = self.foreign[i];
+            match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
+                Some(known) => self.codes[slot as usize] = self.book.code(known),
+                None => self.set_record(slot as usize, start as usize, count as usize),
+            }
+        }
+        for slot in ones(self.rares) {
+            if let Rare::Tokens { hash, .. } = self.rare[slot] {
+                self.records.fetch_earlier(writer, hash);
+            }
+        }
+        for slot in ones(self.rares) {
+            match self.rare[slot] {
+                Rare::Tokens { start, count, hash } => {
+                    let count = count as usize;
+                    let words = &self.words[start as usize..][..count.div_ceil(WORD_TOKENS)];
+                    match self.records.before(writer, slot, words, count, hash, vectors) {
+                        Some(position) => writer.link(position),
+                        None => writer.tokens(words, count),
+                    }
+                }
+                Rare::Long { start, end } => self.long(writer, start as usize..end as usize)?,
+            }
+        }
+        for &code in &self.codes[..self.count] {
+            writer.code(code)?;
+        }
+        (self.count, self.rares) = (0, 0);
+        self.sought.clear();
+        self.foreign.clear();
+        self.text.clear();
+        self.words.clear();
+        Ok(())
+    }
+
+    /// Makes a record of a text without a code.
+    #[inline(always)]
+    pub(super) fn cut(&mut self, slot: usize, start: u32, end: u32) {
+        let text = &self.text[start as usize..end as usize];
+        let before = self.words.len();
+        if text.len() <= MAX_RARE
+            && let Some(count) = self.matcher.cut_greedily(text, &mut self.words)
+            && count * TOKEN_NIBBLES <= MAX_RECORD
+        {
+            return self.set_record(slot, before, count);
+        }
+        self.rare[slot] = Rare::Long { start, end };
+        self.rares |= 1 << slot;
+    }
+
+    /// A label is `count` tokens, the words of which begin at `start`; their memory is asked for.
+    #[inline(always)]
+    pub(super) fn set_record(&mut self, slot: usize, start: usize, count: usize) {
+        let words = &self.words[start..][..count.div_ceil(WORD_TOKENS)];
+        let hash = self.records.fetch(words, count);
+        self.rare[slot] = Rare::Tokens { start: start as u32, count: count as u32, hash };
+        self.rares |= 1 << slot;
+    }
+
+    /// Whether a record is made of the tokens of a text.
+    fn is_text(&self, start: usize, count: usize, text: &[u8]) -> bool {
+        let words = self.words[start..].iter().zip((0..count).step_by(WORD_TOKENS));
+        let mut tokens = words.flat_map(|(&word, first)| in_word(word).take(count - first));
+        let rest = tokens.try_fold(text, |rest, token| rest.strip_prefix(text_of(&self.tokens[usize::from(token)])));
+        rest.is_some_and(<[u8]>::is_empty)
+    }
+
+    /// Writes a label that tokens cannot make.
+    fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
+        let text = &self.text[text];
+        let hash = Rolling::start(0).push_all(text).finish().get();
+        let place = match self.long.get(&hash) {
+            Some((first, place)) if first == text => *place,
+            _ => {
+                let place = writer.add_long(text)?;
+                self.long.entry(hash).or_insert_with(|| (text.to_vec(), place));
+                place
+            }
+        };
+        writer.long(place);
+        Ok(())
+    }
+}
+
+/// The positions of the ones of a word.
+fn ones(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        first
+    })
+}
