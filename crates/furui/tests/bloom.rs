@@ -169,6 +169,7 @@ fn threads_that_share_a_filter_lose_nothing() {
                     });
                     // While the others are still at it.
                     assert!(part.iter().all(|&key| shared.contains(key)));
+                    assert!(!part.iter().any(|&key| shared.insert(key)), "what is there is not new");
                 });
             }
         });
