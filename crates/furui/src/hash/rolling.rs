@@ -76,6 +76,16 @@ impl Rolling {
         Self(self.0.wrapping_mul(POWERS[run.length as usize]).wrapping_add(run.sum))
     }
 
+    /// The state after `length` more bytes, which make `rest` of the state [`ZERO`](Self::ZERO).
+    #[inline(always)]
+    pub(crate) fn push_rest(self, rest: Self, length: usize) -> Self {
+        let power = POWERS.get(length).copied().unwrap_or_else(|| power(length));
+        Self(self.0.wrapping_mul(power).wrapping_add(rest.0))
+    }
+
+    /// The state of which nothing is left in later ones.
+    pub(crate) const ZERO: Self = Self(0);
+
     /// The state alone, to be kept in memory.
     #[inline(always)]
     pub(crate) const fn state(self) -> u64 {
@@ -98,6 +108,13 @@ impl Rolling {
     pub const fn spec(seed: u64) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
     }
+}
+
+/// A power of the factor that is not among [`POWERS`].
+#[cold]
+fn power(exponent: usize) -> u64 {
+    let most = POWERS.len() - 1;
+    (0..exponent / most).fold(POWERS[exponent % most], |power, _| power.wrapping_mul(POWERS[most]))
 }
 
 /// What eight bytes add to a state.
@@ -138,6 +155,15 @@ impl RollingRun {
     /// That of these bytes, if they are not too many.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         (bytes.len() < POWERS.len()).then(|| Self { sum: Rolling(0).push_all(bytes).0, length: bytes.len() as u8 })
+    }
+
+    /// That of the first `len` of these bytes, 1 to 16: without a branch that depends on how many they are.
+    #[inline(always)]
+    pub(crate) fn of_first(bytes: [u8; 16], len: usize) -> Self {
+        // As the last of 16, the others of which are 0.
+        let word = u128::from_le_bytes(bytes) << (8 * (16 - len));
+        let sum = eight(word as u64).wrapping_mul(POWERS[8]).wrapping_add(eight((word >> 64) as u64));
+        Self { sum, length: len as u8 }
     }
 
     /// How many bytes.

@@ -20,6 +20,12 @@ impl Bits {
         self.len += 1;
     }
 
+    /// Adds zeros until there are `len` bits, if there are fewer.
+    pub(super) fn pad(&mut self, len: usize) {
+        self.len = self.len.max(len);
+        self.words.resize(self.len.div_ceil(64), 0);
+    }
+
     #[inline]
     pub(super) fn get(&self, i: usize) -> bool {
         self.words[i / 64] >> (i % 64) & 1 == 1

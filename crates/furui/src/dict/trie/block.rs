@@ -13,7 +13,6 @@
 //! +111 codes, in the order of the nodes; one byte for each record: its length; the records
 //! ```
 
-use super::codes::Code;
 use super::labels::Label;
 use crate::bits::Vectors;
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
@@ -150,82 +149,6 @@ impl<'a> Block<'a> {
 #[inline(always)]
 pub(super) fn below(slot: u32) -> u64 {
     (1 << slot) - 1
-}
-
-/// What a block is made of, before it is bytes.
-#[derive(Default)]
-pub(super) struct Draft {
-    pub(super) first: u64,
-    pub(super) inner: u64,
-    pub(super) one: u64,
-    pub(super) two: u64,
-    pub(super) inners: u32,
-    pub(super) leaves: u32,
-    /// How many labels there are.
-    pub(super) labels: u32,
-    pub(super) edges: Vec<u8>,
-    pub(super) codes: Vec<u8>,
-    pub(super) lengths: Vec<u8>,
-    pub(super) records: Vec<u8>,
-    /// How many nibbles `records` has, and the last of them if they are odd.
-    pub(super) nibbles: usize,
-    pub(super) half_byte: u8,
-}
-
-impl Draft {
-    /// Appends `count` nibbles, 16 at most, those of `bits`, which has no more.
-    #[inline(always)]
-    pub(super) fn push_nibbles(&mut self, bits: u64, count: usize) {
-        // On from the last byte of which only half is there. Always as many bytes: how many are needed nobody can foresee.
-        let half = self.nibbles % 2;
-        self.records.truncate(self.nibbles / 2);
-        let before = u128::from(self.half_byte);
-        let bytes = (before | u128::from(bits) << (4 * half)).to_le_bytes();
-        self.records.extend_from_slice(&bytes);
-        self.nibbles += count;
-        self.half_byte = bytes[(half + count) / 2] * u8::from(self.nibbles % 2 == 1);
-        self.records.truncate(self.nibbles.div_ceil(2));
-    }
-
-    /// The next label.
-    #[inline(always)]
-    pub(super) fn push_code(&mut self, Code { class, code }: Code) {
-        self.one |= (class as u64 & 1) << self.labels;
-        self.two |= (class as u64 >> 1) << self.labels;
-        self.labels += 1;
-        let end = self.codes.len() + class.code_len();
-        self.codes.extend_from_slice(&code.to_le_bytes());
-        self.codes.truncate(end);
-    }
-
-    /// Begins the next block, before which there are so many inner nodes and leaves.
-    pub(super) fn begin(&mut self, inners: u32, leaves: u32) {
-        (self.first, self.inner, self.one, self.two) = (0, 0, 0, 0);
-        (self.nibbles, self.half_byte) = (0, 0);
-        (self.inners, self.leaves, self.labels) = (inners, leaves, 0);
-        for part in [&mut self.edges, &mut self.codes, &mut self.lengths, &mut self.records] {
-            part.clear();
-        }
-    }
-
-    /// Appends the block to `out`. `down` is still 0.
-    pub(super) fn write(&mut self, out: &mut Vec<u8>) {
-        let start = out.len();
-        // What is no node is the first child of nobody: that ends the last group.
-        self.first |= u64::MAX.checked_shl(self.edges.len() as u32).unwrap_or(0);
-        self.edges.resize(NODES, 0);
-        for word in [self.first, self.inner, self.one, self.two] {
-            out.extend(word.to_le_bytes());
-        }
-        out.extend([0; LENGTH - DOWN + 2]);
-        out.extend(self.inners.to_le_bytes());
-        out.extend(self.leaves.to_le_bytes());
-        for part in [&self.edges, &self.codes, &self.lengths, &self.records] {
-            out.extend_from_slice(part);
-        }
-        let length = (out.len() - start) as u16;
-        out[start + LENGTH..][..2].copy_from_slice(&length.to_le_bytes());
-    }
 }
 
 /// Sets the position of the first child of the first inner node of the block at `offset`.

@@ -15,12 +15,25 @@ pub(super) struct Ends {
 
 struct Held {
     values: Packed,
+    keys: usize,
+    /// Which keys are deleted, up to the last that is.
     deleted: Bits,
 }
 
 impl Held {
     fn new() -> Result<Self, TrieError> {
-        Ok(Self { values: Packed::new()?, deleted: Bits::default() })
+        Ok(Self { values: Packed::new()?, keys: 0, deleted: Bits::default() })
+    }
+
+    #[inline(always)]
+    fn push(&mut self, found: Found, width: Width) -> Result<(), TrieError> {
+        self.values.push(u64::from(found.value().unwrap_or(0)), width.bits())?;
+        if found == Found::Deleted {
+            self.deleted.pad(self.keys);
+            self.deleted.push(true);
+        }
+        self.keys += 1;
+        Ok(())
     }
 }
 
@@ -49,8 +62,7 @@ impl Ends {
     pub(super) fn push(&mut self, inner: bool, terminal: Option<Found>) -> Result<(), TrieError> {
         let held = if inner { &mut self.inners } else { &mut self.leaves };
         if let Some(found) = terminal {
-            held.values.push(u64::from(found.value().unwrap_or(0)), self.width.bits())?;
-            held.deleted.push(found == Found::Deleted);
+            held.push(found, self.width)?;
         }
         if inner {
             self.terminals.push(terminal.is_some());
@@ -61,13 +73,15 @@ impl Ends {
     pub(super) fn finish(self) -> Result<EndParts, TrieError> {
         let Self { mut leaves, inners, terminals, .. } = self;
         leaves.values.append(inners.values)?;
+        let keys = leaves.keys + inners.keys;
+        let any_deleted = leaves.deleted.len() + inners.deleted.len() > 0;
+        leaves.deleted.pad(leaves.keys);
         for i in 0..inners.deleted.len() {
             leaves.deleted.push(inners.deleted.get(i));
         }
-        let keys = leaves.deleted.len() as u64;
-        let any_deleted = leaves.deleted.ones() > 0;
+        leaves.deleted.pad(keys);
         Ok(EndParts {
-            keys,
+            keys: keys as u64,
             terminals: values::terminals(&terminals),
             values: leaves.values.finish()?,
             deleted: if any_deleted { leaves.deleted.to_bytes() } else { vec![] },

@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use super::skeleton::common_prefix;
+use crate::hash::RollingRun;
 
 /// A text that lies in memory with more behind it, so that short ones are read and copied as one of usual length: how short
 /// they are nobody can foresee.
@@ -70,6 +71,15 @@ impl<'a> Text<'a> {
             }
         }
         common_prefix(self.as_bytes(), other.as_bytes())
+    }
+
+    /// What it does to a hash, if it is not too long.
+    #[inline(always)]
+    pub(super) fn run(self) -> Option<RollingRun> {
+        match self.bytes.first_chunk::<SHORT>() {
+            Some(bytes) if (1..=SHORT).contains(&self.len) => Some(RollingRun::of_first(*bytes, self.len)),
+            _ => RollingRun::of(self.as_bytes()),
+        }
     }
 
     /// Writes it to the beginning of `out`, where there are [`SLACK`] bytes more.

@@ -1,6 +1,7 @@
-use super::block::{Block, Draft, NODES, Position, set_down};
+use super::block::{Block, NODES, Position, set_down};
 use super::body::Body;
 use super::codes::{Code, Dictionary};
+use super::draft::Draft;
 use super::ends::{EndParts, Ends};
 use super::jump::Jump;
 use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, WORD_TOKENS, place};
@@ -51,7 +52,7 @@ impl Writer {
             directory: vec![],
             long: vec![],
             ends: Ends::new(width, root)?,
-            draft: Draft { inners: 1, ..Draft::default() },
+            draft: Draft::new(),
             blocks: 0,
             group: 0,
             parent: (0, 1),
@@ -62,13 +63,13 @@ impl Writer {
     /// The node whose label comes next.
     #[inline(always)]
     pub(super) fn position(&self) -> Position {
-        Position::new(self.nodes.len(), self.draft.labels)
+        Position::new(self.nodes.len(), self.draft.labels() as u32)
     }
 
     /// Whether the block waits for labels.
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
-        self.draft.edges.len() == NODES
+        self.draft.nodes() == NODES
     }
 
     /// The blocks so far.
@@ -89,7 +90,7 @@ impl Writer {
     pub(super) fn tokens(&mut self, words: &[u64], count: usize) {
         self.uses_tokens = true;
         let mut nibbles = count * TOKEN_NIBBLES;
-        self.draft.lengths.push(nibbles as u8);
+        self.draft.push_length(nibbles as u8);
         for &word in words {
             let now = nibbles.min(WORD_TOKENS * TOKEN_NIBBLES);
             self.draft.push_nibbles(word, now);
@@ -100,13 +101,13 @@ impl Writer {
     /// The next record is that of the node at `position`.
     pub(super) fn link(&mut self, position: Position) {
         let nibbles = link_nibbles(position);
-        self.draft.lengths.push(LINK | nibbles as u8);
+        self.draft.push_length(LINK | nibbles as u8);
         self.draft.push_nibbles(position.0, nibbles);
     }
 
     /// The next record is the text at a place of its own.
     pub(super) fn long(&mut self, place: u64) {
-        self.draft.lengths.push(LINK | LONG_NIBBLES as u8);
+        self.draft.push_length(LINK | LONG_NIBBLES as u8);
         self.draft.push_nibbles(place, LONG_NIBBLES);
     }
 
@@ -130,17 +131,14 @@ impl Writer {
         inner: bool,
         terminal: Option<Found>,
     ) -> Result<(), TrieError> {
-        let slot = self.draft.edges.len();
-        self.draft.edges.push(edge);
-        self.draft.first |= u64::from(first) << slot;
-        self.draft.inner |= u64::from(inner) << slot;
+        self.draft.push_node(edge, first, inner);
         self.ends.push(inner, terminal)?;
         self.block_if_full()
     }
 
     #[inline(always)]
     fn block_if_full(&mut self) -> Result<(), TrieError> {
-        if self.draft.edges.len() == NODES && self.draft.labels as usize == NODES { self.block() } else { Ok(()) }
+        if self.draft.nodes() == NODES && self.draft.labels() == NODES { self.block() } else { Ok(()) }
     }
 
     /// Writes the block, and in the blocks of their parents where the children are that are in it.
@@ -149,12 +147,10 @@ impl Writer {
         if self.blocks.is_multiple_of(DIRECTORY_STEP) {
             self.directory.extend((offset as u64).to_le_bytes());
         }
-        let count = self.draft.edges.len();
-        let (mut firsts, inner) = (self.draft.first, self.draft.inner.count_ones());
+        let mut firsts = self.draft.first();
         self.block.clear();
         self.draft.write(&mut self.block);
         self.nodes.extend(&self.block)?;
-        self.draft.begin(self.draft.inners + inner, self.draft.leaves + count as u32 - inner);
         self.blocks += 1;
         if self.nodes.len() as u64 >= 1 << (Position::BITS - 6) {
             return Err(TrieError::TooLarge("more than 16 GiB of nodes"));
@@ -179,8 +175,8 @@ impl Writer {
 
     /// The trie, if its labels have the codes and tokens of `dictionary`.
     pub(super) fn finish(mut self, dictionary: Dictionary, vectors: Vectors) -> Result<Encoded, TrieError> {
-        let nodes = (self.blocks * NODES + self.draft.edges.len()) as u64;
-        if !self.draft.edges.is_empty() {
+        let nodes = (self.blocks * NODES + self.draft.nodes()) as u64;
+        if self.draft.nodes() > 0 {
             self.block()?;
         }
         // No inner node comes any more.
@@ -189,7 +185,7 @@ impl Writer {
             set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));
             parent += length;
         }
-        let leaves = u64::from(self.draft.leaves);
+        let leaves = u64::from(self.draft.leaves());
         let width = self.ends.width();
         let EndParts { keys, terminals, mut values, deleted } = self.ends.finish()?;
         let Dictionary { places, texts, tokens } = dictionary;

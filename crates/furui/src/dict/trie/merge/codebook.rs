@@ -4,6 +4,7 @@ use crate::bits::{Vectors, prefetch};
 use crate::dict::trie::codes::Code;
 use crate::dict::trie::labels::{GROUP, Label, ONES, Rest};
 use crate::dict::trie::parts::Names;
+use crate::dict::trie::text::Text;
 use crate::hash::{Rolling, RollingRun};
 
 /// The codes that labels have in the merged trie, by their texts: those of the trie that they are inherited from.
@@ -52,8 +53,8 @@ impl<'t> Codebook<'t> {
         let slots = vec![0; (count + count / 2).next_power_of_two() + PLACES];
         let mut book = Self { names, slots, runs: vec![RollingRun::default(); count + 1], vectors };
         for number in 0..count {
-            let Some(text) = book.text(number).filter(|text| !text.is_empty()) else { continue };
-            let Some(run) = RollingRun::of(text) else { continue };
+            let Some(text) = book.text(number).filter(|text| text.len() > 0) else { continue };
+            let Some(run) = text.run() else { continue };
             let hash = hash_of(run);
             book.runs[number] = run;
             if book.find(text, hash).is_none()
@@ -90,19 +91,19 @@ impl<'t> Codebook<'t> {
     pub(super) fn translate(&self, source: &Names<'t>) -> Vec<Option<Number>> {
         let translated = |number| {
             let text = text(source, number, self.vectors)?;
-            if text.is_empty() { self.empty() } else { self.find(text, hash_of(RollingRun::of(text)?)) }
+            if text.len() == 0 { self.empty() } else { self.find(text, hash_of(text.run()?)) }
         };
         (0..count(source)).map(translated).collect()
     }
 
     #[inline(always)]
-    pub(super) fn find(&self, text: &[u8], hash: u64) -> Option<Number> {
-        self.find_if(hash, |found| found == text)
+    pub(super) fn find(&self, text: Text<'_>, hash: u64) -> Option<Number> {
+        self.find_if(hash, |found| found.len() == text.len() && found.common_prefix(text) == text.len())
     }
 
     /// The code of a text with this hash, if `is_it`.
     #[inline(always)]
-    pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(&[u8]) -> bool) -> Option<Number> {
+    pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(Text<'_>) -> bool) -> Option<Number> {
         for at in self.places(hash) {
             let slot = self.slots[at];
             if slot == 0 {
@@ -125,7 +126,7 @@ impl<'t> Codebook<'t> {
     }
 
     #[inline(always)]
-    fn text(&self, number: usize) -> Option<&'t [u8]> {
+    fn text(&self, number: usize) -> Option<Text<'t>> {
         text(&self.names, number, self.vectors)
     }
 }
@@ -160,13 +161,13 @@ pub(super) fn number(label: Label<'_>) -> Option<usize> {
 }
 
 #[inline(always)]
-fn text<'t>(names: &Names<'t>, number: usize, vectors: Vectors) -> Option<&'t [u8]> {
+fn text<'t>(names: &Names<'t>, number: usize, vectors: Vectors) -> Option<Text<'t>> {
     let label = match number.checked_sub(ONES) {
         None => Label::One(number as u8),
         Some(two) => Label::Two(two as u16),
     };
     match names.rest(label, vectors)? {
-        Rest::Text(text) => Some(text.as_bytes()),
+        Rest::Text(text) => Some(text),
         Rest::Tokens { .. } => None,
     }
 }

@@ -10,6 +10,7 @@ use crate::hash::{KeyHash, Rolling};
 
 mod codebook;
 mod cursor;
+mod greedy;
 mod join;
 mod labels;
 mod order;

@@ -47,6 +47,12 @@ impl Path {
         Self { hash: self.hash.push_run(run), length: self.length + run.len() }
     }
 
+    /// Behind `length` bytes more, which make `rest` of [`Rolling::ZERO`].
+    #[inline(always)]
+    pub(super) fn push_rest(self, rest: Rolling, length: u32) -> Self {
+        Self { hash: self.hash.push_rest(rest, length as usize), length: self.length + length }
+    }
+
     /// An error if no key is so long.
     #[inline(always)]
     pub(super) fn check(self) -> Result<Self, TrieError> {

@@ -15,9 +15,6 @@ pub(super) struct Records {
 /// There is a place for so many keys.
 const KEYS: usize = 12;
 
-/// What words are multiplied by: 2⁶⁴ divided by the golden ratio.
-const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-
 const TAG: u64 = !0 << Position::BITS;
 
 impl Records {
@@ -25,24 +22,20 @@ impl Records {
         Self { places: vec![0; (keys as usize / KEYS).max(1)] }
     }
 
-    /// The hash of a record of `count` tokens, whose place is asked for. Short ones are none the shorter as links and have
-    /// no place.
+    /// Asks for the place of a record of `count` tokens, by the hash of its text. Short ones are none the shorter as links and
+    /// have no place.
     #[inline(always)]
-    pub(super) fn fetch(&self, words: &[u64], count: usize) -> u64 {
-        if count * TOKEN_NIBBLES <= NEAR_NIBBLES {
-            return 0;
+    pub(super) fn fetch(&self, count: usize, hash: u64) {
+        if count * TOKEN_NIBBLES > NEAR_NIBBLES {
+            prefetch(&self.places[scale(hash, self.places.len())]);
         }
-        let hash = words.iter().fold(0, |hash: u64, word| (hash.rotate_left(29) ^ word).wrapping_mul(FACTOR));
-        let hash = hash ^ hash >> 32;
-        prefetch(&self.places[scale(hash, self.places.len())]);
-        hash
     }
 
     /// Asks for the record that may be equal to one of this hash.
     #[inline(always)]
-    pub(super) fn fetch_earlier(&self, writer: &Writer, hash: u64) {
+    pub(super) fn fetch_earlier(&self, writer: &Writer, count: usize, hash: u64) {
         let entry = self.places[scale(hash, self.places.len())];
-        if hash != 0 && (entry ^ hash << Position::BITS) & TAG == 0 {
+        if count * TOKEN_NIBBLES > NEAR_NIBBLES && (entry ^ hash << Position::BITS) & TAG == 0 {
             fetch(writer.written(), Position(entry & !TAG).offset());
         }
     }

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use super::codebook::{Codebook, Number, hash_of, number};
+use super::greedy::Greedy;
 use super::path::Path;
 use super::records::Records;
 use super::tokens::{merged_tokens, text_of};
@@ -9,7 +10,6 @@ use crate::dict::trie::TrieError;
 use crate::dict::trie::block::NODES;
 use crate::dict::trie::codes::{Code, Dictionary};
 use crate::dict::trie::labels::{Label, MAX_RECORD, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words};
-use crate::dict::trie::matcher::Matcher;
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::tokens::MAX_TOKENS;
@@ -34,7 +34,7 @@ pub(super) struct Labels<'t> {
     runs: Vec<RollingRun>,
     /// The numbers of a source's tokens here, or [`NONE`]; behind them [`NOTHING`].
     inherited: Vec<[u16; MAX_TOKENS + 1]>,
-    matcher: Matcher,
+    greedy: Greedy,
     /// How many labels wait.
     count: usize,
     /// The codes of labels; those that have none are in `rare`, or still to be looked for.
@@ -101,7 +101,7 @@ impl<'t> Labels<'t> {
             book,
             runs,
             inherited: sources.iter().map(numbers_of).collect(),
-            matcher: Matcher::new(&tokens),
+            greedy: Greedy::new(&tokens),
             tokens,
             count: 0,
             codes: [Code::EMPTY; NODES],
@@ -141,10 +141,10 @@ impl<'t> Labels<'t> {
 
     /// The next label, if it is a record of tokens that the merged trie has.
     #[inline(always)]
-    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, mut path: Path) -> Option<Path> {
+    pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
         let before = self.words.len();
-        let mut text = Rolling::start(0);
+        let (mut text, mut length) = (Rolling::ZERO, 0);
         let mut left = count;
         let inherited = &self.inherited[usize::from(source)];
         let mut all = true;
@@ -154,8 +154,8 @@ impl<'t> Labels<'t> {
                 // A word as a whole: how many tokens it has nobody can foresee.
                 let number = inherited[if i < left { usize::from(token) } else { MAX_TOKENS }];
                 let run = self.runs[usize::from(number)];
-                path = path.push_run(run);
                 text = text.push_run(run);
+                length += run.len();
                 all &= number != NONE;
                 here |= u64::from(number & 0xFFF) << (4 * TOKEN_NIBBLES * i);
             }
@@ -168,14 +168,14 @@ impl<'t> Labels<'t> {
         }
         let slot = self.count;
         self.push(Code::RECORD);
+        let hash = Rolling::start(0).push_rest(text, length as usize).finish().get();
         if source == self.heir {
-            self.set_record(slot, before, count);
+            self.set_record(slot, before, count, hash);
         } else {
-            let hash = text.finish().get();
             self.book.fetch(hash);
             self.foreign.push(Sought { slot: slot as u32, start: before as u32, end: count as u32, hash });
         }
-        Some(path)
+        Some(path.push_rest(text, length))
     }
 
     /// The next label, whatever it is.
@@ -190,7 +190,7 @@ impl<'t> Labels<'t> {
         let start = self.text.len() as u32;
         text.append_to(&mut self.text);
         let end = self.text.len() as u32;
-        let Some(run) = RollingRun::of(text.as_bytes()) else {
+        let Some(run) = text.run() else {
             return self.push_long(slot, start, path);
         };
         let hash = hash_of(run);
@@ -202,8 +202,10 @@ impl<'t> Labels<'t> {
     /// The label that is the text from `start` on, too long for a code.
     #[cold]
     fn push_long(&mut self, slot: usize, start: u32, path: Path) -> Path {
-        self.cut(slot, start, self.text.len() as u32);
-        path.push_all(&self.text[start as usize..])
+        let text = &self.text[start as usize..];
+        let (path, hash) = (path.push_all(text), Rolling::start(0).push_all(text).finish().get());
+        self.cut(slot, start, self.text.len() as u32, hash);
+        path
     }
 
     pub(super) fn finish(self) -> Dictionary {

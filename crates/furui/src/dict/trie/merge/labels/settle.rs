@@ -8,6 +8,7 @@ use crate::dict::trie::TrieError;
 use crate::dict::trie::encode::MAX_RARE;
 use crate::dict::trie::labels::{MAX_RECORD, TOKEN_NIBBLES, WORD_TOKENS, in_word};
 use crate::dict::trie::merge::tokens::text_of;
+use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
 use crate::hash::Rolling;
 
@@ -24,21 +25,21 @@ impl Labels<'_> {
     fn settle_with(&mut self, writer: &mut Writer, vectors: Vectors) -> Result<(), TrieError> {
         for i in 0..self.sought.len() {
             let Sought { slot, start, end, hash } = self.sought[i];
-            match self.book.find(&self.text[start as usize..end as usize], hash) {
+            match self.book.find(Text::of(&self.text, start as usize..end as usize), hash) {
                 Some(known) => self.codes[slot as usize] = self.book.code(known),
-                None => self.cut(slot as usize, start, end),
+                None => self.cut(slot as usize, start, end, hash),
             }
         }
         for i in 0..self.foreign.len() {
             let Sought { slot, start, end: count, hash } = self.foreign[i];
-            match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text)) {
+            match self.book.find_if(hash, |text| self.is_text(start as usize, count as usize, text.as_bytes())) {
                 Some(known) => self.codes[slot as usize] = self.book.code(known),
-                None => self.set_record(slot as usize, start as usize, count as usize),
+                None => self.set_record(slot as usize, start as usize, count as usize, hash),
             }
         }
         for slot in ones(self.rares) {
-            if let Rare::Tokens { hash, .. } = self.rare[slot] {
-                self.records.fetch_earlier(writer, hash);
+            if let Rare::Tokens { count, hash, .. } = self.rare[slot] {
+                self.records.fetch_earlier(writer, count as usize, hash);
             }
         }
         for slot in ones(self.rares) {
@@ -67,24 +68,23 @@ impl Labels<'_> {
 
     /// Makes a record of a text without a code.
     #[inline(always)]
-    pub(super) fn cut(&mut self, slot: usize, start: u32, end: u32) {
+    pub(super) fn cut(&mut self, slot: usize, start: u32, end: u32, hash: u64) {
         let text = &self.text[start as usize..end as usize];
         let before = self.words.len();
         if text.len() <= MAX_RARE
-            && let Some(count) = self.matcher.cut_greedily(text, &mut self.words)
+            && let Some(count) = self.greedy.cut(text, &mut self.words)
             && count * TOKEN_NIBBLES <= MAX_RECORD
         {
-            return self.set_record(slot, before, count);
+            return self.set_record(slot, before, count, hash);
         }
         self.rare[slot] = Rare::Long { start, end };
         self.rares |= 1 << slot;
     }
 
-    /// A label is `count` tokens, the words of which begin at `start`; their memory is asked for.
+    /// A label is `count` tokens, the words of which begin at `start`: a text with this hash.
     #[inline(always)]
-    pub(super) fn set_record(&mut self, slot: usize, start: usize, count: usize) {
-        let words = &self.words[start..][..count.div_ceil(WORD_TOKENS)];
-        let hash = self.records.fetch(words, count);
+    pub(super) fn set_record(&mut self, slot: usize, start: usize, count: usize, hash: u64) {
+        self.records.fetch(count, hash);
         self.rare[slot] = Rare::Tokens { start: start as u32, count: count as u32, hash };
         self.rares |= 1 << slot;
     }

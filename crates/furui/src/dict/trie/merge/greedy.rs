@@ -1,0 +1,144 @@
+use crate::dict::trie::labels::{Packing, Token};
+use crate::dict::trie::token_trie::{ROOT, TokenTrie};
+
+/// Makes a text of tokens, the longest at each place: not always the fewest, but with far fewer steps than a
+/// [`Matcher`](crate::dict::trie::matcher::Matcher) takes.
+pub(super) struct Greedy {
+    trie: TokenTrie,
+    /// How far two bytes lead, by 256 · first + second: most tokens that are found are hardly longer.
+    pairs: Vec<Pair>,
+}
+
+/// How far the first two bytes of a text lead.
+///
+/// ```text
+///   the longest token has both 1 bit │ the node behind both 25 bits │ the longest token + 1, 0 if there is none 13 bits │
+///   the node's base 25 bits
+/// ```
+///
+/// If they lead to no node, that is 0, as its base: so is named the root's child by the byte 0, and no child of it is among the
+/// root's children.
+#[derive(Clone, Copy)]
+struct Pair(u64);
+
+const NAME_BITS: u32 = 25;
+const END_BITS: u32 = 13;
+
+impl Pair {
+    const NONE: Self = Self(0);
+
+    fn new(both: bool, node: u32, end: u32, base: u32) -> Self {
+        let node = u64::from(both) << NAME_BITS | u64::from(node);
+        Self((node << END_BITS | u64::from(end)) << NAME_BITS | u64::from(base))
+    }
+
+    #[inline(always)]
+    fn longest(self) -> usize {
+        1 + (self.0 >> (2 * NAME_BITS + END_BITS)) as usize
+    }
+
+    #[inline(always)]
+    fn node(self) -> u32 {
+        (self.0 >> (NAME_BITS + END_BITS)) as u32 & ((1 << NAME_BITS) - 1)
+    }
+
+    #[inline(always)]
+    fn end(self) -> u32 {
+        (self.0 >> NAME_BITS) as u32 & ((1 << END_BITS) - 1)
+    }
+
+    #[inline(always)]
+    fn base(self) -> u32 {
+        self.0 as u32 & ((1 << NAME_BITS) - 1)
+    }
+}
+
+impl Greedy {
+    pub(super) fn new(tokens: &[Token]) -> Self {
+        let trie = TokenTrie::new(tokens);
+        let mut pairs = vec![Pair::NONE; 1 << 16];
+        let firsts = (0..=0xFF).map(|first| (first, trie.place(first))).filter(|(_, place)| place.parent() == ROOT);
+        for (first, one) in firsts {
+            for second in 0..=0xFF {
+                let name = one.base() + second;
+                let two = trie.place(name);
+                pairs[(first << 8 | second) as usize] = match (two.parent() == first, two.end()) {
+                    (false, _) => Pair::new(false, 0, one.end(), 0),
+                    (true, 0) => Pair::new(false, name, one.end(), two.base()),
+                    (true, end) => Pair::new(true, name, end, two.base()),
+                };
+            }
+        }
+        Self { trie, pairs }
+    }
+
+    /// Appends the tokens that `text` is made of to the words of a record, and gives how many they are; nothing if some byte is
+    /// in no token.
+    #[inline(always)]
+    pub(super) fn cut(&self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
+        let mut record = Packing::new(words);
+        let mut rest = text;
+        while let [first, second, deeper @ ..] = rest {
+            let pair = self.pairs[usize::from(*first) << 8 | usize::from(*second)];
+            let (mut node, mut base) = (pair.node(), pair.base());
+            let (mut longest, mut end) = (pair.longest(), pair.end());
+            for (length, &byte) in (3..).zip(deeper) {
+                let name = base + u32::from(byte);
+                let place = self.trie.place(name);
+                if place.parent() != node {
+                    break;
+                }
+                if place.end() > 0 {
+                    (longest, end) = (length, place.end());
+                }
+                (node, base) = (name, place.base());
+            }
+            record.push(end.checked_sub(1)? as u16);
+            rest = &rest[longest..];
+        }
+        if let [last] = rest {
+            record.push(self.trie.place(u32::from(*last)).end().checked_sub(1)? as u16);
+        }
+        Some(record.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::dict::trie::labels::{MAX_TOKEN, in_word};
+
+    proptest! {
+        #[test]
+        fn each_token_is_the_longest(
+            tokens in prop::collection::btree_set(prop::collection::vec(0..3u8, 1..6), 1..40),
+            text in prop::collection::vec(0..3u8, 0..40),
+        ) {
+            let tokens: Vec<Vec<u8>> = tokens.into_iter().collect();
+            let padded = |token: &Vec<u8>| {
+                let mut padded = [0; MAX_TOKEN + 1];
+                padded[..token.len()].copy_from_slice(token);
+                padded[MAX_TOKEN] = token.len() as u8;
+                padded
+            };
+            let greedy = Greedy::new(&tokens.iter().map(padded).collect::<Vec<Token>>());
+            let mut expected = Some(vec![]);
+            let mut rest = text.as_slice();
+            while let (Some(found), false) = (&mut expected, rest.is_empty()) {
+                match (0..).zip(&tokens).filter(|(_, token)| rest.starts_with(token)).max_by_key(|(_, token)| token.len()) {
+                    Some((number, token)) => {
+                        found.push(number);
+                        rest = &rest[token.len()..];
+                    }
+                    None => expected = None,
+                }
+            }
+            let mut words = vec![];
+            let count = greedy.cut(&text, &mut words);
+            let cut = count.map(|count| words.iter().flat_map(|&word| in_word(word)).take(count).collect::<Vec<u16>>());
+            prop_assert_eq!(cut, expected);
+        }
+    }
+}
