@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 
-use super::block::{Block, NODES, Position, below};
+use super::block::{Block, INNER, NODES, Position, below};
 use super::values::is_terminal;
-use super::writer::DIRECTORY_STEP;
+use crate::bits::prefetch;
 
 /// An inner node with many keys below, by rank, and the rank of its parent.
 pub(super) struct Counted {
@@ -12,52 +12,57 @@ pub(super) struct Counted {
     pub(super) keys: u32,
 }
 
+/// The beginnings of so many blocks are asked for before they are read.
+const AHEAD: usize = 8;
+
 /// The inner nodes with at least `least` keys below, the last first; behind them the root, whatever it has.
 ///
-/// Backwards, children come before their parents, and in the same order: what waits are the counts of one level.
+/// `lengths` are those of the blocks. Backwards, children come before their parents, and in the same order: what waits are
+/// the counts of one level.
 #[inline(always)]
-pub(super) fn count_keys(blocks: &[u8], directory: &[u8], terminals: &[u8], nodes: u64, least: u32) -> Vec<Counted> {
+pub(super) fn count_keys(blocks: &[u8], lengths: &[u16], terminals: &[u8], nodes: u64, least: u32) -> Vec<Counted> {
     let mut counted = vec![];
     let mut waiting: VecDeque<u32> = VecDeque::new();
     // The last inner node that was not yet met, and that to which the group at hand belongs: one behind it.
     let (mut inner, mut above) = (None, 0);
     let mut keys = 0;
     let mut valid = !0 >> (nodes.wrapping_neg() % NODES as u64);
-    for start in directory.as_chunks().0.iter().rev() {
-        let offsets = std::iter::successors(Some(u64::from_le_bytes(*start) as usize), |&offset| {
-            Block::at(blocks, offset).map(|block| offset + block.length())
+    let offsets = lengths.iter().rev().scan(blocks.len(), |end, &length| {
+        *end = end.saturating_sub(usize::from(length));
+        Some(*end)
+    });
+    let mut ahead = offsets.clone().skip(AHEAD);
+    for offset in offsets {
+        let begin = ahead.next().and_then(|ahead| blocks.get(ahead + INNER));
+        begin.into_iter().for_each(prefetch);
+        let Some(block) = Block::at(blocks, offset) else { continue };
+        let (mut left, mut firsts, inners) = (valid, block.first() & valid, block.inner() & valid);
+        valid = !0;
+        let inner = inner.get_or_insert_with(|| {
+            above = block.inner_rank(0) as u32 + inners.count_ones() - 1;
+            above
         });
-        let offsets: Vec<usize> = offsets.take(DIRECTORY_STEP).collect();
-        for &offset in offsets.iter().rev() {
-            let Some(block) = Block::at(blocks, offset) else { continue };
-            let (mut left, mut firsts, inners) = (valid, block.first() & valid, block.inner() & valid);
-            valid = !0;
-            let inner = inner.get_or_insert_with(|| {
-                above = block.inner_rank(0) as u32 + inners.count_ones() - 1;
-                above
-            });
-            while left != 0 {
-                let group = left & (!0 << (firsts | 1).ilog2());
-                keys += (group & !inners).count_ones();
-                let mut within = group & inners;
-                while within != 0 {
-                    let slot = within.ilog2();
-                    within &= below(slot);
-                    let below = waiting.pop_front().unwrap_or(0);
-                    if below >= least {
-                        let position = Position::new(offset, slot);
-                        counted.push(Counted { inner: *inner, above, position, keys: below });
-                    }
-                    keys += below + u32::from(is_terminal(terminals, u64::from(*inner)));
-                    *inner = inner.saturating_sub(1);
+        while left != 0 {
+            let group = left & (!0 << (firsts | 1).ilog2());
+            keys += (group & !inners).count_ones();
+            let mut within = group & inners;
+            while within != 0 {
+                let slot = within.ilog2();
+                within &= below(slot);
+                let below = waiting.pop_front().unwrap_or(0);
+                if below >= least {
+                    let position = Position::new(offset, slot);
+                    counted.push(Counted { inner: *inner, above, position, keys: below });
                 }
-                left ^= group;
-                // Otherwise the group begins in a block before.
-                if firsts & group != 0 {
-                    firsts &= left;
-                    waiting.push_back(std::mem::take(&mut keys));
-                    above = above.saturating_sub(1);
-                }
+                keys += below + u32::from(is_terminal(terminals, u64::from(*inner)));
+                *inner = inner.saturating_sub(1);
+            }
+            left ^= group;
+            // Otherwise the group begins in a block before.
+            if firsts & group != 0 {
+                firsts &= left;
+                waiting.push_back(std::mem::take(&mut keys));
+                above = above.saturating_sub(1);
             }
         }
     }

@@ -94,8 +94,8 @@ impl Gain {
 impl Jump {
     /// The table of a trie that is written. Chooses lengths by what they save: levels skipped by the keys that jump, less
     /// what their entries and the searches in vain cost.
-    pub(super) fn choose(names: &Names<'_>, directory: &[u8], terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
-        let heavy = heavy(names, directory, terminals, nodes, vectors);
+    pub(super) fn choose(names: &Names<'_>, lengths: &[u16], terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
+        let heavy = heavy(names, lengths, terminals, nodes, vectors);
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
         // The deepest level that a chosen length jumps to above or at a node, and the keys that jump below it.
@@ -187,10 +187,10 @@ const LEVELS_PER_BYTE: f64 = 8.0;
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
-fn heavy(names: &Names<'_>, directory: &[u8], terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
+fn heavy(names: &Names<'_>, lengths: &[u16], terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
     let mut counted = vectors.run(
         #[inline(always)]
-        |_| count_keys(names.nodes, directory, terminals, nodes, MIN_KEYS),
+        |_| count_keys(names.nodes, lengths, terminals, nodes, MIN_KEYS),
     );
     let position = Position(u64::MAX);
     let root = counted.pop().map_or(0, |root| root.keys);

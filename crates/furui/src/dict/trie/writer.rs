@@ -1,4 +1,4 @@
-use super::block::{Block, NODES, Position, set_down};
+use super::block::{Block, INNER, NODES, Position, set_down};
 use super::body::Body;
 use super::codes::{Code, Dictionary};
 use super::draft::Draft;
@@ -9,7 +9,7 @@ use super::parts::{ALIGN, Names, PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::Width;
 use super::{Found, Shape, TrieError};
-use crate::bits::{Buffer, Vectors};
+use crate::bits::{Buffer, Vectors, prefetch};
 
 /// The offset of every so many blocks is in the directory.
 pub(super) const DIRECTORY_STEP: usize = 64;
@@ -30,9 +30,10 @@ pub(super) struct Writer {
     directory: Vec<u8>,
     long: Vec<u8>,
     ends: Ends,
-    /// The block that is not yet written, and how many there are before it.
+    /// How many bytes each block has.
+    lengths: Vec<u16>,
+    /// The block that is not yet written.
     draft: Draft,
-    blocks: usize,
     /// The group of children that begins next belongs to the inner node of this rank.
     group: u32,
     /// The block whose first inner node is the next to get its children's place, and that node's rank.
@@ -50,10 +51,10 @@ impl Writer {
             nodes: Body::with_room(room)?,
             block: vec![],
             directory: vec![],
+            lengths: vec![],
             long: vec![],
             ends: Ends::new(width, root)?,
             draft: Draft::new(),
-            blocks: 0,
             group: 0,
             parent: (0, 1),
             uses_tokens: false,
@@ -144,18 +145,18 @@ impl Writer {
     /// Writes the block, and in the blocks of their parents where the children are that are in it.
     fn block(&mut self) -> Result<(), TrieError> {
         let offset = self.nodes.len();
-        if self.blocks.is_multiple_of(DIRECTORY_STEP) {
+        if self.lengths.len().is_multiple_of(DIRECTORY_STEP) {
             self.directory.extend((offset as u64).to_le_bytes());
         }
         let mut firsts = self.draft.first();
         self.block.clear();
         self.draft.write(&mut self.block);
         self.nodes.extend(&self.block)?;
-        self.blocks += 1;
+        self.lengths.push(self.block.len() as u16);
         if self.nodes.len() as u64 >= 1 << (Position::BITS - 6) {
             return Err(TrieError::TooLarge("more than 16 GiB of nodes"));
         }
-        if self.blocks > MAX_NODES / NODES {
+        if self.lengths.len() > MAX_NODES / NODES {
             return Err(TrieError::TooLarge("more than 2^32 nodes"));
         }
         while firsts != 0 {
@@ -164,6 +165,7 @@ impl Writer {
             while self.group == self.parent.1 {
                 let Some(block) = Block::at(self.nodes.bytes(), self.parent.0) else { break };
                 let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());
+                self.nodes.bytes().get(next.0 + INNER).into_iter().for_each(prefetch);
                 set_down(self.nodes.bytes_mut(), self.parent.0, position);
                 self.parent = next;
             }
@@ -175,7 +177,7 @@ impl Writer {
 
     /// The trie, if its labels have the codes and tokens of `dictionary`.
     pub(super) fn finish(mut self, dictionary: Dictionary, vectors: Vectors) -> Result<Encoded, TrieError> {
-        let nodes = (self.blocks * NODES + self.draft.nodes()) as u64;
+        let nodes = (self.lengths.len() * NODES + self.draft.nodes()) as u64;
         if self.draft.nodes() > 0 {
             self.block()?;
         }
@@ -197,7 +199,7 @@ impl Writer {
             tokens: tokens.as_chunks().0,
             long: &self.long,
         };
-        let jump = Jump::choose(&names, &self.directory, &terminals, nodes, vectors);
+        let jump = Jump::choose(&names, &self.lengths, &terminals, nodes, vectors);
         let jump_lengths = jump.lengths;
         let mut body = self.nodes;
         let mut lengths = [body.len() as u64; PARTS];
