@@ -230,6 +230,21 @@ mod tests {
     }
 
     #[test]
+    fn a_text_of_any_length_does_the_same_by_every_way() {
+        let text: Vec<u8> = (0..700).map(|i| (i * 37 % 251) as u8).collect();
+        let start = Rolling::start(3);
+        for end in 0..text.len() {
+            let rest = Rolling::ZERO.push_all(&text[..end]);
+            assert_eq!(start.push_rest(rest, end), start.push_all(&text[..end]));
+            if (1..=16).contains(&end) {
+                let mut bytes = [0xFF; 16];
+                bytes[..end].copy_from_slice(&text[..end]);
+                assert_eq!(Some(RollingRun::of_first(bytes, end)), RollingRun::of(&text[..end]));
+            }
+        }
+    }
+
+    #[test]
     fn the_hash_is_that_of_the_format() {
         // docs/format.md, "Key hashes".
         let hash = |seed, key: &[u8]| Rolling::spec(seed).hash(key).get();

@@ -74,17 +74,18 @@ impl Ends {
         let Self { mut leaves, inners, terminals, .. } = self;
         leaves.values.append(inners.values)?;
         let keys = leaves.keys + inners.keys;
-        let any_deleted = leaves.deleted.len() + inners.deleted.len() > 0;
-        leaves.deleted.pad(leaves.keys);
-        for i in 0..inners.deleted.len() {
-            leaves.deleted.push(inners.deleted.get(i));
+        if leaves.deleted.len() + inners.deleted.len() > 0 {
+            leaves.deleted.pad(leaves.keys);
+            for i in 0..inners.deleted.len() {
+                leaves.deleted.push(inners.deleted.get(i));
+            }
+            leaves.deleted.pad(keys);
         }
-        leaves.deleted.pad(keys);
         Ok(EndParts {
             keys: keys as u64,
             terminals: values::terminals(&terminals),
             values: leaves.values.finish()?,
-            deleted: if any_deleted { leaves.deleted.to_bytes() } else { vec![] },
+            deleted: leaves.deleted.to_bytes(),
         })
     }
 }

@@ -23,8 +23,10 @@ pub(super) struct TokenTrie {
 #[derive(Clone, Copy)]
 pub(super) struct Place(u64);
 
-const NAME_BITS: u32 = 25;
-const END_BITS: u32 = 13;
+/// Of the name of a node.
+pub(super) const NAME_BITS: u32 = 25;
+/// Of the number of a token, + 1.
+pub(super) const END_BITS: u32 = 13;
 const NO_NAME: u32 = (1 << NAME_BITS) - 1;
 /// The name of the root, the children of which are at the places that are their bytes.
 pub(super) const ROOT: u32 = NO_NAME - 1;

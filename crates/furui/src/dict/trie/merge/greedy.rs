@@ -1,5 +1,5 @@
 use crate::dict::trie::labels::{Packing, Token};
-use crate::dict::trie::token_trie::{ROOT, TokenTrie};
+use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 
 /// Makes a text of tokens, the longest at each place: not always the fewest, but with far fewer steps than a
 /// [`Matcher`](crate::dict::trie::matcher::Matcher) takes.
@@ -20,9 +20,6 @@ pub(super) struct Greedy {
 /// root's children.
 #[derive(Clone, Copy)]
 struct Pair(u64);
-
-const NAME_BITS: u32 = 25;
-const END_BITS: u32 = 13;
 
 impl Pair {
     const NONE: Self = Self(0);
