@@ -1,4 +1,5 @@
 mod file;
+mod gathered;
 mod probing;
 mod sets;
 #[cfg(target_has_atomic = "64")]
