@@ -93,10 +93,10 @@ impl SharedBloom<'_> {
         positions(key, probes, bits).all(is_set)
     }
 
-    /// Puts many keys in: they are there when it returns. Give it ten thousand at a time: in a cache they
-    /// then cost 1.25 times what [`FilterMut::insert`](crate::filter::FilterMut::insert) costs, 1.4 times in the nearest
-    /// caches, and a third of it beyond. Takes half a MiB for each thread that inserts, as long as the filter is shared.
-    /// A filter of more than 64 GiB takes keys one by one.
+    /// Puts many keys in: they are there when it returns. Give it ten thousand at a time: in a cache they then cost 1.3
+    /// times what [`FilterMut::insert`](crate::filter::FilterMut::insert) costs, 1.6 times in the nearest caches, and a
+    /// third of it beyond. Takes half a MiB for each thread that inserts, as long as the filter is shared. A filter of more
+    /// than 64 GiB takes keys one by one.
     pub fn insert_all(&self, keys: &[KeyHash]) {
         if self.part_bits > MAX_PART_BITS {
             return keys.iter().for_each(|&key| _ = self.insert(key));
