@@ -135,6 +135,10 @@ impl SharedBloom<'_> {
 
     /// Sets bits of a part: of each, what is below [`part_bits`](Self::part_bits).
     fn set_all(&self, part: usize, bits: &[u32]) {
+        // Of few keys most parts have none.
+        if bits.is_empty() {
+            return;
+        }
         let Some(words) = self.words.chunks(1 << (self.part_bits - 6)).nth(part) else { return };
         // Once: what is behind a word that threads share would be read anew.
         let below = (1 << self.part_bits) - 1;
