@@ -1,4 +1,5 @@
 mod file;
+#[cfg(target_has_atomic = "64")]
 mod gathered;
 mod probing;
 mod sets;

@@ -139,7 +139,7 @@ impl SharedBloom<'_> {
         if bits.is_empty() {
             return;
         }
-        let Some(words) = self.words.chunks(1 << (self.part_bits - 6)).nth(part) else { return };
+        let words = &self.words[part << (self.part_bits - 6)..];
         // Once: what is behind a word that threads share would be read anew.
         let below = (1 << self.part_bits) - 1;
         let place = |bit: u32| {
