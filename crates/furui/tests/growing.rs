@@ -162,6 +162,28 @@ fn a_union_has_the_keys_of_both_at_the_sum_of_their_rates() {
 }
 
 #[test]
+fn a_union_grows_only_when_all_its_parts_are_full() {
+    let fine = || GrowingBloom::with_rate(1e-9).unwrap();
+    let mut filter = filled(1e-9, &keys(0, 1000));
+    for _ in 1..MAX_PARTS {
+        filter.union(&fine()).unwrap();
+    }
+    let capacity = filter.capacity();
+    let path = std::env::temp_dir().join(format!("furui-united-{}.filter", std::process::id()));
+    std::fs::write(&path, file_of(filter.clone())).unwrap();
+    let AnyFilter::Growing(read) = AnyFilter::open(&path).unwrap() else { panic!("another kind") };
+    assert_eq!(read, filter);
+    std::fs::remove_file(&path).unwrap();
+    for batch in keys(1, capacity + 1000).chunks(777) {
+        if let Err(full) = filter.insert_all(batch) {
+            assert_eq!((full, filter.len()), (Full::AtCapacity { capacity }, capacity));
+            return;
+        }
+    }
+    panic!("{} keys where there is room for {capacity}", filter.len());
+}
+
+#[test]
 fn filters_that_do_not_fit_together_are_not_united() {
     let mut filter = GrowingBloom::with_rate(0.1).unwrap();
     let seeded = GrowingBloom::with_rate(0.1).unwrap().hashed_by(HashSpec { seed: 7, ..HashSpec::default() });

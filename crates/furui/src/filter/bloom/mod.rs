@@ -9,7 +9,7 @@ mod share;
 use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
-use super::probes::{MAX_PROBES, check_rate};
+use super::probes::{check_probes, own_rate};
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
 use crate::bits::Buffer;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
@@ -39,8 +39,8 @@ const MAX_BITS: u64 = 1 << 43;
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative
-/// sequence that starts with the key's 64-bit hash: that adds n / 2⁶⁴ to the rate, for keys of equal hash, and the
-/// constructors refuse to be asked for less. Positions are scaled to m instead of taken modulo m, so m is any number.
+/// sequence that starts with the key's 64-bit hash: that adds n / 2⁶⁴ to the rate, for keys of equal hash, for which
+/// [`with_rate`](Self::with_rate) leaves room; it refuses to be asked for less. Positions are scaled to m instead of taken modulo m, so m is any number.
 ///
 /// Where keys are hashed by [`HashAlgorithm::Sha1`] the k functions are SHA-1 with k salts, in the manner of the Perl
 /// module Bloom::Filter: position i is cut from SHA-1(i, hash of the key). What differs is that the salt meets the key's
@@ -85,24 +85,22 @@ impl Bloom {
         if !(1..=MAX_BITS).contains(&bits) {
             return Err(ConfigError(format!("{bits} bits: a Bloom filter has from 1 to {MAX_BITS}")));
         }
-        if !(1..=MAX_PROBES).contains(&probes) {
-            return Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")));
-        }
+        check_probes(probes)?;
         // Bits are numbered in machine words.
         let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
         Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
     }
 
-    /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`]. From
-    /// 100 keys on the rate is met within 1 %; for one or two it is up to twice as high (see [`sizing::rate`]).
+    /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`]. With k
+    /// probes and n keys the rate is exceeded by about the part k / (10 n) (see [`sizing::rate`]): with 100 keys by less than
+    /// 1 % at 1 %, by 3 % at 10⁻⁹; with a single key it is met at 1 %, and 3 times as high at 10⁻⁶, 7 times at 10⁻⁹.
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
     /// filter would be too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
-        check_rate(rate, keys)?;
-        let (bits, probes) = sizing::least(rate, keys);
+        let (bits, probes) = sizing::least(own_rate(rate, keys)?, keys);
         Ok(Self { capacity: keys, ..Self::from_parts(bits, probes)? })
     }
 
@@ -113,7 +111,7 @@ impl Bloom {
     /// # Errors
     /// As [`with_rate`](Self::with_rate).
     pub fn variable_size(keys: u64, rate: f64) -> Result<Self, ConfigError> {
-        check_rate(rate, keys)?;
+        own_rate(rate, keys)?;
         let filter = Self::from_parts(sizing::bits(rate, keys).max(1), sizing::probes(rate))?;
         Ok(Self { capacity: keys, ..filter })
     }
@@ -160,6 +158,13 @@ impl<M> Bloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
+    /// The same filter in memory of its own.
+    pub(super) fn copy(&self) -> Result<Bloom, ConfigError> {
+        let mut copy = Bloom::from_parts(self.bits, self.probes)?;
+        copy.words.copy_from_slice(&self.words);
+        Ok(Bloom { capacity: self.capacity, hash: self.hash, ..copy })
+    }
+
     #[inline]
     fn words(&self) -> &[[u8; 8]] {
         self.words.as_chunks().0

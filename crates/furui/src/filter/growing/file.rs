@@ -24,7 +24,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         put(&mut meta, 8, (self.parts.len() as u32).to_le_bytes());
         for (entry, part) in meta[HEAD..].chunks_mut(ENTRY).zip(&self.parts) {
             put(entry, 0, part.filter.bits().to_le_bytes());
-            put(entry, 8, part.capacity.to_le_bytes());
+            put(entry, 8, part.filter.capacity().to_le_bytes());
             put(entry, 16, part.keys.to_le_bytes());
             put(entry, 24, part.filter.probes().to_le_bytes());
         }
@@ -57,7 +57,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
                 return Err(source.invalid(META, "no part of a growing filter has these numbers of keys"));
             }
             let filter = Bloom::read_table(source, tag(i), bits, u32_at(entry, 24), capacity)?;
-            parts.push(Part { filter, capacity, keys });
+            parts.push(Part { filter, keys });
         }
         if !zero(unused) {
             return Err(source.invalid(META, "a part is described that there is not"));
