@@ -272,12 +272,38 @@ fn the_formulas_are_as_near_to_the_measured_rate_as_they_say() {
 }
 
 #[test]
+fn the_formulas_hold_for_a_million_keys() {
+    let params = params(7, Gamma::Whole, 1000);
+    let (rate, expected) = (measured(params, 1_000_000, 1), params.expected_rate(1_000_000).unwrap());
+    assert!((expected / rate - 1.0).abs() < 0.01, "measured {rate}, expected {expected}");
+}
+
+#[test]
 fn the_measured_rate_with_a_fractional_gamma_is_the_expected_one() {
     for (delta, n) in [(10, 10), (10, 5000), (100, 10), (1000, 100), (1000, 20_000), (100_000, 20_000)] {
         let params = params(7, Gamma::Exact, delta);
         let (rate, expected) = (measured(params, n, 40_000), params.expected_rate(n).unwrap());
         assert!((rate / expected - 1.0).abs() < 0.06, "n = {n}, delta = {delta}: measured {rate}, expected {expected}");
     }
+}
+
+#[test]
+fn the_smallest_filter_of_a_rate_keeps_it_and_one_with_fewer_bits_does_not() {
+    for (n, rate, delta) in
+        [(30_000, 0.3, 1000), (30_000, 0.01, 100), (30_000, 1e-6, 1000), (100, 0.01, 1000), (20_000, 0.001, 1)]
+    {
+        let empty = RingedBloom::with_rate(n, rate, delta).unwrap();
+        assert!(empty.params().expected_rate(n).unwrap() <= rate, "n = {n}, {}", empty.params());
+        let fewer = params(empty.probes(), Gamma::Bits(empty.params().gamma() - 0.01), delta);
+        // Groups of one window have whole numbers of bits.
+        assert!(delta == 1 || fewer.expected_rate(n).unwrap() > rate, "n = {n}, {}", empty.params());
+        let measured = measured(empty.params(), n, 60_000);
+        assert!((0.9..1.04).contains(&(measured / rate)), "n = {n}, {}: measured {measured}", empty.params());
+    }
+    // What keys of equal hashes make up is left to them.
+    let finest = 1e6 * 2f64.powi(-64);
+    let params = RingedBloom::with_rate(1_000_000, 2.0 * finest, 1000).unwrap().params();
+    assert!(params.expected_rate(1_000_000).unwrap() <= finest * (1.0 + 1e-9));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Gamma, GrowingBloom,
-    QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, GrowingBloom,
+    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
@@ -24,8 +24,8 @@ const GATHERED_SHARE: u64 = 4;
 const STABLE_BITS: u32 = 2;
 /// A stable filter large enough that its probes and decrements are those of any larger one; none is smaller.
 const STABLE_SAMPLE: usize = 1 << 12;
-/// How far the positions of a key in a ringed filter are apart at most, in keys: a larger one has a rate lower by less
-/// than a hundredth, and takes longer.
+/// How far the positions of a key in a ringed filter are apart at most, in keys: with more, hardly any bits would be saved, and
+/// it takes longer.
 const DELTA: u32 = 1000;
 /// How many times its rate a filter may have before it is worth a warning.
 const TOO_FULL: f64 = 1.25;
@@ -99,12 +99,9 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
                 StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
             )
         }
-        FilterKind::Ringed => {
-            let params = RingedParams::with_rate(rate, Gamma::Exact, DELTA)?;
-            AnyFilter::Ringed(RingedBloom::with_size(params, capacity)?.hashed_by(hash))
-        }
+        FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate, DELTA)?.hashed_by(hash)),
         FilterKind::Quotient => AnyFilter::Quotient(QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash)),
-        FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
     })
 }
 

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use super::counters::Counters;
 use super::file::{META, Source, Stored, Writer};
 use super::likeness::{Estimate, Marking};
-use super::probes::check_rate;
+use super::probes::own_rate;
 use super::sizing::least;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
@@ -63,8 +63,7 @@ impl CountingBloom {
     /// If `rate` is not between 0 and 1, finer than 64-bit hashes of that many keys can be told apart, or if the
     /// filter would be too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
-        check_rate(rate, keys)?;
-        let (counters, probes) = least(rate, keys);
+        let (counters, probes) = least(own_rate(rate, keys)?, keys);
         let counters = usize::try_from(counters).unwrap_or(usize::MAX);
         Ok(Self { capacity: keys, ..Self::from_parts(counters, probes, 4)? })
     }
@@ -120,6 +119,13 @@ impl<M> CountingBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> CountingBloom<M> {
+    /// How often `key` is there, or more often where other keys share all its counters: the least of them. The maximum of a
+    /// counter, 15 of 4 bits, stands for itself and more.
+    pub fn count(&self, key: KeyHash) -> u64 {
+        let cells = self.counters.cells.lend();
+        self.counters.of(key).map(|position| cells.get(position)).min().map_or(0, u64::from)
+    }
+
     /// About how many different keys it holds, told from the counters that are not 0. Cost: one pass over them.
     pub fn cardinality(&self) -> Estimate {
         let taken = self.counters.cells.count_nonzero() as u64;
@@ -225,6 +231,25 @@ mod tests {
 
     fn key(i: u64) -> KeyHash {
         HashSpec::default().hash(&i.to_le_bytes())
+    }
+
+    #[test]
+    fn a_key_is_counted_as_often_as_it_is_there_or_more_up_to_the_maximum() {
+        let mut filter = CountingBloom::with_rate(1000, 0.001).unwrap();
+        for i in 0..1000 {
+            (0..i % 20).for_each(|_| assert!(filter.insert(key(i)).is_ok()));
+        }
+        let too_high = (0..1000).filter(|&i| {
+            let (count, truth) = (filter.count(key(i)), (i % 20).min(15));
+            assert!(count >= truth, "{i}: {count}, not {truth}");
+            count > truth
+        });
+        assert!(too_high.count() <= 10);
+        assert!(filter.remove(key(7)) && filter.count(key(7)) >= 6);
+        assert_eq!(
+            (1000..2000).filter(|&i| filter.count(key(i)) > 0).count(),
+            (1000..2000).filter(|&i| filter.contains(key(i))).count()
+        );
     }
 
     #[test]

@@ -8,13 +8,16 @@ use crate::hash::{KeyHash, salted_sha1};
 /// 64-bit hash can tell keys apart.
 pub const MAX_PROBES: u32 = 64;
 
+/// What hashes are multiplied by from probe to probe: a multiplier for 64-bit congruential generators from L'Ecuyer's
+/// tables.
+pub(super) const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
+
 /// The probes of a key, one after the other, all cut from its 64-bit hash.
 ///
-/// The state starts as the hash and is multiplied by a constant from probe to probe; its upper part, as a fraction
+/// The state starts as the hash and is multiplied by [`MULTIPLIER`] from probe to probe; its upper part, as a fraction
 /// of 2⁶⁴, is scaled to the number of counters (multiply-shift), so any number of counters will do. The usual
 /// h + i g is no faster, and puts all probes of about one key in `counters` on a few counters, which shows as false
-/// positives from 10⁻⁷ down; multiples by powers of this constant spread like random numbers (it is a multiplier
-/// for 64-bit congruential generators from L'Ecuyer's tables).
+/// positives from 10⁻⁷ down; multiples by powers of [`MULTIPLIER`] spread like random numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Probes(u64);
 
@@ -27,7 +30,6 @@ impl Probes {
     /// The next position among `counters` counters.
     #[inline(always)]
     pub(super) const fn next(&mut self, counters: usize) -> usize {
-        const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
         let position = scale(self.0, counters);
         self.0 = self.0.wrapping_mul(MULTIPLIER);
         position
@@ -54,15 +56,17 @@ pub(super) fn check_probes(probes: u32) -> Result<(), ConfigError> {
     Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")))
 }
 
-/// Refuses a false-positive rate that is no rate, or finer than 64-bit hashes of `keys` other keys allow.
-pub(super) fn check_rate(rate: f64, keys: u64) -> Result<(), ConfigError> {
+/// What a filter of `keys` keys may add to a false-positive `rate` by itself: all but the part that keys of equal 64-bit
+/// hashes make up. Refuses a rate that is none, or finer than that part.
+pub(super) fn own_rate(rate: f64, keys: u64) -> Result<f64, ConfigError> {
     let finest = keys as f64 * 2f64.powi(-64);
     if rate > finest && rate < 1.0 {
-        return Ok(());
+        return Ok(rate - finest);
     }
     Err(ConfigError(if rate > 0.0 && rate <= finest {
         format!(
-            "a false-positive rate of {rate:e}: the 64-bit hashes of {keys} keys meet more often than that; ask for more than {finest:.1e}"
+            "a false-positive rate of {rate:e}: the 64-bit hashes of {keys} keys meet more often than that; ask for more \
+             than {finest:.1e}"
         )
     } else {
         format!("a false-positive rate of {rate}: it is more than 0 and less than 1")
@@ -93,10 +97,10 @@ mod tests {
 
     #[test]
     fn rates_finer_than_the_hash_are_refused_with_the_reason() {
-        assert_eq!(check_rate(0.01, 1 << 40), Ok(()));
-        assert!(check_rate(1e-10, 1 << 40).unwrap_err().0.contains("64-bit"));
+        assert_eq!(own_rate(0.01, 1 << 40), Ok(0.01 - 2f64.powi(-24)));
+        assert!(own_rate(1e-10, 1 << 40).unwrap_err().0.contains("64-bit"));
         for rate in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
-            assert!(check_rate(rate, 1).unwrap_err().0.contains("more than 0 and less than 1"), "{rate}");
+            assert!(own_rate(rate, 1).unwrap_err().0.contains("more than 0 and less than 1"), "{rate}");
         }
     }
 }

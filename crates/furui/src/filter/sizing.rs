@@ -18,8 +18,8 @@ use super::probes::MAX_PROBES;
 
 /// Equation 1: the rate of a filter that holds `keys` keys, (1 - e^(-kn/m))^k. A probability.
 ///
-/// It takes the share of bits that are set for its mean, and (1 - 1/m)^m for 1/e: a filter of a few bits has a rate
-/// somewhat above it, one of some thousand bits none that could be measured.
+/// It takes the share of bits that are set for its mean, and (1 - 1/m)^m for 1/e: the rate of a half-full filter is above it
+/// by about the part k / (10 n), which only a few keys or very fine rates show. `bits` is at least 1.
 pub fn rate(probes: u32, keys: u64, bits: u64) -> f64 {
     let k = f64::from(probes);
     (-(-k * keys as f64 / bits as f64).exp_m1()).powf(k)
@@ -32,12 +32,12 @@ pub fn rate_half_full(probes: u32) -> f64 {
 }
 
 /// Equation 3: the probes a filter of [`bits`] needs for a rate of at most `rate`, k = ⌈log½ rate⌉; from 1 to
-/// [`MAX_PROBES`]. `rate` is between 0 and 1.
+/// [`MAX_PROBES`]. `rate` is between 0 and 1, here and below.
 ///
 /// Read as a ceiling. Prints of the paper seem to show a floor in equations 3 and 4, but with a floor the rate, by
 /// equation 2, would be missed by up to 2 times, and equation 16, which is derived from them, is a ceiling.
 pub fn probes(rate: f64) -> u32 {
-    (-rate.log2()).ceil().clamp(1.0, f64::from(MAX_PROBES)) as u32
+    ((-rate.log2()).ceil() as u32).clamp(1, MAX_PROBES)
 }
 
 /// Equation 4: the bits of a variable-size Bloom filter of `keys` keys with a rate of at most `rate`,

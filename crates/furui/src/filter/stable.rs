@@ -3,7 +3,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::counters::Counters;
 use super::file::{Source, Stored, Writer};
-use super::probes::check_rate;
+use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
 use super::{ConfigError, Filter, FilterMut, Full, stable_decrements};
 use crate::bits::{Buffer, scale};
@@ -50,7 +50,7 @@ impl StableBloom {
     /// # Errors
     /// If `rate` is not between 0 and 1, or there are too few counters for it.
     pub fn with_rate(counters: usize, bits: u32, rate: f64) -> Result<Self, ConfigError> {
-        check_rate(rate, counters as u64)?;
+        own_rate(rate, counters as u64)?;
         let max = max_of(bits)?;
         let probes = lasting_probes(rate, max);
         check_stable(counters, probes, 1)?;

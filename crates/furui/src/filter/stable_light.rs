@@ -3,7 +3,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::counters::Counters;
 use super::file::{META, Source, Stored, Writer};
-use super::probes::check_rate;
+use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::Buffer;
@@ -66,7 +66,7 @@ impl StableBloomLight {
     /// # Errors
     /// If `rate` is not between 0 and 1, or there are too few counters for it.
     pub fn with_rate(counters: usize, rate: f64) -> Result<Self, ConfigError> {
-        check_rate(rate, counters as u64)?;
+        own_rate(rate, counters as u64)?;
         let probes = lasting_probes(rate, MAX);
         Self::from_parts(counters, probes, sequential_decrements(probes, rate, MAX).ceil() as usize)
     }

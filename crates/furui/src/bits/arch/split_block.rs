@@ -68,7 +68,7 @@ pub(crate) fn insert_all(blocks: &mut [Block], keys: &[KeyHash]) -> u64 {
 
 /// The block of a key among `blocks`, at most 2³¹: by the upper 32 bits of its hash.
 #[inline(always)]
-fn place(key: KeyHash, blocks: usize) -> usize {
+pub(crate) fn place(key: KeyHash, blocks: usize) -> usize {
     (((key.get() >> 32) * blocks as u64) >> 32) as usize
 }
 

@@ -1,8 +1,9 @@
 //! The bits of many keys, tested and set: the loops in which a blocked filter spends its time.
 
-use super::probing::{MULTIPLIER, Shape, lower, set, test};
+use super::probing::{Shape, lower, set, test};
 use super::spread::Spread;
 use crate::bits::arch::{KeyRange, Line, LineBatch, Lines, prefetch_at};
+use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
 
 impl Shape {

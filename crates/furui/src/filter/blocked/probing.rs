@@ -3,10 +3,8 @@
 use super::spread::Spread;
 use crate::bits::arch::{Half, Line, Lines, straddle};
 use crate::bits::scale;
+use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
-
-/// As of the probes of other filters.
-pub(super) const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 
 /// Which lines keys belong to.
 #[derive(Clone, Copy)]

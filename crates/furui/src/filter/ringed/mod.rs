@@ -51,8 +51,9 @@ const CHUNK: usize = 128;
 /// 1000. A window of 100 groups lies in three or four cache lines, so that beyond the caches its lookups take 6 %
 /// (hits) to 20 % (misses) less time than a Bloom filter's, with precomputed keys; one of 1000 groups has 20 lines,
 /// more than a key has probes, and is 5 to 17 % faster than one of 100,000, the paper's. Where n is below δ, every probe
-/// takes a remainder: 1.6 times the time of a straight window. So take 1000, or 100 where time counts more than 7
-/// % of the rate.
+/// takes a remainder: 1.6 times the time of a straight window. So take 1000, or at k = 7 also 100, where time counts more
+/// than 7 % of the rate. What a window costs grows with k: by the formula 100 groups cost 14 % at k = 10 and 76 % at k =
+/// 20, 1000 groups 1.4 %, 6 % and, at k = 30, 15 %; [`with_rate`](Self::with_rate) makes up for it with more bits.
 ///
 /// **Cost.** n γ bits: [`Gamma::Exact`] is what a Bloom filter of the same rate takes. A lookup is a remainder by two
 /// multiplications and up to k reads; of keys that are not in the set, 15 in 16 are found out by the first four, which are
@@ -94,6 +95,19 @@ pub struct RingedBloom<M = Buffer> {
 }
 
 impl RingedBloom {
+    /// The smallest filter that is to be expected to have the false-positive `rate` when it holds `keys` keys, with windows
+    /// of `delta` groups: for one filter by itself. Filters of many sizes that are asked for the same [`RingedKeys`] have
+    /// parameters in common ([`with_size`](Self::with_size)).
+    ///
+    /// Cost: 50 times that of [`RingedParams::expected_rate`].
+    ///
+    /// # Errors
+    /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
+    /// filter would be too large.
+    pub fn with_rate(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
+        Self::with_size(RingedParams::least(keys, rate, delta)?, keys)
+    }
+
     /// An empty filter for `keys` keys; one of no keys has the size of one.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use super::ringed_rate_refined;
-use crate::filter::probes::{MAX_PROBES, check_rate};
+use crate::filter::probes::{check_probes, own_rate};
 use crate::filter::{ConfigError, sizing};
 
 /// The most bits a ringed filter has: 1 TiB of them.
@@ -50,20 +50,39 @@ impl RingedParams {
         Self::from_fixed(probes, (gamma * 2f64.powi(32)).round() as u64, delta)
     }
 
-    /// The parameters for the false-positive `rate` α of the paper: k = ⌈log₂ 1/α⌉ probes (eq. 16).
+    /// The parameters for the false-positive `rate` α of the paper: k = ⌈log₂ 1/α⌉ probes (eq. 16). The rate is that for
+    /// many keys and a large δ; one that filters of a size and δ are to have, [`RingedBloom::with_rate`] keeps.
+    ///
+    /// [`RingedBloom::with_rate`]: super::RingedBloom::with_rate
     ///
     /// # Errors
     /// As [`new`](Self::new), and if `rate` is not between 0 and 1.
     pub fn with_rate(rate: f64, gamma: Gamma, delta: u32) -> Result<Self, ConfigError> {
-        check_rate(rate, 1)?;
+        own_rate(rate, 1)?;
         Self::new(sizing::probes(rate), gamma, delta)
+    }
+
+    /// The parameters of the smallest γ with which a filter of `keys` keys is expected to have the `rate`, with the probes
+    /// that are best for a Bloom filter.
+    pub(super) fn least(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
+        let own = own_rate(rate, keys)?;
+        let probes = sizing::least(own, keys).1;
+        let mut enough = Self::new(probes, Gamma::Exact, delta)?;
+        let mut too_few = (1 << 32) - 1;
+        while enough.expected_rate(keys)? > own {
+            too_few = enough.gamma;
+            enough = Self::from_fixed(probes, 2 * too_few, delta)?;
+        }
+        while enough.gamma - too_few > 1 {
+            let half = Self::from_fixed(probes, enough.gamma.midpoint(too_few), delta)?;
+            if half.expected_rate(keys)? > own { too_few = half.gamma } else { enough = half }
+        }
+        Ok(enough)
     }
 
     /// With γ in units of 2⁻³² bits.
     pub(super) fn from_fixed(probes: u32, gamma: u64, delta: u32) -> Result<Self, ConfigError> {
-        if !(1..=MAX_PROBES).contains(&probes) {
-            return Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")));
-        }
+        check_probes(probes)?;
         if !(1 << 32..=1 << 48).contains(&gamma) {
             return Err(ConfigError(format!(
                 "{} bits a group: a ringed filter has from 1 to 65536",
@@ -106,7 +125,10 @@ impl RingedParams {
         let bits = (u128::from(keys.max(1)) * u128::from(self.gamma)).div_ceil(1 << 32);
         u64::try_from(bits).ok().filter(|&bits| bits <= MAX_BITS).ok_or_else(|| {
             let most = (u128::from(MAX_BITS) << 32) / u128::from(self.gamma);
-            ConfigError(format!("{keys} keys at {} bits: a ringed filter has room for less than {most}", self.gamma()))
+            ConfigError(format!(
+                "{keys} keys at {} bits: a ringed filter of so many is for from 1 to {most}",
+                self.gamma()
+            ))
         })
     }
 

@@ -3,9 +3,9 @@ use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
 use super::file::{BITS, META, Source, Stored, Writer};
-use super::probes::check_rate;
+use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
-use crate::bits::{Buffer, split_block};
+use crate::bits::{Buffer, prefetch, split_block};
 use crate::format::field::{put, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
@@ -130,7 +130,7 @@ impl SplitBlockBloom {
 
     /// The smallest number of blocks that has the rate.
     fn blocks_for(keys: u64, rate: f64) -> Result<u64, ConfigError> {
-        check_rate(rate, keys)?;
+        own_rate(rate, keys)?;
         if rate < FINEST_SPLIT_BLOCK_RATE {
             return Err(ConfigError(format!(
                 "a false-positive rate of {rate:e}: the blocks see 32 bits of a hash; ask for more than \
@@ -214,6 +214,12 @@ impl<M: DerefMut<Target = [u8]>> SplitBlockBloom<M> {
 impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
     fn contains(&self, key: KeyHash) -> bool {
         split_block::contains(self.table.as_chunks().0, key)
+    }
+
+    #[inline]
+    fn fetch(&self, key: KeyHash) {
+        let blocks = self.table.as_chunks::<BLOCK>().0;
+        prefetch(&blocks[split_block::place(key, blocks.len())]);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
