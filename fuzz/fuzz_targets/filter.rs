@@ -4,16 +4,14 @@
 
 use std::io::Write;
 
-use furui::filter::{AnyFilter, BlockedBloom, CountingBloom, Filter, FilterMut, FilterRef, Gamma, QuotientFilter};
-use furui::filter::{RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight};
+use furui::filter::{AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, FilterRef, Gamma, QuotientFilter};
+use furui::filter::{GrowingBloom, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
-const META: Tag = Tag::new(*b"META");
-const BITS: Tag = Tag::new(*b"BITS");
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 9] = [
     Kind::Bloom,
     Kind::BlockedBloom,
     Kind::CountingBloom,
@@ -22,14 +20,15 @@ const KINDS: [Kind; 8] = [
     Kind::RingedBloom,
     Kind::QuotientFilter,
     Kind::SplitBlockBloom,
+    Kind::GrowingBloom,
 ];
 
 #[derive(Arbitrary, Debug)]
 struct Input {
     kind: u8,
     start: Start,
-    /// Which bytes of `META` or `BITS` are changed.
-    changes: Vec<(bool, u16, u8)>,
+    /// Which bytes of which section are changed.
+    changes: Vec<(u8, u16, u8)>,
     keys: Vec<(u8, u64)>,
 }
 
@@ -41,23 +40,27 @@ enum Start {
 
 fuzz_target!(|input: Input| {
     let kind = KINDS[usize::from(input.kind) % KINDS.len()];
-    let (mut meta, mut bits) = match input.start {
-        Start::Bytes { meta, bits } => (meta, bits),
+    let mut sections = match input.start {
+        Start::Bytes { meta, bits } => {
+            let table = if kind == Kind::GrowingBloom { *b"BITA" } else { *b"BITS" };
+            vec![(Tag::new(*b"META"), meta), (Tag::new(table), bits)]
+        }
         Start::Filter { size, width, keys } => {
             let Some(mut filter) = good(kind, size, width) else { return };
             for key in keys {
                 let _ = filter.insert(KeyHash::new(key));
             }
-            sections(&filter)
+            sections_of(&filter)
         }
     };
-    for (in_meta, at, change) in input.changes {
-        let section = if in_meta { &mut meta } else { &mut bits };
+    for (section, at, change) in input.changes {
+        let count = sections.len();
+        let (_, section) = &mut sections[usize::from(section) % count];
         if let Some(at) = usize::from(at).checked_rem(section.len()) {
             section[at] ^= change;
         }
     }
-    let file = sealed(kind, &meta, &bits);
+    let file = sealed(kind, &sections);
     let Ok(borrowed) = FilterRef::from_bytes(&file, "any") else { return };
     let mut again = vec![];
     borrowed.write_to(&mut again).expect("a vector takes all");
@@ -80,6 +83,15 @@ fuzz_target!(|input: Input| {
 fn good(kind: Kind, size: u8, width: u8) -> Option<AnyFilter> {
     let (counters, bits) = (usize::from(size), 1 << (width % 4));
     Some(match kind {
+        Kind::Bloom => AnyFilter::Bloom(Bloom::from_parts(size.into(), u32::from(width)).ok()?),
+        Kind::GrowingBloom => {
+            let mut chain = GrowingBloom::with_rate(f64::from(width) / 1e5).ok()?;
+            for _ in 0..size % 4 {
+                chain.union(&chain.clone()).ok()?;
+            }
+            AnyFilter::Growing(chain)
+        }
+        Kind::BlockedBloom if width > 127 => AnyFilter::Blocked(BlockedBloom::straddling(size.into()).ok()?),
         Kind::BlockedBloom => AnyFilter::Blocked(BlockedBloom::from_parts(size.into(), u32::from(width % 17)).ok()?),
         Kind::RingedBloom => {
             let params = RingedParams::new(1 + u32::from(width % 9), Gamma::Exact, 1 + u32::from(width / 9)).ok()?;
@@ -129,19 +141,19 @@ fn check(filter: &AnyFilter) {
     }
 }
 
-fn sections(filter: &AnyFilter) -> (Vec<u8>, Vec<u8>) {
+fn sections_of(filter: &AnyFilter) -> Vec<(Tag, Vec<u8>)> {
     let mut file = vec![];
     filter.write_to(&mut file).expect("a vector takes all");
     let envelope = Envelope::open(&file[..], "good").expect("a good file");
-    let [meta, bits] = [META, BITS].map(|tag| envelope.read_section(&file[..], tag, 1 << 20).expect("a section"));
-    (meta, bits)
+    let bytes = |tag| envelope.read_section(&file[..], tag, 1 << 20).expect("a section");
+    envelope.sections().iter().map(|section| (section.tag, bytes(section.tag))).collect()
 }
 
-fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
+fn sealed(kind: Kind, sections: &[(Tag, Vec<u8>)]) -> Vec<u8> {
     let mut file = vec![];
     let mut writer = EnvelopeWriter::new(&mut file, kind, HashSpec::default()).expect("a vector takes all");
-    for (tag, bytes) in [(META, meta), (BITS, bits)] {
-        writer.section(tag, Align::Line).expect("a vector takes all");
+    for (tag, bytes) in sections {
+        writer.section(*tag, Align::Line).expect("a vector takes all");
         writer.write_all(bytes).expect("a vector takes all");
     }
     writer.finish().expect("a vector takes all");

@@ -124,7 +124,7 @@ pub struct TestOptions {
 
 /// Write a filter of what is in any of some filters
 ///
-/// The filters must be of one kind, one size and one hash.
+/// The filters must be of one kind and one hash, and of one size unless they grow or are quotient filters.
 #[derive(Args)]
 pub struct CombineOptions {
     /// The filters
@@ -138,7 +138,7 @@ pub struct CombineOptions {
 /// Write a filter of what is in each of some filters
 ///
 /// What it says yes to, all of them said yes to. It has a few more false positives than a filter built of the common
-/// lines alone. The filters must be of one kind, one size and one hash.
+/// lines alone. The filters must be of one kind and one hash, and of one size unless they grow or are quotient filters.
 #[derive(Args)]
 pub struct IntersectOptions {
     #[command(flatten)]

@@ -49,7 +49,7 @@ pub trait Filter {
     fn contains(&self, key: KeyHash) -> bool;
 
     /// Asks for the memory that [`contains`](Self::contains) will read for `key`: worth it for who then asks several
-    /// filters about the key. Filters whose probes lie far apart ask for nothing.
+    /// filters about the key. Only blocked filters do: probes of others lie far apart, or are prefetched in batches alone.
     fn fetch(&self, key: KeyHash) {
         let _ = key;
     }

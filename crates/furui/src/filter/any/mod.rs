@@ -44,6 +44,11 @@ impl AnyFilter {
     /// changes this filter, never the file. Every byte is checked once, which is one sequential pass;
     /// [`open_trusted`](Self::open_trusted) does without.
     ///
+    /// While it is open the file must not be written to or cut short, by any program: what is not yet read would be other
+    /// bytes than those that were checked, and reading behind the end kills the process. To replace the file by another of
+    /// its name, as `furui filter` does, is fine. Who cannot see to that reads the file and takes
+    /// [`from_bytes`](FilterRef::from_bytes).
+    ///
     /// # Errors
     /// [`ReadError::Format`] if these are not the bytes of a filter's file, whole and undamaged.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
@@ -52,7 +57,7 @@ impl AnyFilter {
 
     /// As [`open`](Self::open), but in constant time: of the table, no byte is read before it is needed. A damaged table
     /// then gives wrong answers, never a panic. But a quotient filter's table, whose slots refer to each other, is always
-    /// read once (about 7 ns a slot), and refused if they do not fit.
+    /// read once (about 7 ns a slot), and refused if they do not fit. The file must not change meanwhile, as there.
     ///
     /// # Errors
     /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.

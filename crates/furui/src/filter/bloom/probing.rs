@@ -63,8 +63,9 @@ pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
 
 /// [`contains`] for every key. `answers` are as many, all false.
 ///
-/// In a table that is near, key by key. Else all keys of a batch take the same step: ask for the lines of the next two bits, then test them. Those that fail drop
-/// out without a branch, so misses cost two lines each and no key waits for another.
+/// In a table that is near, key by key. Else all keys of a batch take the same step: ask for the lines of the next two
+/// bits, then test them. Those that fail drop out without a branch, so misses cost two lines each and no key waits for
+/// another.
 pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
     if words.len() <= NEAR {
         answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
