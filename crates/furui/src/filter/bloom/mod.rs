@@ -172,7 +172,7 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
-    #[inline]
+    #[inline(always)]
     fn contains(&self, key: KeyHash) -> bool {
         if self.salted() {
             return probing::contains_salted(self.words(), self.shape(), key);
@@ -206,7 +206,7 @@ impl<M: DerefMut<Target = [u8]>> Bloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
     /// Never full.
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (salted, shape) = (self.salted(), self.shape());
         let words = self.words.as_chunks_mut().0;

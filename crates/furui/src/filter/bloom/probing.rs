@@ -100,7 +100,7 @@ pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], an
 }
 
 /// Sets all bits of `key`. True if one was not.
-#[inline]
+#[inline(always)]
 pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);
     let old = (0..shape.probes).fold(1, |old, _| old & set(words, probes.next(shape.bits)));

@@ -42,7 +42,7 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 /// ```
 ///
 /// **Rate.** A block that holds i keys says yes with probability (1 - (31/32)ⁱ)⁸, and with n keys in z blocks i is about
-/// Poisson with mean n/z ([`rate_with`](Self::rate_with)). That takes 10.5 bits a key for 1 %, 16.9 for 0.1 %, 26.4 for
+/// Poisson with mean n/z ([`rate_with`](Self::rate_with)). That takes 10.5 bits a key for 1 %, 16.9 for 0.1 %, 26.3 for
 /// 0.01 %: more than a [`Bloom`](super::Bloom) filter's 9.6, 14.4 and 19.2, for one access to memory instead of many.
 ///
 /// **Cost.** One cache miss a key; eight lanes of AVX2 do the rest.
