@@ -52,6 +52,13 @@ impl Interrupt {
         }
     }
 
+    /// Ends the process as the signal that interrupted would have, if one did.
+    pub fn end(&self) {
+        if let Some(signal) = self.signal() {
+            let _ = signal_hook::low_level::emulate_default_handler(signal.into());
+        }
+    }
+
     /// The signal that interrupted, if one did.
     pub fn signal(&self) -> Option<u8> {
         self.listener.as_ref().and_then(unix::Listener::signal)
@@ -82,6 +89,8 @@ impl Interrupt {
     pub fn check(&self) -> Wait {
         Wait::Ready
     }
+
+    pub fn end(&self) {}
 
     pub fn signal(&self) -> Option<u8> {
         None

@@ -3,44 +3,42 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A job that takes less says nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Bytes read of the bytes there are. Shown on standard error if that is a terminal, and if the job takes its time.
 pub struct Progress {
-    what: &'static str,
-    /// None if nobody knows: standard input, a pipe.
-    total: Option<u64>,
     read: u64,
     started: Instant,
-    bar: Option<ProgressBar>,
+    /// From the beginning, so that it knows the speed; seen when the job has taken its time.
+    bar: ProgressBar,
+    shown: bool,
 }
 
 impl Progress {
     /// A job that reads these files.
     pub fn new(what: &'static str, files: &[PathBuf]) -> Self {
-        Self { what, total: total(files), read: 0, started: Instant::now(), bar: None }
+        let bar = bar(what, total(files));
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+        Self { read: 0, started: Instant::now(), bar, shown: false }
     }
 
     /// So many bytes more were read.
     pub fn advance(&mut self, bytes: usize) {
         self.read += bytes as u64;
-        if self.bar.is_none() && self.started.elapsed() > PATIENCE {
-            self.bar = Some(bar(self.what, self.total));
+        if !self.shown && self.started.elapsed() > PATIENCE {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.shown = true;
         }
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.read);
-        }
+        self.bar.set_position(self.read);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.finish_and_clear();
     }
 }
 
@@ -55,6 +53,7 @@ pub fn total(files: &[PathBuf]) -> Option<u64> {
     })
 }
 
+/// Of the size of all files, or of none if nobody knows: standard input, a pipe.
 fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => {

@@ -10,7 +10,7 @@ use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage, StoreKind};
 use furui::{Error, KeyHash};
 
 use crate::dict;
-use crate::filter::{details, fields};
+use crate::filter::{details, fields, refuse_pipe};
 use crate::output::print;
 use crate::report::{Report, grouped};
 use crate::size;
@@ -148,6 +148,7 @@ fn kind_of(path: &Path) -> Result<StoreKind, Error> {
 
 /// Opens a single file.
 fn open_file(path: &Path) -> Result<(DiskFile, Envelope), Error> {
+    refuse_pipe(path)?;
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
     let envelope = Envelope::open(&file, &name)?;

@@ -6,7 +6,7 @@ mod support;
 
 use std::fs;
 
-use support::{TempDir, distinct, failure, feed, furui, lines, run, stdout, text};
+use support::{TempDir, distinct, failure, feed, furui, furui_for_signals, lines, run, stdout, text};
 
 /// Every kind, with what a filter of it needs to be built from a pipe.
 const KINDS: [(&str, &[&str]); 8] = [
@@ -256,7 +256,10 @@ fn a_filter_that_was_given_too_much_says_so() {
     let said = String::from_utf8(stdout(&["filter", "compare", &dir.join("small"), &dir.join("small")], b"")).unwrap();
     assert!(said.contains("too full to say") && !said.contains("NaN"), "{said}");
     let message = failure(&["filter", "build", "-k", "quotient", "-c", "100", "-o", &filter], &text(&lines(3000, 4)));
-    assert!(message.contains("full"), "{message}");
+    assert!(
+        message.contains(&filter) && message.contains("full at 100") && message.contains("--capacity"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -340,6 +343,118 @@ fn lines_are_not_replaced_by_their_filter() {
     let message = failure(&["filter", "build", "-o", &other_name, &dir.file("more", b"b\n"), &lines], b"");
     assert!(message.contains("both input and output"), "{message}");
     assert_eq!(fs::read(&lines).unwrap(), b"a\n");
+    if cfg!(unix) {
+        let mut command = furui();
+        command.args(["filter", "build", "-o", &lines]).stdin(fs::File::open(&lines).unwrap());
+        assert_eq!(command.output().unwrap().status.code(), Some(2));
+        assert_eq!(fs::read(&lines).unwrap(), b"a\n");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn what_has_the_temporary_name_and_is_no_file_is_left_alone() {
+    let dir = TempDir::new();
+    let (filter, victim) = (dir.join("f"), dir.file("victim", b"kept\n"));
+    std::os::unix::fs::symlink("victim", dir.join("f.furui-tmp")).unwrap();
+    assert!(failure(&["filter", "build", "-o", &filter], b"a\n").contains("f.furui-tmp"));
+    assert_eq!(fs::read(&victim).unwrap(), b"kept\n");
+    fs::remove_file(dir.join("f.furui-tmp")).unwrap();
+    // What a killed writer left is replaced, though a filter of that name is still read.
+    build("bloom", &[], &dir.join("f.furui-tmp"), b"a\n");
+    assert_eq!(stdout(&["filter", "union", &dir.join("f.furui-tmp"), "-o", &filter], b""), b"");
+    assert_eq!(stdout(&["filter", "test", &filter], b"a\n"), b"a\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_leaves_no_half_written_file() {
+    use std::os::unix::process::ExitStatusExt;
+    for signal in ["INT", "TERM", "HUP"] {
+        let dir = TempDir::new();
+        let temporary = dir.join("f.furui-tmp");
+        let mut command = furui_for_signals();
+        command.args(["filter", "build", "-c", "100000000", "-o", &dir.join("f"), &dir.file("lines", b"a\n")]);
+        let mut process = command.spawn().unwrap();
+        while !fs::exists(&temporary).unwrap() && process.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        std::process::Command::new("kill").args(["-s", signal, &process.id().to_string()]).status().unwrap();
+        let status = process.wait().unwrap();
+        // Unless the file was whole before the signal came.
+        assert!(status.signal().is_some() || status.success(), "{signal}: {status}");
+        assert!(!fs::exists(&temporary).unwrap(), "{signal}");
+        assert_eq!(fs::exists(dir.join("f")).unwrap(), status.success(), "{signal}: {status}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_change_that_was_begun_is_not_undone_and_undoes_nothing() {
+    use std::io::Write;
+    let dir = TempDir::new();
+    let (filter, lines) = (dir.join("f"), dir.file("lines", b"later\n"));
+    build("bloom", &["-c", "1000"], &filter, b"first\n");
+    let mut change = furui();
+    let mut change = change.args(["filter", "insert", &filter]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut stdin = change.stdin.take().unwrap();
+    // More than a pipe holds: it reads, and so has the lock.
+    stdin.write_all(&b"second\n".repeat(100_000)).unwrap();
+    assert!(failure(&["filter", "insert", &filter], b"").contains("another process"));
+    let mut other = furui().args(["filter", "build", "-c", "1000", "-o", &filter, &lines]).spawn().unwrap();
+    drop(stdin);
+    assert!(change.wait().unwrap().success() && other.wait().unwrap().success());
+    assert_eq!(stdout(&["filter", "test", &filter], b"first\nsecond\nlater\n"), b"later\n");
+}
+
+#[test]
+fn the_uses_in_the_page_on_choosing_work_as_printed() {
+    let dir = TempDir::new();
+    let some = distinct(&lines(3000, 6));
+    for (name, lines) in [
+        ("kept-urls.txt", &some[..1000]),
+        ("wanted-urls.txt", &some[900..2000]),
+        ("east.txt", &some[..1000]),
+        ("west.txt", &some[500..1500]),
+        ("my-contacts.txt", &some[..100]),
+        ("their-contacts.txt", &some[50..150]),
+    ] {
+        dir.file(name, &text(lines));
+    }
+    let here = |line: &str| {
+        let mut command = furui();
+        command.args(line.split_whitespace().skip(1)).current_dir(dir.path());
+        let output = feed(command, b"");
+        assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]), "{line}");
+        output.stdout
+    };
+    // What the other one does.
+    here(
+        "furui filter build -c 10000 --hash siphash --hash-seed 0x5EED0F7B0B12A11C -o theirs.filter their-contacts.txt",
+    );
+    let page = include_str!("../../../docs/choosing.md");
+    let commands = page.lines().skip_while(|line| *line != "## What else a filter is for");
+    let commands =
+        commands.take_while(|line| *line != "## What they cost").filter_map(|line| line.strip_prefix("    furui"));
+    let printed: Vec<Vec<u8>> = commands.map(|line| here(&format!("furui{line}"))).collect();
+    assert!(printed[1].starts_with(&text(&some[900..1000])));
+    assert!(printed[6].starts_with(&text(&some[50..100])) && printed[6].len() < text(&some[..60]).len());
+    assert!(String::from_utf8(printed[7].clone()).unwrap().contains("in both"));
+    let root = dir.join("root.filter");
+    assert_eq!(stdout(&["filter", "test", &root], &text(&some[..1500])), text(&some[..1500]));
+}
+
+#[test]
+fn repeats_from_a_pipe_are_no_more_lines() {
+    let dir = TempDir::new();
+    let filter = dir.join("f");
+    let some = distinct(&lines(3000, 5));
+    let repeated: Vec<u8> = (0..100).flat_map(|_| text(&some)).collect();
+    for kind in ["blocked", "counting"] {
+        build(kind, &[], &filter, &repeated);
+        assert_eq!(info(&filter, "capacity"), some.len().to_string(), "{kind}");
+        assert_eq!(stdout(&["filter", "test", &filter], &text(&some)), text(&some), "{kind}");
+    }
 }
 
 #[test]
@@ -365,6 +480,10 @@ fn a_stable_filter_of_a_file_remembers_it_whatever_its_repeats() {
 fn a_filter_is_not_opened_from_a_pipe() {
     for args in [&["test"][..], &["insert"], &["remove"]] {
         let message = failure(&[&["filter"], args, &["/dev/stdin"]].concat(), b"");
+        assert!(message.contains("regular file"), "{message}");
+    }
+    for verb in ["info", "verify"] {
+        let message = failure(&[verb, "/dev/stdin"], b"");
         assert!(message.contains("regular file"), "{message}");
     }
 }

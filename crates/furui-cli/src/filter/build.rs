@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, GrowingBloom,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Full, GrowingBloom,
     QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
-use super::file::save;
+use super::file::replace;
 use crate::blocks::Blocks;
 use crate::cli::{BuildOptions, FilterKind};
 use crate::interrupt::Interrupt;
@@ -34,8 +34,10 @@ const TOO_FULL: f64 = 1.25;
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let keys = Keys::new(hash_spec(options), &options.lines);
     refuse_to_replace_input(options)?;
-    // Asked of a filter for one line, so that what cannot be is refused before anything is read.
-    drop(new_filter(options, keys.spec, 1)?);
+    if options.capacity.is_none() {
+        // Asked of a filter for one line, so that what cannot be is refused before anything is read.
+        drop(new_filter(options, keys.spec, 1)?);
+    }
     let filter = match options.capacity {
         Some(0) => return Err(Error::Config("--capacity 0: a filter is for at least one line".into())),
         Some(capacity) => filled(new_filter(options, keys.spec, capacity)?, options, &keys)?,
@@ -55,7 +57,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
             _ => gathered(options, &keys)?,
         },
     };
-    save(&filter, &options.output)?;
+    replace(&filter, &options.output)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
 }
@@ -63,11 +65,33 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
 /// Nobody wants the lines replaced by their filter.
 fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     let Ok(output) = options.output.canonicalize() else { return Ok(()) };
+    if (options.files.is_empty() || options.files.iter().any(|file| file.as_os_str() == "-")) && is_input(&output) {
+        return Err(Error::Config(format!(
+            "{}: both standard input and output; name another output",
+            options.output.display()
+        )));
+    }
     let replaced = |file: &&PathBuf| output.is_file() && file.canonicalize().is_ok_and(|file| file == output);
     match options.files.iter().find(replaced) {
         Some(file) => Err(Error::Config(format!("{}: both input and output; name another output", file.display()))),
         None => Ok(()),
     }
+}
+
+/// Whether standard input is this regular file.
+#[cfg(unix)]
+fn is_input(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (path.metadata(), rustix::fs::fstat(std::io::stdin())) {
+        (Ok(file), Ok(input)) => file.is_file() && (file.dev(), file.ino()) == (input.st_dev, input.st_ino),
+        _ => false,
+    }
+}
+
+/// Here a file that is open is not replaced.
+#[cfg(not(unix))]
+fn is_input(_: &Path) -> bool {
+    false
 }
 
 fn hash_spec(options: &BuildOptions) -> HashSpec {
@@ -113,7 +137,9 @@ fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
 
 /// Puts all lines into a filter.
 fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
-    each_block(options, keys, "building", |hashes| Ok(filter.insert_all(hashes).map(drop)?))?;
+    each_block(options, keys, "building", |hashes| {
+        filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.output, full))
+    })?;
     Ok(filter)
 }
 
@@ -139,17 +165,31 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
 /// A filter for exactly the lines there are, gathered first.
 fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
     let most = (memory::total() / GATHERED_SHARE) as usize / size_of::<KeyHash>();
+    // What can count has room for repeats, and is given them; of the others' hashes one of each will do.
+    let repeats = matches!(options.kind, FilterKind::Counting);
     let mut all: Vec<KeyHash> = Vec::new();
     each_block(options, keys, "reading", |hashes| {
-        if all.len() + hashes.len() > most {
-            return Err(Error::Config(format!(
-                "more than {most} lines from a pipe: say with --capacity how many different ones there will be"
-            )));
+        if all.len() + hashes.len() > all.capacity() {
+            if !repeats {
+                all.sort_unstable();
+                all.dedup();
+            }
+            let more = all.len().max(hashes.len());
+            if all.len() + more > most || all.try_reserve_exact(more).is_err() {
+                return Err(Error::Config(format!(
+                    "{} lines from a pipe, whose hashes fill the memory for them: say with --capacity how many different ones \
+                     there will be",
+                    all.len() + hashes.len()
+                )));
+            }
         }
         all.extend_from_slice(hashes);
         Ok(())
     })?;
     all.sort_unstable();
+    if !repeats {
+        all.dedup();
+    }
     let distinct = all.chunk_by(|a, b| a == b).count() as u64;
     let mut filter = new_filter(options, keys.spec, distinct.max(1))?;
     filter.insert_all(&all)?;
@@ -172,6 +212,16 @@ fn each_block(
         each(&hashes)?;
     }
     Ok(())
+}
+
+/// The error that a filter takes no more lines.
+pub fn no_room(path: &Path, full: Full) -> Error {
+    Error::Config(match full {
+        Full::AtCapacity { capacity } => {
+            format!("{}: full at {capacity} lines; build it with a larger --capacity", path.display())
+        }
+        other => format!("{}: {other}", path.display()),
+    })
 }
 
 /// Says so if a filter holds so much that it errs more often than it was made to.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use furui::filter::FilterMut;
 use furui::{Error, KeyHash};
 
-use super::build::warn_if_too_full;
+use super::build::{no_room, warn_if_too_full};
 use super::file::{Held, save};
 use crate::blocks::Blocks;
 use crate::cli::ChangeOptions;
@@ -20,7 +20,9 @@ const SOME_MISSING: u8 = 1;
 /// Puts lines in.
 pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter)?;
-    each_block(options, &mut held, |held, hashes| Ok(held.filter.insert_all(hashes).map(drop)?))?;
+    each_block(options, &mut held, |held, hashes| {
+        held.filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.filter, full))
+    })?;
     save(&held.filter, &options.filter)?;
     warn_if_too_full(&held.filter, &options.filter);
     Ok(ExitCode::SUCCESS)

@@ -7,7 +7,7 @@ use furui::Error;
 use furui::filter::{AnyFilter, Mismatch};
 
 use super::build::warn_if_too_full;
-use super::file::{open, save};
+use super::file::{open, replace};
 use crate::cli::CombineOptions;
 
 /// What is in any of the filters.
@@ -34,11 +34,12 @@ fn combine(
     for path in others {
         with(&mut filter, &open(path)?).map_err(|error| mismatch(first, path, &error))?;
     }
-    save(&filter, &options.output)?;
+    replace(&filter, &options.output)?;
     Ok(filter)
 }
 
 /// The error that two files do not fit together.
 pub fn mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
-    Error::Mismatch(format!("{} and {}: {error}", a.display(), b.display()))
+    let hint = "filters fit together that were built with the same --kind, --capacity, --fpr and --hash";
+    Error::Mismatch(format!("{} and {}: {error} ({hint})", a.display(), b.display()))
 }

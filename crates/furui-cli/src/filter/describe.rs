@@ -14,9 +14,10 @@ pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     rows.push(("size", format!("{} ({bytes} bytes)", size::display(bytes))));
     rows.extend(parameters(filter).into_iter().map(|(name, value)| (name, grouped(value))));
     if let Some(held) = filter.cardinality() {
-        rows.push(("holds", lines(held.value, held.error)));
+        let holds = lines(held.value, held.error);
+        rows.push(("holds", if may_be_intersection(filter) { holds + "; of an intersection, fewer" } else { holds }));
     }
-    let rate = filter.false_positive_rate();
+    let rate = error_rate(filter);
     let intended = filter.intended_rate().map_or(String::new(), |rate| format!(" (made for {rate:.3e})"));
     rows.push(("errs", format!("says yes wrongly at a rate of {rate:.3e}{intended}")));
     if filter.forgets() {
@@ -44,12 +45,27 @@ pub fn fields(filter: &AnyFilter, bytes: u64) -> String {
     if let Some(held) = filter.cardinality() {
         report.estimate("keys", "keys_error", held);
     }
-    report.number("false_positive_rate", format!("{:e}", filter.false_positive_rate()));
+    report.number("false_positive_rate", format!("{:e}", error_rate(filter)));
     if let Some(rate) = filter.intended_rate() {
         report.number("intended_rate", format!("{rate:e}"));
     }
     report.number("forgets", filter.forgets());
     report.json()
+}
+
+/// Whether bits that are set may be of no line in it: of an intersection by AND, some are by chance.
+fn may_be_intersection(filter: &AnyFilter) -> bool {
+    matches!(filter, AnyFilter::Bloom(_) | AnyFilter::Blocked(_) | AnyFilter::Ringed(_) | AnyFilter::SplitBlock(_))
+}
+
+/// How often it says yes wrongly: by its bits, and because other lines have the same 64-bit hash as one of its own.
+fn error_rate(filter: &AnyFilter) -> f64 {
+    let held = match filter {
+        AnyFilter::Growing(filter) => filter.len() as f64,
+        _ => filter.cardinality().map_or(0.0, |held| held.value),
+    };
+    let by_hash = if held.is_finite() { held * 2f64.powi(-64) } else { 0.0 };
+    (filter.false_positive_rate() + by_hash).min(1.0)
 }
 
 /// The numbers that a kind of filter is made by.

@@ -1,12 +1,17 @@
 //! Filters in files.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use furui::Error;
 use furui::filter::AnyFilter;
 use furui::format::publish;
+
+use crate::interrupt::{Interrupt, Wait};
+
+/// How many bytes are written at a time.
+const WRITE: usize = 1 << 20;
 
 /// The most symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -18,9 +23,9 @@ pub fn open(path: &Path) -> Result<AnyFilter, Error> {
 }
 
 /// A pipe has no length, so that it would pass for a file that was cut off; or its writer would be waited for.
-fn refuse_pipe(path: &Path) -> Result<(), Error> {
+pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
-        let reason = "not a regular file, from which alone a filter is opened: write it to one first";
+        let reason = "not a regular file, which alone can be opened here: write it to one first";
         return Err(Error::Config(format!("{}: {reason}", path.display())));
     }
     Ok(())
@@ -30,8 +35,13 @@ fn refuse_pipe(path: &Path) -> Result<(), Error> {
 /// as it is. A symbolic link stays one: what it names is replaced.
 pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
-        let failed = |error| Error::io("cannot write to", "standard output", error);
-        return filter.write_to(&mut io::stdout().lock()).map(drop).map_err(failed);
+        let mut out = io::stdout().lock();
+        return match filter.write_to(&mut out).and_then(|_| out.flush()) {
+            // Who reads wants no more.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => Err(Error::io("cannot write to", "standard output", error)),
+            Ok(()) => Ok(()),
+        };
     }
     let name = path.display().to_string();
     let failed = |error| Error::io("cannot write", &name, error);
@@ -40,7 +50,42 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
         return filter.write_to(&mut file).map(drop).map_err(failed);
     }
     let path = linked(path).map_err(failed)?;
-    publish(&path, |out| filter.write_to(out).map(drop).map_err(failed))
+    let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot catch", "signals", error))?;
+    let saved =
+        publish(&path, |out| filter.write_to(&mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed));
+    if saved.is_err() {
+        // What was half written is gone, and nobody need hear why.
+        interrupt.end();
+    }
+    saved
+}
+
+/// [`save`]s a filter that was not made by changing the one there, if there is one: who changes that is waited for, or the
+/// change would come later and undo this.
+pub fn replace(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
+    let _lock = path.metadata().is_ok_and(|data| data.is_file()).then(|| lock(path, Others::AreAwaited)).transpose()?;
+    save(filter, path)
+}
+
+/// Fails as soon as the user interrupts.
+struct Until<'a> {
+    interrupt: &'a Interrupt,
+    out: &'a mut dyn Write,
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A filter comes in one piece.
+        let some = &bytes[..bytes.len().min(WRITE)];
+        match self.interrupt.check() {
+            Wait::Interrupted => Err(io::Error::other("interrupted")),
+            _ => self.out.write(some),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Where a path leads in the end, if it is a symbolic link; the file there need not exist yet.
@@ -63,21 +108,38 @@ pub struct Held {
 impl Held {
     /// Opens a filter to change it.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let name = path.display().to_string();
         refuse_pipe(path)?;
-        loop {
-            let lock = File::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
-            match lock.try_lock() {
-                Ok(()) => {}
-                Err(fs::TryLockError::WouldBlock) => {
-                    return Err(Error::Config(format!("{name}: another process is changing it; wait for it to end")));
-                }
-                Err(fs::TryLockError::Error(error)) => return Err(Error::io("cannot lock", name, error)),
+        let lock = lock(path, Others::AreRefused)?;
+        Ok(Self { filter: open(path)?, _lock: lock })
+    }
+}
+
+/// What is done while another process is about to replace a file.
+#[derive(Clone, Copy)]
+enum Others {
+    AreAwaited,
+    AreRefused,
+}
+
+/// Who holds it may replace the file.
+fn lock(path: &Path, others: Others) -> Result<File, Error> {
+    let name = path.display().to_string();
+    loop {
+        let lock = File::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
+        let locked = match others {
+            Others::AreAwaited => lock.lock().map_err(fs::TryLockError::Error),
+            Others::AreRefused => lock.try_lock(),
+        };
+        match locked {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(Error::Config(format!("{name}: another process is changing it; wait for it to end")));
             }
-            // Another process may have replaced the file between the opening and the lock.
-            if is_still(&lock, path) {
-                return Ok(Self { filter: open(path)?, _lock: lock });
-            }
+            Err(fs::TryLockError::Error(error)) => return Err(Error::io("cannot lock", name, error)),
+        }
+        // Another process may have replaced the file between the opening and the lock.
+        if is_still(&lock, path) {
+            return Ok(lock);
         }
     }
 }

@@ -14,6 +14,7 @@ use furui::Error;
 
 use crate::cli::FilterCommand;
 pub use describe::{details, fields};
+pub use file::refuse_pipe;
 
 /// Runs one of the commands.
 pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {

@@ -16,7 +16,7 @@ pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 /// permissions on, and its owner and group where the system lets it.
 ///
 /// The temporary name is always the same, so that killed writers do not fill the disk; of two writers of one `path`, one
-/// waits for the other.
+/// waits for the other. What has that name and is no regular file, such as a link, is nothing of ours and left alone.
 ///
 /// # Errors
 /// Those of `write`, and a [`WriteError`] that says what the operating system refused.
@@ -68,14 +68,21 @@ fn create(path: &Path, private: bool) -> io::Result<File> {
     #[cfg(not(unix))]
     let _ = private;
     loop {
+        if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::other("it is in the way, and no regular file: remove it"));
+        }
         let file = options.open(path)?;
         // Where nothing can be locked, that a path has one writer is the caller's affair.
         let _ = file.lock();
         // While it was waited for, another writer may have given the file its name.
-        if is_still(&file, path) {
-            file.set_len(0)?;
+        if !is_still(&file, path) {
+            continue;
+        }
+        if file.metadata()?.len() == 0 {
             return Ok(file);
         }
+        // A killed writer's. Not cut short: who has it mapped would be killed too.
+        fs::remove_file(path)?;
     }
 }
 
@@ -83,7 +90,7 @@ fn create(path: &Path, private: bool) -> io::Result<File> {
 #[cfg(unix)]
 fn is_still(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), path.metadata()) {
+    match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
         _ => false,
     }
