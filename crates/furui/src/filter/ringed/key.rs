@@ -16,13 +16,13 @@ pub struct RingedKey<'a> {
 
 impl<'a> RingedKey<'a> {
     /// The hash that the key was made from.
-    #[inline]
+    #[inline(always)]
     pub fn hash(self) -> KeyHash {
         KeyHash::new(u64::from(self.words[0]) | u64::from(self.words[1]) << 32)
     }
 
     /// Where the key's bits are, from the start of its window.
-    #[inline]
+    #[inline(always)]
     pub fn offsets(self) -> &'a [u32] {
         &self.words[HASH_WORDS..]
     }
@@ -113,7 +113,7 @@ impl Extend<KeyHash> for RingedKeys {
 
 /// The offsets of a key in its window. They are the probes of the hash mixed once more: the hash itself chooses the
 /// window, and the two choices are to be independent.
-#[inline]
+#[inline(always)]
 pub(super) fn offsets(key: KeyHash, params: RingedParams) -> impl Iterator<Item = u32> {
     const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;
     let hash = key.get();

@@ -177,7 +177,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     ///
     /// # Panics
     /// It may, and else says anything, if the key was computed with others.
-    #[inline]
+    #[inline(always)]
     pub fn contains_key(&self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
         lookup::contains(self.words(), &self.ring, key)
@@ -235,7 +235,7 @@ impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
     ///
     /// # Panics
     /// It may, and else the key is not in, if it was computed with others.
-    #[inline]
+    #[inline(always)]
     pub fn insert_key(&mut self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
         let words = self.words.as_chunks_mut().0;

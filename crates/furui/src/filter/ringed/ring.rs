@@ -43,7 +43,7 @@ impl Ring {
     }
 
     /// Where the window of group T begins: ⌊T γ⌋.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start(&self, group: u64) -> u64 {
         // In 64 bits where they suffice: a shift over two words takes some processors as long as all the rest.
         match group.checked_mul(self.gamma) {
@@ -53,19 +53,19 @@ impl Ring {
     }
 
     /// Where the window of the key with this hash begins (T = h₀ mod n).
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_of(&self, hash: u64) -> u64 {
         self.start(self.groups.remainder(hash))
     }
 
     /// Whether the window that begins at `start` ends before the ring does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight
     }
 
     /// The bit at `offset` in the window that begins at `start` (eq. 8).
-    #[inline]
+    #[inline(always)]
     pub(super) fn position(&self, start: u64, offset: u32) -> usize {
         let position = start + u64::from(offset);
         if self.straight > 0 {
@@ -91,7 +91,7 @@ impl Divisor {
         Self { divisor, reciprocal: u64::MAX / divisor }
     }
 
-    #[inline]
+    #[inline(always)]
     fn remainder(self, x: u64) -> u64 {
         let quotient = ((u128::from(x) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = x - quotient * self.divisor;
