@@ -48,11 +48,12 @@ const CHUNK: usize = 128;
 /// **Choosing δ.** δ = 1 is the n-divided filter: every group is a filter by itself, and those that chance gives two or
 /// three keys raise the rate more than tenfold. The more groups a window spans, the more even its load: at k = 7 the
 /// rate is 1.7 times that of a Bloom filter of the same bits for δ = 10, 1.07 times for δ = 100, 1.007 times for δ =
-/// 1000. A window of 100 groups lies in three or four cache lines, so that beyond the caches its lookups take 6 %
-/// (hits) to 20 % (misses) less time than a Bloom filter's, with precomputed keys; one of 1000 groups has 20 lines,
-/// more than a key has probes, and is 5 to 17 % faster than one of 100,000, the paper's. Where n is below δ, every probe
-/// takes a remainder: 1.6 times the time of a straight window. So take 1000, or at k = 7 also 100, where time counts more
-/// than 7 % of the rate. What a window costs grows with k: by the formula 100 groups cost 14 % at k = 10 and 76 % at k =
+/// 1000. A window of 100 groups lies in three or four cache lines, so that beyond the caches its lookups in
+/// batches take from a third (misses) to a half (hits) less time than a Bloom filter's, with precomputed keys; one of 1000
+/// groups has 20 lines, more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the
+/// paper's. Key by key hits take no more than a Bloom filter's, and misses a fifth to a half more, the longer the window.
+/// Where n is below δ, every probe takes a remainder: 1.6 times the time of a straight window. So take 1000, or at k = 7
+/// also 100, where time counts more than 7 % of the rate. What a window costs grows with k: by the formula 100 groups cost 14 % at k = 10 and 76 % at k =
 /// 20, 1000 groups 1.4 %, 6 % and, at k = 30, 15 %; [`with_rate`](Self::with_rate) makes up for it with more bits.
 ///
 /// **Cost.** n γ bits: [`Gamma::Exact`] is what a Bloom filter of the same rate takes. A lookup is a remainder by two
