@@ -24,8 +24,8 @@ const GATHERED_SHARE: u64 = 4;
 const STABLE_BITS: u32 = 2;
 /// A stable filter large enough that its probes and decrements are those of any larger one; none is smaller.
 const STABLE_SAMPLE: usize = 1 << 12;
-/// How far the positions of a key in a ringed filter are apart at most, in keys: with more, hardly any bits would be saved, and
-/// it takes longer.
+/// How far the positions of a key in a ringed filter are apart at most, in keys: with more, hardly any bits would be saved,
+/// and it takes longer.
 const DELTA: u32 = 1000;
 /// How many times its rate a filter may have before it is worth a warning.
 const TOO_FULL: f64 = 1.25;
@@ -174,8 +174,8 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
                 all.sort_unstable();
                 all.dedup();
             }
-            let more = all.len().max(hashes.len());
-            if all.len() + more > most || all.try_reserve_exact(more).is_err() {
+            let more = all.len().max(hashes.len()).min(most.saturating_sub(all.len()));
+            if more < hashes.len() || all.try_reserve_exact(more).is_err() {
                 return Err(Error::Config(format!(
                     "{} lines from a pipe, whose hashes fill the memory for them: say with --capacity how many different ones \
                      there will be",

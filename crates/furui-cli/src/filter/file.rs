@@ -63,7 +63,9 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
 /// [`save`]s a filter that was not made by changing the one there, if there is one: who changes that is waited for, or the
 /// change would come later and undo this.
 pub fn replace(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
-    let _lock = path.metadata().is_ok_and(|data| data.is_file()).then(|| lock(path, Others::AreAwaited)).transpose()?;
+    let is_there = path.metadata().is_ok_and(|data| data.is_file());
+    // Where nothing can be locked, that a file has one writer is the user's affair.
+    let _lock = if is_there { lock(path, Others::AreAwaited).ok() } else { None };
     save(filter, path)
 }
 

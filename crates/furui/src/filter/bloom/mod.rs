@@ -40,7 +40,8 @@ const MAX_BITS: u64 = 1 << 43;
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative
 /// sequence that starts with the key's 64-bit hash: that adds n / 2⁶⁴ to the rate, for keys of equal hash, for which
-/// [`with_rate`](Self::with_rate) leaves room; it refuses to be asked for less. Positions are scaled to m instead of taken modulo m, so m is any number.
+/// [`with_rate`](Self::with_rate) leaves room; it refuses to be asked for less. Positions are scaled to m instead of
+/// taken modulo m, so m is any number.
 ///
 /// Where keys are hashed by [`HashAlgorithm::Sha1`] the k functions are SHA-1 with k salts, in the manner of the Perl
 /// module Bloom::Filter: position i is cut from SHA-1(i, hash of the key). What differs is that the salt meets the key's
