@@ -100,13 +100,13 @@ impl Input {
 
 /// Standard input as a file, without the standard library's buffer between.
 #[cfg(unix)]
-fn standard_input() -> io::Result<File> {
+pub fn standard_input() -> io::Result<File> {
     use std::os::fd::AsFd;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
 #[cfg(windows)]
-fn standard_input() -> io::Result<File> {
+pub fn standard_input() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }

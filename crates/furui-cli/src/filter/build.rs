@@ -10,9 +10,10 @@ use furui::filter::{
 };
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
-use super::file::replace;
+use super::file::{is_still, replace};
 use crate::blocks::Blocks;
 use crate::cli::{BuildOptions, FilterKind};
+use crate::input::standard_input;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
@@ -65,7 +66,10 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
 /// Nobody wants the lines replaced by their filter.
 fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     let Ok(output) = options.output.canonicalize() else { return Ok(()) };
-    if (options.files.is_empty() || options.files.iter().any(|file| file.as_os_str() == "-")) && is_input(&output) {
+    let reads_input = options.files.is_empty() || options.files.iter().any(|file| file.as_os_str() == "-");
+    // Elsewhere a file that is open is not replaced.
+    let is_input = || output.is_file() && standard_input().is_ok_and(|input| is_still(&input, &output));
+    if cfg!(unix) && reads_input && is_input() {
         return Err(Error::Config(format!(
             "{}: both standard input and output; name another output",
             options.output.display()
@@ -76,22 +80,6 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
         Some(file) => Err(Error::Config(format!("{}: both input and output; name another output", file.display()))),
         None => Ok(()),
     }
-}
-
-/// Whether standard input is this regular file.
-#[cfg(unix)]
-fn is_input(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (path.metadata(), rustix::fs::fstat(std::io::stdin())) {
-        (Ok(file), Ok(input)) => file.is_file() && (file.dev(), file.ino()) == (input.st_dev, input.st_ino),
-        _ => false,
-    }
-}
-
-/// Here a file that is open is not replaced.
-#[cfg(not(unix))]
-fn is_input(_: &Path) -> bool {
-    false
 }
 
 fn hash_spec(options: &BuildOptions) -> HashSpec {

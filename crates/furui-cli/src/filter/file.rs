@@ -146,8 +146,9 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
     }
 }
 
+/// Whether a path names, or still names, this file.
 #[cfg(unix)]
-fn is_still(file: &File, path: &Path) -> bool {
+pub fn is_still(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), path.metadata()) {
         (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
@@ -158,6 +159,6 @@ fn is_still(file: &File, path: &Path) -> bool {
 
 /// Here a file that is open is not replaced.
 #[cfg(not(unix))]
-fn is_still(_: &File, _: &Path) -> bool {
+pub fn is_still(_: &File, _: &Path) -> bool {
     true
 }
