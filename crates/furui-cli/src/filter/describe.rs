@@ -76,6 +76,7 @@ fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
             ("lines", filter.lines()),
             ("probes", filter.probes().into()),
             ("straddling", filter.straddles().into()),
+            ("patterned", filter.patterned().into()),
         ],
         AnyFilter::Counting(filter) => {
             vec![("counters", filter.counters() as u64), ("probes", filter.probes().into())]

@@ -1,6 +1,7 @@
 //! Portable twins of the vector code.
 
 use super::lines::Half;
+use super::pattern::Pattern;
 
 /// Calls `f`. Not inlined: its registers are not to be saved where vector code is called instead.
 #[inline(never)]
@@ -125,30 +126,22 @@ fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
 
 /// See [`super::Lines::set`].
 #[inline(always)]
-pub(super) fn set(halves: [&mut Half; 2], choice: u64, lanes: u8) -> bool {
+pub(super) fn set(halves: [&mut Half; 2], choice: u64, pattern: &Pattern) -> bool {
     let mut missing = 0;
-    for (first, half) in [0, 4].into_iter().zip(halves) {
-        for (i, word) in half.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let bit = chosen_bit(choice, lanes, first + i);
-            let old = u64::from_le_bytes(*word);
-            missing |= bit & !old;
-            *word = (old | bit).to_le_bytes();
-        }
+    let words = halves.into_iter().flat_map(|half| half.as_chunks_mut::<8>().0);
+    for (word, bits) in words.zip(pattern.turned(choice)) {
+        let old = u64::from_le_bytes(*word);
+        missing |= bits & !old;
+        *word = (old | bits).to_le_bytes();
     }
     missing != 0
 }
 
 /// See [`super::Lines::test`].
 #[inline(always)]
-pub(super) fn test(halves: [&Half; 2], choice: u64, lanes: u8) -> bool {
-    let words = halves.into_iter().flat_map(|half| half.as_chunks::<8>().0).enumerate();
-    words.fold(0, |missing, (lane, &word)| missing | chosen_bit(choice, lanes, lane) & !u64::from_le_bytes(word)) == 0
-}
-
-/// The bit of a lane, or 0 if the lane does not count.
-#[inline(always)]
-fn chosen_bit(choice: u64, lanes: u8, lane: usize) -> u64 {
-    u64::from(lanes >> lane & 1) << (choice >> (16 + 6 * lane) & 63)
+pub(super) fn test(halves: [&Half; 2], choice: u64, pattern: &Pattern) -> bool {
+    let words = halves.into_iter().flat_map(|half| half.as_chunks::<8>().0).zip(pattern.turned(choice));
+    words.fold(0, |missing, (&word, bits)| missing | bits & !u64::from_le_bytes(word)) == 0
 }
 
 /// See [`super::Vectors::positions`]. Eight bytes a step, then the tops of the zero bytes gathered by a multiplication.

@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::lines::Half;
+use super::lines::{Half, Line};
+use super::pattern::Pattern;
 
 /// Calls `f` compiled for AVX-512.
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2")]
@@ -24,44 +25,88 @@ fn lane_shifts() -> __m512i {
     _mm512_set_epi64(58, 52, 46, 40, 34, 28, 22, 16)
 }
 
-/// The bit that each of the `lanes` is asked for; 0 in the others. A rotation takes its count modulo 64, so nothing
-/// need be masked.
+/// The words, each turned by as much as the choice says. A rotation takes its count modulo 64, so nothing need be masked.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn chosen_bits_avx512(choice: u64, lanes: u8) -> __m512i {
-    let counts = _mm512_srlv_epi64(_mm512_set1_epi64(choice as i64), lane_shifts());
-    _mm512_maskz_rolv_epi64(lanes, _mm512_set1_epi64(1), counts)
+fn turned_avx512(words: __m512i, choice: u64) -> __m512i {
+    _mm512_rolv_epi64(words, _mm512_srlv_epi64(_mm512_set1_epi64(choice.cast_signed()), lane_shifts()))
 }
 
-/// See [`super::Lines::set`].
+/// The bit of each lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn set_avx512(line: &mut [u8; 64], choice: u64, lanes: u8) -> bool {
-    let bits = chosen_bits_avx512(choice, lanes);
+fn chosen_bits_avx512(choice: u64) -> __m512i {
+    turned_avx512(_mm512_set1_epi64(1), choice)
+}
+
+/// The bits of a pattern.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn pattern_bits_avx512(choice: u64, pattern: &Pattern) -> __m512i {
+    // SAFETY: a pattern is 64 readable bytes, and the load needs no alignment.
+    turned_avx512(unsafe { _mm512_loadu_si512(pattern.0.as_ptr().cast()) }, choice)
+}
+
+/// Sets the bits, and says what the line was before.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_avx512(line: &mut Line, bits: __m512i) -> __m512i {
     // SAFETY: `line` is 64 readable and writable bytes, and neither load nor store needs alignment.
     unsafe {
         let old = _mm512_loadu_si512(line.as_ptr().cast());
         _mm512_storeu_si512(line.as_mut_ptr().cast(), _mm512_or_si512(old, bits));
-        let missing = _mm512_andnot_si512(old, bits);
-        _mm512_test_epi64_mask(missing, missing) != 0
+        old
     }
 }
 
-/// See [`super::Lines::test`].
+/// The lanes of which a bit is not set.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn test_avx512(line: &[u8; 64], choice: u64, lanes: u8) -> bool {
-    let bits = chosen_bits_avx512(choice, lanes);
-    // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
-    let missing = unsafe { _mm512_andnot_si512(_mm512_loadu_si512(line.as_ptr().cast()), bits) };
-    _mm512_test_epi64_mask(missing, missing) == 0
+fn lacking_avx512(line: __m512i, bits: __m512i) -> u8 {
+    let missing = _mm512_andnot_si512(line, bits);
+    _mm512_test_epi64_mask(missing, missing)
 }
 
-/// See [`super::Lines::set_halves`].
+/// See [`super::Lines::set_inline`]: the lanes whose bit was not set.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn set_avx512(line: &mut Line, choice: u64) -> u8 {
+    let bits = chosen_bits_avx512(choice);
+    // Of one bit a lane, none that was set.
+    _mm512_testn_epi64_mask(add_avx512(line, bits), bits)
+}
+
+/// See [`super::Lines::test_inline`]: the lanes whose bit is not set.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn test_avx512(line: &Line, choice: u64) -> u8 {
+    // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
+    let line = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+    _mm512_testn_epi64_mask(line, chosen_bits_avx512(choice))
+}
+
+/// See [`super::Lines::set`]: the lanes of which a bit was not set.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn set_pattern_avx512(line: &mut Line, choice: u64, pattern: &Pattern) -> u8 {
+    let bits = pattern_bits_avx512(choice, pattern);
+    lacking_avx512(add_avx512(line, bits), bits)
+}
+
+/// See [`super::Lines::test`]: the lanes of which a bit is not set.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn test_pattern_avx512(line: &Line, choice: u64, pattern: &Pattern) -> u8 {
+    // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
+    let line = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
+    lacking_avx512(line, pattern_bits_avx512(choice, pattern))
+}
+
+/// See [`super::Lines::set_halves`]: the lanes whose bit was not set.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn set_halves_avx512([low, high]: [&mut Half; 2], choice: u64) -> bool {
-    let bits = chosen_bits_avx512(choice, 0xFF);
+pub(super) fn set_halves_avx512([low, high]: [&mut Half; 2], choice: u64) -> u8 {
+    let bits = chosen_bits_avx512(choice);
     // SAFETY: each half is 32 readable and writable bytes, and neither loads nor stores need alignment.
     unsafe {
         let low_old = _mm256_loadu_si256(low.as_ptr().cast());
@@ -70,47 +115,58 @@ pub(super) fn set_halves_avx512([low, high]: [&mut Half; 2], choice: u64) -> boo
         let all = _mm512_or_si512(old, bits);
         _mm256_storeu_si256(low.as_mut_ptr().cast(), _mm512_castsi512_si256(all));
         _mm256_storeu_si256(high.as_mut_ptr().cast(), _mm512_extracti64x4_epi64::<1>(all));
-        let missing = _mm512_andnot_si512(old, bits);
-        _mm512_test_epi64_mask(missing, missing) != 0
+        _mm512_testn_epi64_mask(old, bits)
     }
 }
 
-/// See [`super::Lines::test_halves`].
+/// See [`super::Lines::test_halves`]: the lanes whose bit is not set.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-pub(super) fn test_halves_avx512([low, high]: [&Half; 2], choice: u64) -> bool {
-    let bits = chosen_bits_avx512(choice, 0xFF);
+pub(super) fn test_halves_avx512([low, high]: [&Half; 2], choice: u64) -> u8 {
     // SAFETY: each half is 32 readable bytes, and the loads need no alignment.
     let line = unsafe {
         let low = _mm512_castsi256_si512(_mm256_loadu_si256(low.as_ptr().cast()));
         _mm512_inserti64x4::<1>(low, _mm256_loadu_si256(high.as_ptr().cast()))
     };
-    let missing = _mm512_andnot_si512(line, bits);
-    _mm512_test_epi64_mask(missing, missing) == 0
+    _mm512_testn_epi64_mask(line, chosen_bits_avx512(choice))
 }
 
-/// The bit that each of the `lanes` is asked for, in the lower four and the upper four lanes.
+/// How far each lane is turned, in the lower four and the upper four lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn chosen_bits_avx2(choice: u64, lanes: u8) -> (__m256i, __m256i) {
-    let choice = _mm256_set1_epi64x(choice as i64);
-    let lanes = _mm256_set1_epi64x(i64::from(lanes));
+fn counts_avx2(choice: u64) -> [__m256i; 2] {
+    let choice = _mm256_set1_epi64x(choice.cast_signed());
+    let half = |shifts| _mm256_and_si256(_mm256_srlv_epi64(choice, shifts), _mm256_set1_epi64x(63));
+    [half(_mm256_set_epi64x(34, 28, 22, 16)), half(_mm256_set_epi64x(58, 52, 46, 40))]
+}
+
+/// The bit of each lane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn chosen_bits_avx2(choice: u64) -> [__m256i; 2] {
+    let [low, high] = counts_avx2(choice);
     let one = _mm256_set1_epi64x(1);
-    let half = |shifts, lane_numbers| {
-        let counts = _mm256_and_si256(_mm256_srlv_epi64(choice, shifts), _mm256_set1_epi64x(63));
-        _mm256_sllv_epi64(_mm256_and_si256(_mm256_srlv_epi64(lanes, lane_numbers), one), counts)
-    };
-    (
-        half(_mm256_set_epi64x(34, 28, 22, 16), _mm256_set_epi64x(3, 2, 1, 0)),
-        half(_mm256_set_epi64x(58, 52, 46, 40), _mm256_set_epi64x(7, 6, 5, 4)),
-    )
+    [_mm256_sllv_epi64(one, low), _mm256_sllv_epi64(one, high)]
 }
 
-/// See [`super::Lines::set`].
+/// The bits of a pattern.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn set_avx2([low, high]: [&mut Half; 2], choice: u64, lanes: u8) -> bool {
-    let (low_bits, high_bits) = chosen_bits_avx2(choice, lanes);
+fn pattern_bits_avx2(choice: u64, pattern: &Pattern) -> [__m256i; 2] {
+    let [low, high] = counts_avx2(choice);
+    let turned = |words, count| {
+        let rest = _mm256_sub_epi64(_mm256_set1_epi64x(64), count);
+        _mm256_or_si256(_mm256_sllv_epi64(words, count), _mm256_srlv_epi64(words, rest))
+    };
+    let words = pattern.0.as_ptr().cast::<__m256i>();
+    // SAFETY: a pattern is twice 32 readable bytes, and the loads need no alignment.
+    unsafe { [turned(_mm256_loadu_si256(words), low), turned(_mm256_loadu_si256(words.add(1)), high)] }
+}
+
+/// Sets the bits. True if one of them was not set.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn add_avx2([low, high]: [&mut Half; 2], [low_bits, high_bits]: [__m256i; 2]) -> bool {
     // SAFETY: each half is 32 readable and writable bytes, and neither loads nor stores need alignment.
     unsafe {
         let low_old = _mm256_loadu_si256(low.as_ptr().cast());
@@ -122,12 +178,39 @@ pub(super) fn set_avx2([low, high]: [&mut Half; 2], choice: u64, lanes: u8) -> b
     }
 }
 
-/// See [`super::Lines::test`].
+/// Whether the bits are set.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn test_avx2([low, high]: [&Half; 2], choice: u64, lanes: u8) -> bool {
-    let (low_bits, high_bits) = chosen_bits_avx2(choice, lanes);
+fn has_avx2([low, high]: [&Half; 2], [low_bits, high_bits]: [__m256i; 2]) -> bool {
     // SAFETY: each half is 32 readable bytes, and the loads need no alignment.
     let (low, high) = unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) };
     (_mm256_testc_si256(low, low_bits) & _mm256_testc_si256(high, high_bits)) != 0
+}
+
+/// See [`super::Lines::set_halves`].
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn set_avx2(halves: [&mut Half; 2], choice: u64) -> bool {
+    add_avx2(halves, chosen_bits_avx2(choice))
+}
+
+/// See [`super::Lines::test_halves`].
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn test_avx2(halves: [&Half; 2], choice: u64) -> bool {
+    has_avx2(halves, chosen_bits_avx2(choice))
+}
+
+/// See [`super::Lines::set`].
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn set_pattern_avx2(halves: [&mut Half; 2], choice: u64, pattern: &Pattern) -> bool {
+    add_avx2(halves, pattern_bits_avx2(choice, pattern))
+}
+
+/// See [`super::Lines::test`].
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn test_pattern_avx2(halves: [&Half; 2], choice: u64, pattern: &Pattern) -> bool {
+    has_avx2(halves, pattern_bits_avx2(choice, pattern))
 }

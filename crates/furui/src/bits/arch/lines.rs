@@ -3,6 +3,7 @@
     expect(unsafe_code, reason = "vector instructions are used after their presence was checked")
 )]
 
+use super::pattern::Pattern;
 use super::{Room, generic, key_range};
 #[cfg(target_arch = "x86_64")]
 use super::{line_inline, line_vectors};
@@ -17,10 +18,10 @@ pub(crate) type Line = [u8; 64];
 /// Four lanes of a line.
 pub(crate) type Half = [u8; 32];
 
-/// How to set and test one bit in each of several lanes of a line at once: in one or two vectors, or lane by lane.
+/// How to set and test bits in all lanes of a line at once: in one or two vectors, or lane by lane.
 ///
-/// A bit is chosen in every lane by a word: in lane i by its bits 16 + 6 i to 21 + 6 i. Which lanes count, a mask of
-/// eight bits says. As with [`Words`](super::Words), a structure asks once which instructions there are, keeps the
+/// Which bits, a [`Pattern`] says, and how far to the left each of its lanes is turned, a word that is called a choice:
+/// lane i by as much as its bits 16 + 6 i to 21 + 6 i. As with [`Words`](super::Words), a structure asks once which instructions there are, keeps the
 /// answer, and runs each whole operation, or batch of them, through [`run`](Self::run).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lines(pub(super) Level);
@@ -97,59 +98,59 @@ impl Lines {
         }
     }
 
-    /// Sets the bit that `choice` says in each of the `lanes`. True if one of them was not set.
+    /// Sets the bits of the pattern, turned as `choice` says. True if one of them was not set.
     #[inline(always)]
-    pub(crate) fn set(self, line: &mut Line, choice: u64, lanes: u8) -> bool {
+    pub(crate) fn set(self, line: &mut Line, choice: u64, pattern: &Pattern) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_vectors::set_avx512(line, choice, lanes) },
+            Level::Avx512 => unsafe { line_vectors::set_pattern_avx512(line, choice, pattern) != 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::set_avx2(halves_mut(line), choice, lanes) },
-            Level::Portable => generic::set(halves_mut(line), choice, lanes),
+            Level::Avx2 => unsafe { line_vectors::set_pattern_avx2(halves_mut(line), choice, pattern) },
+            Level::Portable => generic::set(halves_mut(line), choice, pattern),
         }
     }
 
-    /// Whether the bit that `choice` says is set in all of the `lanes`.
+    /// Whether all bits of the pattern are set, turned as `choice` says.
     #[inline(always)]
-    pub(crate) fn test(self, line: &Line, choice: u64, lanes: u8) -> bool {
+    pub(crate) fn test(self, line: &Line, choice: u64, pattern: &Pattern) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_vectors::test_avx512(line, choice, lanes) },
+            Level::Avx512 => unsafe { line_vectors::test_pattern_avx512(line, choice, pattern) == 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::test_avx2(halves(line), choice, lanes) },
-            Level::Portable => generic::test(halves(line), choice, lanes),
+            Level::Avx2 => unsafe { line_vectors::test_pattern_avx2(halves(line), choice, pattern) },
+            Level::Portable => generic::test(halves(line), choice, pattern),
         }
     }
 
-    /// [`set`](Self::set) in all lanes, the lower four of one line and the upper four of it or of another.
+    /// [`set`](Self::set) of a bit in each lane, the lower four of one line and the upper four of it or of another.
     #[inline(always)]
     pub(crate) fn set_halves(self, halves: [&mut Half; 2], choice: u64) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_vectors::set_halves_avx512(halves, choice) },
+            Level::Avx512 => unsafe { line_vectors::set_halves_avx512(halves, choice) != 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::set_avx2(halves, choice, 0xFF) },
-            Level::Portable => generic::set(halves, choice, 0xFF),
+            Level::Avx2 => unsafe { line_vectors::set_avx2(halves, choice) },
+            Level::Portable => generic::set(halves, choice, &Pattern::LINE),
         }
     }
 
-    /// [`test`](Self::test) of all lanes, likewise.
+    /// [`test`](Self::test) of a bit in each lane, likewise.
     #[inline(always)]
     pub(crate) fn test_halves(self, halves: [&Half; 2], choice: u64) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_vectors::test_halves_avx512(halves, choice) },
+            Level::Avx512 => unsafe { line_vectors::test_halves_avx512(halves, choice) == 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::test_avx2(halves, choice, 0xFF) },
-            Level::Portable => generic::test(halves, choice, 0xFF),
+            Level::Avx2 => unsafe { line_vectors::test_avx2(halves, choice) },
+            Level::Portable => generic::test(halves, choice, &Pattern::LINE),
         }
     }
 
@@ -169,7 +170,7 @@ impl Lines {
         false
     }
 
-    /// [`set`](Self::set) in all lanes for one key.
+    /// [`set`](Self::set) of a bit in each lane for one key.
     #[inline(always)]
     pub(crate) fn set_inline(self, line: &mut Line, choice: u64) -> bool {
         match self.0 {
@@ -179,21 +180,21 @@ impl Lines {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
             Level::Avx2 => unsafe { line_inline::avx2::set(halves_mut(line), choice) },
-            _ => self.run(line, choice, 0xFF, Self::set),
+            _ => self.run(line, choice, &Pattern::LINE, Self::set),
         }
     }
 
     /// [`set`](Self::set) for one key.
     #[inline(always)]
-    pub(crate) fn set_lanes_inline(self, line: &mut Line, choice: u64, lanes: u8) -> bool {
+    pub(crate) fn set_pattern_inline(self, line: &mut Line, choice: u64, pattern: &Pattern) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::avx512::set_lanes(line, choice, lanes) },
+            Level::Avx512 => unsafe { line_inline::avx512::set_pattern(line, choice, pattern) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::set_lanes(line, choice, lanes) },
-            _ => self.run(line, choice, lanes, Self::set),
+            Level::Avx2 => unsafe { line_inline::avx2::set_pattern(line, choice, pattern) },
+            _ => self.run(line, choice, pattern, Self::set),
         }
     }
 
@@ -225,7 +226,7 @@ impl Lines {
         }
     }
 
-    /// [`test`](Self::test) of all lanes for one key.
+    /// [`test`](Self::test) of a bit in each lane for one key.
     #[inline(always)]
     pub(crate) fn test_inline(self, line: &Line, choice: u64) -> bool {
         match self.0 {
@@ -235,21 +236,21 @@ impl Lines {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
             Level::Avx2 => unsafe { line_inline::avx2::test(halves(line), choice) },
-            _ => self.run(line, choice, 0xFF, Self::test),
+            _ => self.run(line, choice, &Pattern::LINE, Self::test),
         }
     }
 
     /// [`test`](Self::test) for one key.
     #[inline(always)]
-    pub(crate) fn test_lanes_inline(self, line: &Line, choice: u64, lanes: u8) -> bool {
+    pub(crate) fn test_pattern_inline(self, line: &Line, choice: u64, pattern: &Pattern) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::avx512::test_lanes(line, choice, lanes) },
+            Level::Avx512 => unsafe { line_inline::avx512::test_pattern(line, choice, pattern) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::test_lanes(line, choice, lanes) },
-            _ => self.run(line, choice, lanes, Self::test),
+            Level::Avx2 => unsafe { line_inline::avx2::test_pattern(line, choice, pattern) },
+            _ => self.run(line, choice, pattern, Self::test),
         }
     }
 

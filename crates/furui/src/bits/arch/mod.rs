@@ -13,6 +13,7 @@ mod line_inline;
 #[cfg(target_arch = "x86_64")]
 mod line_vectors;
 mod lines;
+mod pattern;
 pub(crate) mod split_block;
 mod striped_lines;
 mod vectors;
@@ -23,8 +24,9 @@ mod words;
 mod x86_64;
 
 pub(crate) use key_range::{KeyRange, Pile, Room};
-pub(crate) use line_batch::{LineBatch, straddle};
+pub(crate) use line_batch::{LineBatch, Placing, straddle};
 pub(crate) use lines::{Half, Line, Lines};
+pub(crate) use pattern::Pattern;
 pub(crate) use striped_lines::StripedLines;
 pub(crate) use vectors::Vectors;
 pub(crate) use words::Words;

@@ -2,21 +2,30 @@
 
 use super::probing::{Shape, lower, set, test};
 use super::spread::Spread;
-use crate::bits::arch::{KeyRange, Line, LineBatch, Lines, prefetch_at};
+use crate::bits::arch::{KeyRange, Line, LineBatch, Lines, Placing, prefetch_at};
 use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
 
 impl Shape {
     /// See [`Lines::ahead_of_lookups`].
     fn ahead_of_lookups(self, vectors: Lines) -> usize {
-        vectors.ahead_of_lookups(self.lines, self.spread.straddles())
+        vectors.ahead_of_lookups(self.lines, self.placing())
     }
 
-    /// The keys as a batch, if they have bits in eight lanes.
+    /// What a batch is to know of the spread, if there are batches of such keys.
+    fn placing(self) -> Option<Placing> {
+        match self.spread {
+            Spread::LINE => Some(Placing::Line),
+            Spread::STRADDLING => Some(Placing::Straddling),
+            Spread::PATTERNED => Some(Placing::Nine),
+            _ => None,
+        }
+    }
+
+    /// The keys as a batch, if there are batches of such keys.
     fn batch(self, keys: KeyRange<'_>, ahead: usize) -> Option<LineBatch<'_>> {
-        let Self { lines, first, spread } = self;
-        let straddle = spread.straddles();
-        (spread.probes() == 8).then_some(LineBatch { keys, lines, first, multiplier: MULTIPLIER, straddle, ahead })
+        let Self { lines, first, .. } = self;
+        self.placing().map(|placing| LineBatch { keys, lines, first, multiplier: MULTIPLIER, placing, ahead })
     }
 }
 
@@ -35,6 +44,7 @@ pub(super) fn contains_all(
     }
     match shape.spread.probes() {
         _ if shape.spread.straddles() => test_all::<STRADDLING>(vectors, table, shape, keys, answers),
+        _ if shape.spread.patterned() => test_all::<PATTERNED>(vectors, table, shape, keys, answers),
         ..8 => test_all::<LANES>(vectors, table, shape, keys, answers),
         8 => test_all::<LINE>(vectors, table, shape, keys, answers),
         _ => test_all::<PAIR>(vectors, table, shape, keys, answers),
@@ -53,6 +63,7 @@ pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, range
     }
     new + match shape.spread.probes() {
         _ if shape.spread.straddles() => set_all::<STRADDLING>(vectors, table, shape, keys),
+        _ if shape.spread.patterned() => set_all::<PATTERNED>(vectors, table, shape, keys),
         ..8 => set_all::<LANES>(vectors, table, shape, keys),
         8 => set_all::<LINE>(vectors, table, shape, keys),
         _ => set_all::<PAIR>(vectors, table, shape, keys),
@@ -64,7 +75,8 @@ pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, range
 const LANES: u32 = 0;
 const LINE: u32 = 1;
 const STRADDLING: u32 = 2;
-const PAIR: u32 = 3;
+const PATTERNED: u32 = 3;
+const PAIR: u32 = 4;
 
 /// The same shape, of which the compiler knows what was told.
 #[inline(always)]
@@ -72,6 +84,7 @@ fn told<const SPREAD: u32>(shape: Shape) -> Shape {
     match SPREAD {
         LINE => Shape { spread: Spread::LINE, ..shape },
         STRADDLING => Shape { spread: Spread::STRADDLING, ..shape },
+        PATTERNED => Shape { spread: Spread::PATTERNED, ..shape },
         _ => shape,
     }
 }

@@ -1,7 +1,7 @@
 //! The bits of a key, tested and set.
 
 use super::spread::Spread;
-use crate::bits::arch::{Half, Line, Lines, straddle};
+use crate::bits::arch::{Half, Line, Lines, Pattern, straddle};
 use crate::bits::scale;
 use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
@@ -48,12 +48,6 @@ fn buddy_choice(key: KeyHash) -> u64 {
     key.get().wrapping_mul(MULTIPLIER.wrapping_mul(MULTIPLIER))
 }
 
-/// The lanes of the first `count`, turned by three bits of the word that chooses the bits.
-#[inline(always)]
-fn window(count: u32, choice: u64) -> u8 {
-    ((1u32 << count) - 1).to_le_bytes()[0].rotate_left((choice >> 13) as u32 & 7)
-}
-
 /// The line of the lower lanes of a key that may straddle.
 #[inline(always)]
 pub(super) fn lower(line: usize, key: KeyHash) -> usize {
@@ -77,34 +71,33 @@ fn halves_mut(table: &mut [Line], line: usize, key: KeyHash) -> [&mut Half; 2] {
 
 #[inline(always)]
 pub(super) fn test(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
-    let (line, choice, probes) = (shape.line(key), choice(key), shape.spread.probes());
+    let (line, choice) = (shape.line(key), choice(key));
     if shape.spread.straddles() {
         return vectors.test_halves(halves(table, line, key), choice);
     }
-    let own = if probes < 8 { window(probes, choice) } else { 0xFF };
-    vectors.test(&table[line], choice, own) && (probes <= 8 || test_rest(vectors, table, shape, key))
+    vectors.test(&table[line], choice, shape.spread.pattern(key, choice))
+        && (!shape.spread.is_of_pairs() || test_rest(vectors, table, shape, key))
 }
 
-/// [`test`] of the bits in the neighbour, with more than 8 probes.
+/// [`test`] of the bits in the neighbour, where all keys have some there.
 #[inline(always)]
 fn test_rest(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
     let choice = buddy_choice(key);
-    vectors.test(&table[shape.line(key) ^ 1], choice, window(shape.spread.probes() - 8, choice))
+    vectors.test(&table[shape.line(key) ^ 1], choice, Pattern::window(shape.spread.probes() - 8, choice))
 }
 
 #[inline(always)]
 pub(super) fn set(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash) -> bool {
-    let (line, choice, probes) = (shape.line(key), choice(key), shape.spread.probes());
+    let (line, choice) = (shape.line(key), choice(key));
     if shape.spread.straddles() {
         return vectors.set_halves(halves_mut(table, line, key), choice);
     }
-    let own = if probes < 8 { window(probes, choice) } else { 0xFF };
-    let new = vectors.set(&mut table[line], choice, own);
-    if probes <= 8 {
+    let new = vectors.set(&mut table[line], choice, shape.spread.pattern(key, choice));
+    if !shape.spread.is_of_pairs() {
         return new;
     }
     let choice = buddy_choice(key);
-    new | vectors.set(&mut table[line ^ 1], choice, window(probes - 8, choice))
+    new | vectors.set(&mut table[line ^ 1], choice, Pattern::window(shape.spread.probes() - 8, choice))
 }
 
 /// Whether all bits of `key` are set.
@@ -127,8 +120,8 @@ pub(super) fn contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyH
             vectors.test_inline(&table[line], choice)
         };
     }
-    if probes < 8 {
-        return vectors.test_lanes_inline(&table[line], choice, window(probes, choice));
+    if spread.has_pattern() {
+        return vectors.test_pattern_inline(&table[line], choice, spread.pattern(key, choice));
     }
     // The rest by a call, so that the loops of the others stay small: misses seldom come to it.
     vectors.test_inline(&table[line], choice) && call_contains_rest(vectors, table, spread, key)
@@ -161,7 +154,7 @@ fn call_contains_rest(vectors: Lines, table: &[Line], spread: Spread, key: KeyHa
 /// Sets all bits of `key`. True if one was not set.
 #[inline(always)]
 pub(super) fn insert(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
-    if !vectors.inlines() || spread.probes() > 8 {
+    if !vectors.inlines() || (spread.probes() > 8 && !spread.patterned()) {
         return call_insert(vectors, table, spread, key);
     }
     let (line, choice, probes) = (Shape::whole(table.len(), spread).line(key), choice(key), spread.probes());
@@ -172,7 +165,7 @@ pub(super) fn insert(vectors: Lines, table: &mut [Line], spread: Spread, key: Ke
             vectors.set_inline(&mut table[line], choice)
         };
     }
-    vectors.set_lanes_inline(&mut table[line], choice, window(probes, choice))
+    vectors.set_pattern_inline(&mut table[line], choice, spread.pattern(key, choice))
 }
 
 /// [`insert`], likewise.

@@ -44,7 +44,9 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
         }
         if self.spread != other.spread {
             return Err(Mismatch(
-                "keys straddle lines in one filter and not in the other: build one of them again like the other".into(),
+                "keys have patterns, or straddle lines, in one filter and not in the other: build one of them again like the \
+                 other"
+                    .into(),
             ));
         }
         if self.hash != other.hash {

@@ -16,7 +16,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         put(&mut meta, 0, self.lines().to_le_bytes());
         put(&mut meta, 8, self.capacity.to_le_bytes());
         put(&mut meta, 16, self.probes().to_le_bytes());
-        put(&mut meta, 20, u32::from(self.straddles()).to_le_bytes());
+        put(&mut meta, 20, (u32::from(self.straddles()) + 2 * u32::from(self.patterned())).to_le_bytes());
         out.section(META, Align::Line)?;
         out.write_all(&meta)?;
         out.section(BITS, Align::Line)?;
@@ -30,13 +30,14 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         let spread = match (u32_at(&meta, 16), u32_at(&meta, 20)) {
             (probes, 0) => Spread::of(probes),
             (8, 1) => Some(Spread::STRADDLING),
+            (9, 2) => Some(Spread::PATTERNED),
             _ => None,
         };
         let spread = spread.filter(|&spread| check_parts(lines, spread).is_ok() && meta[24..] == [0; 8]);
         let spread = spread.ok_or_else(|| {
             source.invalid(
                 META,
-                "no blocked Bloom filter has these numbers of lines and probes, or keys that straddle so",
+                "no blocked Bloom filter has these numbers of lines and probes, or keys that straddle or have patterns so",
             )
         })?;
         let table = source.table(BITS, lines * size_of::<Line>() as u64)?;

@@ -1,4 +1,4 @@
-//! Many keys at once, with a bit in every lane of their lines, or of halves of a line and its neighbour.
+//! Many keys at once, with bits in the lanes of one line, or of halves of a line and its neighbour.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "lines are asked for before it is known whether there are such")
@@ -36,6 +36,24 @@ const MANY: usize = 12;
 #[cfg(target_arch = "x86_64")]
 const NEAR: usize = (256 << 10) / size_of::<Line>();
 
+/// Which bits of its line a key has in a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Placing {
+    /// One in each lane.
+    Line,
+    /// One in each lane; but the lower four lanes of keys that [straddle](straddle), those with ⌊h / 2⁶⌋ mod 4 = 3, are those
+    /// of line a ⊕ 1.
+    Straddling,
+    /// Those of a [pattern of nine](super::Pattern::of_nine).
+    Nine,
+}
+
+// The same for kernels, each of which is compiled for one.
+const LINE: u8 = Placing::Line as u8;
+const STRADDLING: u8 = Placing::Straddling as u8;
+const NINE: u8 = Placing::Nine as u8;
+
 /// Keys, and where their bits are in a table of n `lines`, or in a part of it that begins with the line of number
 /// `first`: those of a key h in line a = ⌊h · n / 2⁶⁴⌋, chosen by h · `multiplier`.
 #[derive(Clone, Copy)]
@@ -45,8 +63,7 @@ pub(crate) struct LineBatch<'a> {
     pub(crate) lines: usize,
     pub(crate) first: usize,
     pub(crate) multiplier: u64,
-    /// Whether keys [straddle](straddle): the lower four lanes of those with ⌊h / 2⁶⌋ mod 4 = 3 are those of line a ⊕ 1.
-    pub(crate) straddle: bool,
+    pub(crate) placing: Placing,
     /// How many groups of eight keys ahead the lines of a group are asked for: of none with 0.
     pub(crate) ahead: usize,
 }
@@ -63,33 +80,40 @@ impl Lines {
         not(target_arch = "x86_64"),
         expect(unused_variables, reason = "portable code has no batch of such keys")
     )]
-    pub(crate) fn ahead_of_lookups(self, lines: usize, straddle: bool) -> usize {
+    pub(crate) fn ahead_of_lookups(self, lines: usize, placing: Option<Placing>) -> usize {
         let itself = match self.0 {
             Level::Portable => CACHED,
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => NEAR,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 if straddle => CACHED,
+            Level::Avx512 if placing == Some(Placing::Straddling) => CACHED,
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => 2 * NEAR,
         };
         if lines <= itself { 0 } else { self.ahead(lines) }
     }
 
-    /// Sets for each key of the batch the bit of its choice in every lane of its line, or halves of lines, and says for how
-    /// many keys one of them was not set. Takes whole groups of eight keys; those behind the last are left to the caller.
+    /// Sets for each key of the batch its bits, and says for how many keys one of them was not set. Takes whole groups of eight keys; those behind the last are left to the caller.
     /// `None`, with nothing done, where eight keys at a time are no faster, or not all have their lines in the table.
     pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
             Level::Avx512 => unsafe {
-                if batch.straddle { avx512::set::<true>(table, batch) } else { avx512::set::<false>(table, batch) }
+                match batch.placing {
+                    Placing::Line => avx512::set::<LINE>(table, batch),
+                    Placing::Straddling => avx512::set::<STRADDLING>(table, batch),
+                    Placing::Nine => avx512::set::<NINE>(table, batch),
+                }
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
             Level::Avx2 => unsafe {
-                if batch.straddle { avx2::set::<true>(table, batch) } else { avx2::set::<false>(table, batch) }
+                match batch.placing {
+                    Placing::Line => avx2::set::<LINE>(table, batch),
+                    Placing::Straddling => avx2::set::<STRADDLING>(table, batch),
+                    Placing::Nine => avx2::set::<NINE>(table, batch),
+                }
             },
             Level::Portable => {
                 let _ = (table, batch);
@@ -98,26 +122,25 @@ impl Lines {
         }
     }
 
-    /// Answers for each key of the batch whether the bit of its choice is set in every lane of its line, or halves of lines.
-    /// Of whole groups, and false, with nothing done, as with [`set_batch`](Self::set_batch).
+    /// Answers for each key of the batch whether all its bits are set. Of whole groups, and false, with nothing done, as with [`set_batch`](Self::set_batch).
     pub(crate) fn test_batch(self, table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist.
             Level::Avx512 => unsafe {
-                if batch.straddle {
-                    avx512::test::<true>(table, batch, answers)
-                } else {
-                    avx512::test::<false>(table, batch, answers)
+                match batch.placing {
+                    Placing::Line => avx512::test::<LINE>(table, batch, answers),
+                    Placing::Straddling => avx512::test::<STRADDLING>(table, batch, answers),
+                    Placing::Nine => avx512::test::<NINE>(table, batch, answers),
                 }
             },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
             Level::Avx2 => unsafe {
-                if batch.straddle {
-                    avx2::test::<true>(table, batch, answers)
-                } else {
-                    avx2::test::<false>(table, batch, answers)
+                match batch.placing {
+                    Placing::Line => avx2::test::<LINE>(table, batch, answers),
+                    Placing::Straddling => avx2::test::<STRADDLING>(table, batch, answers),
+                    Placing::Nine => avx2::test::<NINE>(table, batch, answers),
                 }
             },
             Level::Portable => {
@@ -134,7 +157,7 @@ impl LineBatch<'_> {
     /// have: ⌊h · n / 2⁶⁴⌋ never falls as h grows. Where keys straddle, whether the table is made of whole pairs too.
     fn fits(&self, table: &[Line]) -> bool {
         let [least, most] = self.keys.ends().map(|hash| scale(hash, self.lines));
-        let pairs = !self.straddle || (self.first | table.len()).is_multiple_of(2);
+        let pairs = self.placing != Placing::Straddling || (self.first | table.len()).is_multiple_of(2);
         self.first <= least && most.wrapping_sub(self.first) < table.len() && pairs
     }
 
@@ -146,9 +169,9 @@ impl LineBatch<'_> {
 
     /// The same of the halves that have the bits of a key, which may straddle or not.
     #[inline(always)]
-    fn halves<const STRADDLE: bool>(&self, key: KeyHash) -> [usize; 2] {
+    fn halves<const PLACING: u8>(&self, key: KeyHash) -> [usize; 2] {
         let offset = self.offset(key);
-        [if STRADDLE { offset ^ turn(key) } else { offset }, offset | size_of::<Half>()]
+        [if PLACING == STRADDLING { offset ^ turn(key) } else { offset }, offset | size_of::<Half>()]
     }
 
     /// What chooses the bits of the key in its line.
@@ -160,31 +183,31 @@ impl LineBatch<'_> {
     /// Asks for the lines of the first groups, if they come from main memory: those in a cache are there as soon by the loads
     /// themselves.
     #[inline(always)]
-    fn fetch_first<const HINT: i32, const STRADDLE: bool>(&self, line_0: *const Line) {
+    fn fetch_first<const HINT: i32, const PLACING: u8>(&self, line_0: *const Line) {
         if self.ahead <= FEW {
             return;
         }
-        (0..self.ahead).for_each(|index| self.fetch::<HINT, STRADDLE>(line_0, index));
+        (0..self.ahead).for_each(|index| self.fetch::<HINT, PLACING>(line_0, index));
     }
 
     /// Asks for the lines that come [`ahead`](Self::ahead) of the group at `index`.
     #[inline(always)]
-    fn fetch_ahead<const HINT: i32, const STRADDLE: bool>(&self, line_0: *const Line, index: usize) {
+    fn fetch_ahead<const HINT: i32, const PLACING: u8>(&self, line_0: *const Line, index: usize) {
         if self.ahead > 0 {
-            self.fetch::<HINT, STRADDLE>(line_0, index + self.ahead);
+            self.fetch::<HINT, PLACING>(line_0, index + self.ahead);
         }
     }
 
-    /// Asks for the lines of the group of eight keys at `index`, if there is one; with `STRADDLE`, for those of the lower
-    /// lanes too.
+    /// Asks for the lines of the group of eight keys at `index`, if there is one; where keys straddle, for those of the
+    /// lower lanes too.
     #[inline(always)]
-    fn fetch<const HINT: i32, const STRADDLE: bool>(&self, line_0: *const Line, index: usize) {
+    fn fetch<const HINT: i32, const PLACING: u8>(&self, line_0: *const Line, index: usize) {
         if let Some(soon) = self.keys.keys().as_chunks::<8>().0.get(index) {
             for &key in soon {
                 let offset = self.offset(key);
                 // SAFETY: SSE is part of x86-64, a prefetch never faults, and processors ignore kinds they do not know.
                 unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset).cast()) };
-                if STRADDLE {
+                if PLACING == STRADDLING {
                     // SAFETY: likewise.
                     unsafe { _mm_prefetch::<HINT>(line_0.wrapping_byte_add(offset ^ turn(key)).cast()) };
                 }

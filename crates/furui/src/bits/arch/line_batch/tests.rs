@@ -1,7 +1,7 @@
 use std::mem::MaybeUninit;
 
-use super::super::{KeyRange, Line, Lines, Pile};
-use super::LineBatch;
+use super::super::{KeyRange, Line, Lines, Pattern, Pile};
+use super::{LineBatch, Placing};
 use crate::bits::{least_of, scale};
 use crate::hash::KeyHash;
 
@@ -10,14 +10,14 @@ fn has_batches(way: Lines) -> bool {
     Lines::each().last() != Some(way)
 }
 
-fn batch(keys: KeyRange<'_>, lines: usize, first: usize, straddle: bool) -> LineBatch<'_> {
-    LineBatch { keys, lines, first, multiplier: MULTIPLIER, straddle, ahead: 0 }
+fn batch(keys: KeyRange<'_>, lines: usize, first: usize, placing: Placing) -> LineBatch<'_> {
+    LineBatch { keys, lines, first, multiplier: MULTIPLIER, placing, ahead: 0 }
 }
 
 /// What batches do, word by word.
 struct Plain {
     table: Vec<Line>,
-    straddle: bool,
+    placing: Placing,
 }
 
 const MULTIPLIER: u64 = 0x5851_F42D_4C95_7F2D;
@@ -25,10 +25,14 @@ const MULTIPLIER: u64 = 0x5851_F42D_4C95_7F2D;
 impl Plain {
     fn bits(&self, key: KeyHash) -> Vec<(usize, usize)> {
         let line = scale(key.get(), self.table.len());
-        let lower = if self.straddle && key.get() / 64 % 4 == 3 { line ^ 1 } else { line };
+        let straddles = self.placing == Placing::Straddling && key.get() / 64 % 4 == 3;
+        let lower = if straddles { line ^ 1 } else { line };
         let choice = key.get().wrapping_mul(MULTIPLIER);
-        let bit = |lane: u64| (64 * lane + (choice >> (16 + 6 * lane) & 63)) as usize;
-        (0..8).map(|lane| (if lane < 4 { lower } else { line }, bit(lane))).collect()
+        let pattern = if self.placing == Placing::Nine { Pattern::of_nine(key) } else { &Pattern::LINE };
+        let turned = pattern.turned(choice).into_iter().enumerate();
+        let bits =
+            turned.flat_map(|(lane, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| (lane, bit)));
+        bits.map(|(lane, bit)| (if lane < 4 { lower } else { line }, 64 * lane + bit)).collect()
     }
 
     fn test(&self, key: KeyHash) -> bool {
@@ -47,14 +51,16 @@ fn batches_equal_their_keys_one_by_one() {
     let random = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xD129_0DAC_6E5A_42B5);
     let keys: Vec<KeyHash> = [0, u64::MAX, 0].into_iter().chain((0..700).map(random)).map(KeyHash::new).collect();
     let lengths = (0..150).chain([keys.len()]);
-    let kinds: Vec<_> = Lines::each().flat_map(|way| [(way, false), (way, true)]).collect();
-    for (len, &(way, straddle)) in lengths.flat_map(|len| kinds.iter().map(move |kind| (len, kind))) {
+    let kinds: Vec<_> = Lines::each()
+        .flat_map(|way| [Placing::Line, Placing::Straddling, Placing::Nine].map(|placing| (way, placing)))
+        .collect();
+    for (len, &(way, placing)) in lengths.flat_map(|len| kinds.iter().map(move |kind| (len, kind))) {
         // With few lines all bits are set, with many hardly any.
         for lines in [0, 1, 2, 3, 40, 400] {
-            let has_batches = has_batches(way) && lines > 0 && (!straddle || lines % 2 == 0);
-            let context = format!("{way:?}, {straddle}, {lines}, {len}");
-            let batch = |keys, ahead| LineBatch { ahead, ..batch(KeyRange::whole(keys), lines, 0, straddle) };
-            let mut plain = Plain { table: vec![[0; 64]; lines], straddle };
+            let has_batches = has_batches(way) && lines > 0 && (placing != Placing::Straddling || lines % 2 == 0);
+            let context = format!("{way:?}, {placing:?}, {lines}, {len}");
+            let batch = |keys, ahead| LineBatch { ahead, ..batch(KeyRange::whole(keys), lines, 0, placing) };
+            let mut plain = Plain { table: vec![[0; 64]; lines], placing };
             let mut table = plain.table.clone();
             let told = way.set_batch(&mut table, batch(&keys[..len], 0));
             assert_eq!(told.is_some(), has_batches, "{context}");
@@ -84,7 +90,9 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
     if !has_batches(way) {
         return;
     }
-    for (straddle, step, firsts) in [(false, 1, [1, 25, 49]), (true, 2, [2, 24, 48])] {
+    for (placing, step, firsts) in
+        [(Placing::Line, 1, [1, 25, 49]), (Placing::Nine, 1, [1, 25, 49]), (Placing::Straddling, 2, [2, 24, 48])]
+    {
         for first in firsts {
             let mut parts = vec![[0; 64]; 50];
             let (left, right) = parts.split_at_mut(first);
@@ -97,14 +105,14 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
             let after = first + step;
             for (first, keys) in [(0, high), (first, low), (after, high)] {
                 let part = if first == 0 { &mut *left } else { &mut *right };
-                assert_eq!(way.set_batch(part, batch(keys, 50, first, straddle)), None, "{first}");
-                assert!(!way.test_batch(part, batch(keys, 50, first, straddle), &mut [false; 900]), "{first}");
+                assert_eq!(way.set_batch(part, batch(keys, 50, first, placing)), None, "{first}");
+                assert!(!way.test_batch(part, batch(keys, 50, first, placing), &mut [false; 900]), "{first}");
             }
             let told = [
-                way.set_batch(left, batch(low, 50, 0, straddle)),
-                way.set_batch(right, batch(high, 50, first, straddle)),
+                way.set_batch(left, batch(low, 50, 0, placing)),
+                way.set_batch(right, batch(high, 50, first, placing)),
             ];
-            let mut plain = Plain { table: vec![[0; 64]; 50], straddle };
+            let mut plain = Plain { table: vec![[0; 64]; 50], placing };
             let eights = [low, high].into_iter().flat_map(|side| side.keys().as_chunks::<8>().0.as_flattened());
             let new = eights.filter(|&&key| plain.set(key)).count();
             assert_eq!(told.into_iter().sum::<Option<u64>>(), Some(new as u64), "{first}");
@@ -122,6 +130,6 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
         KeyRange::whole(&keys).split(way, &mut low, &mut high);
         let side = if first == 0 { low } else { high };
         assert_eq!(side.len(), 8);
-        assert_eq!(way.set_batch(&mut odd, batch(side.keys(), 98, first, true)), None);
+        assert_eq!(way.set_batch(&mut odd, batch(side.keys(), 98, first, Placing::Straddling)), None);
     }
 }

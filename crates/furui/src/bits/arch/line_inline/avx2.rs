@@ -8,19 +8,19 @@ use std::arch::asm;
 
 use super::super::Line;
 use super::super::lines::Half;
+use super::super::pattern::Pattern;
 
-#[repr(align(64))]
-#[expect(dead_code, reason = "assembly reads it")]
+#[repr(C, align(64))]
 struct Constants {
     /// Where in a choice the bit of each lane is.
     shifts: [u64; 8],
-    lanes: [u64; 8],
     sixty_three: u64,
     one: u64,
+    sixty_four: u64,
 }
 
 static CONSTANTS: Constants =
-    Constants { shifts: [16, 22, 28, 34, 40, 46, 52, 58], lanes: [0, 1, 2, 3, 4, 5, 6, 7], sixty_three: 63, one: 1 };
+    Constants { shifts: [16, 22, 28, 34, 40, 46, 52, 58], sixty_three: 63, one: 1, sixty_four: 64 };
 
 /// See [`super::super::Lines::set_inline`].
 ///
@@ -36,10 +36,10 @@ pub(in super::super) unsafe fn set([low, high]: [&mut Half; 2], choice: u64) -> 
             "vpbroadcastq ymm0, xmm0",
             "vpsrlvq ymm1, ymm0, ymmword ptr [rip + {constants} + 32]",
             "vpsrlvq ymm0, ymm0, ymmword ptr [rip + {constants}]",
-            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 128]",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 64]",
             "vpand ymm1, ymm1, ymm2",
             "vpand ymm0, ymm0, ymm2",
-            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 136]",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 72]",
             "vpsllvq ymm1, ymm2, ymm1",
             "vpsllvq ymm0, ymm2, ymm0",
             "vmovdqu ymm2, ymmword ptr [{low}]",
@@ -68,32 +68,35 @@ pub(in super::super) unsafe fn set([low, high]: [&mut Half; 2], choice: u64) -> 
     new != 0
 }
 
-/// See [`super::super::Lines::set_lanes_inline`].
+/// See [`super::super::Lines::set_pattern_inline`].
 ///
 /// # Safety
 /// There must be AVX2.
 #[inline(always)]
-pub(in super::super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8) -> bool {
+pub(in super::super) unsafe fn set_pattern(line: &mut Line, choice: u64, pattern: &Pattern) -> bool {
     let new: u8;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 64 bytes of `line`, unaligned.
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the pattern, and change the 64 bytes of `line`,
+    // unaligned.
     unsafe {
         asm!(
             "vmovq xmm0, {choice}",
             "vpbroadcastq ymm0, xmm0",
             "vpsrlvq ymm1, ymm0, ymmword ptr [rip + {constants} + 32]",
             "vpsrlvq ymm0, ymm0, ymmword ptr [rip + {constants}]",
-            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 128]",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 64]",
             "vpand ymm1, ymm1, ymm2",
             "vpand ymm0, ymm0, ymm2",
-            "vmovq xmm2, {lanes}",
-            "vpbroadcastq ymm2, xmm2",
-            "vpsrlvq ymm3, ymm2, ymmword ptr [rip + {constants} + 96]",
-            "vpsrlvq ymm2, ymm2, ymmword ptr [rip + {constants} + 64]",
-            "vpbroadcastq ymm4, qword ptr [rip + {constants} + 136]",
-            "vpand ymm3, ymm3, ymm4",
-            "vpand ymm2, ymm2, ymm4",
-            "vpsllvq ymm1, ymm3, ymm1",
-            "vpsllvq ymm0, ymm2, ymm0",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 80]",
+            "vpsubq ymm3, ymm2, ymm1",
+            "vpsubq ymm2, ymm2, ymm0",
+            "vmovdqu ymm4, ymmword ptr [{pattern}]",
+            "vmovdqu ymm5, ymmword ptr [{pattern} + 32]",
+            "vpsllvq ymm0, ymm4, ymm0",
+            "vpsrlvq ymm2, ymm4, ymm2",
+            "vpor ymm0, ymm0, ymm2",
+            "vpsllvq ymm1, ymm5, ymm1",
+            "vpsrlvq ymm3, ymm5, ymm3",
+            "vpor ymm1, ymm1, ymm3",
             "vmovdqu ymm2, ymmword ptr [{line}]",
             "vmovdqu ymm3, ymmword ptr [{line} + 32]",
             "vpor ymm4, ymm2, ymm0",
@@ -108,7 +111,7 @@ pub(in super::super) unsafe fn set_lanes(line: &mut Line, choice: u64, lanes: u8
             "vzeroupper",
             line = in(reg) line.as_mut_ptr(),
             choice = in(reg) choice,
-            lanes = in(reg) u64::from(lanes),
+            pattern = in(reg) pattern.0.as_ptr(),
             constants = sym CONSTANTS,
             new = out(reg_byte) new,
             out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _, out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
@@ -134,10 +137,10 @@ pub(in super::super) unsafe fn test([low, high]: [&Half; 2], choice: u64) -> boo
             "vpbroadcastq ymm0, xmm0",
             "vpsrlvq ymm1, ymm0, ymmword ptr [rip + {constants} + 32]",
             "vpsrlvq ymm0, ymm0, ymmword ptr [rip + {constants}]",
-            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 128]",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 64]",
             "vpand ymm1, ymm1, ymm2",
             "vpand ymm0, ymm0, ymm2",
-            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 136]",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 72]",
             "vpsllvq ymm1, ymm2, ymm1",
             "vpsllvq ymm0, ymm2, ymm0",
             "vmovdqu ymm2, ymmword ptr [{low}]",
@@ -162,32 +165,34 @@ pub(in super::super) unsafe fn test([low, high]: [&Half; 2], choice: u64) -> boo
     all != 0
 }
 
-/// See [`super::super::Lines::test_lanes_inline`].
+/// See [`super::super::Lines::test_pattern_inline`].
 ///
 /// # Safety
 /// There must be AVX2.
 #[inline(always)]
-pub(in super::super) unsafe fn test_lanes(line: &Line, choice: u64, lanes: u8) -> bool {
+pub(in super::super) unsafe fn test_pattern(line: &Line, choice: u64, pattern: &Pattern) -> bool {
     let all: u8;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 64 bytes of `line`, unaligned.
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS`, the pattern and the 64 bytes of `line`, unaligned.
     unsafe {
         asm!(
             "vmovq xmm0, {choice}",
             "vpbroadcastq ymm0, xmm0",
             "vpsrlvq ymm1, ymm0, ymmword ptr [rip + {constants} + 32]",
             "vpsrlvq ymm0, ymm0, ymmword ptr [rip + {constants}]",
-            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 128]",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 64]",
             "vpand ymm1, ymm1, ymm2",
             "vpand ymm0, ymm0, ymm2",
-            "vmovq xmm2, {lanes}",
-            "vpbroadcastq ymm2, xmm2",
-            "vpsrlvq ymm3, ymm2, ymmword ptr [rip + {constants} + 96]",
-            "vpsrlvq ymm2, ymm2, ymmword ptr [rip + {constants} + 64]",
-            "vpbroadcastq ymm4, qword ptr [rip + {constants} + 136]",
-            "vpand ymm3, ymm3, ymm4",
-            "vpand ymm2, ymm2, ymm4",
-            "vpsllvq ymm1, ymm3, ymm1",
-            "vpsllvq ymm0, ymm2, ymm0",
+            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 80]",
+            "vpsubq ymm3, ymm2, ymm1",
+            "vpsubq ymm2, ymm2, ymm0",
+            "vmovdqu ymm4, ymmword ptr [{pattern}]",
+            "vmovdqu ymm5, ymmword ptr [{pattern} + 32]",
+            "vpsllvq ymm0, ymm4, ymm0",
+            "vpsrlvq ymm2, ymm4, ymm2",
+            "vpor ymm0, ymm0, ymm2",
+            "vpsllvq ymm1, ymm5, ymm1",
+            "vpsrlvq ymm3, ymm5, ymm3",
+            "vpor ymm1, ymm1, ymm3",
             "vmovdqu ymm2, ymmword ptr [{line}]",
             "vpandn ymm0, ymm2, ymm0",
             "vmovdqu ymm2, ymmword ptr [{line} + 32]",
@@ -198,7 +203,7 @@ pub(in super::super) unsafe fn test_lanes(line: &Line, choice: u64, lanes: u8) -
             "vzeroupper",
             line = in(reg) line.as_ptr(),
             choice = in(reg) choice,
-            lanes = in(reg) u64::from(lanes),
+            pattern = in(reg) pattern.0.as_ptr(),
             constants = sym CONSTANTS,
             all = out(reg_byte) all,
             out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _, out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,

@@ -13,31 +13,42 @@ fn every_way_to_set_and_test_equals_the_plain_words() {
             if i % 40 == 0 {
                 line = [0; 64];
             }
-            let (choice, lanes) = (random(), [0xFF, random() as u8][i % 2]);
+            let choice = random();
+            let sparse = Pattern(std::array::from_fn(|_| random() & random() & random() & random()));
+            let pattern = &[
+                Pattern::LINE,
+                *Pattern::of_nine(KeyHash::new(choice)),
+                *Pattern::window(i as u32 % 9, choice),
+                sparse,
+            ][i % 4];
             let before = line;
-            let bit = |lane: u32| (choice >> (16 + 6 * lane) & 63) as usize + 64 * lane as usize;
-            let chosen: Vec<usize> = (0..8).filter(|lane| lanes >> lane & 1 == 1).map(bit).collect();
+            let bit = |lane: usize, bit: u64| 64 * lane + ((bit + (choice >> (16 + 6 * lane))) % 64) as usize;
+            let chosen: Vec<usize> = (0..8)
+                .flat_map(|lane| (0..64).map(move |bit| (lane, bit)))
+                .filter(|&(lane, bit)| pattern.0[lane] >> bit & 1 == 1)
+                .map(|(lane, of_lane)| bit(lane, of_lane))
+                .collect();
             let all = chosen.iter().all(|&bit| before[bit / 8] >> (bit % 8) & 1 == 1);
             let mut after = before;
             chosen.iter().for_each(|&bit| after[bit / 8] |= 1 << (bit % 8));
 
-            let context = format!("{way:?}, {choice:#x}, {lanes:#b}");
+            let context = format!("{way:?}, {choice:#x}, {pattern:x?}");
             assert_eq!(
-                way.run(&before, choice, lanes, |way, line, choice, lanes| way.test(line, choice, lanes)),
+                way.run(&before, choice, pattern, |way, line, choice, pattern| way.test(line, choice, pattern)),
                 all,
                 "{context}"
             );
             assert_eq!(
-                way.run(&mut line, choice, lanes, |way, line, choice, lanes| way.set(line, choice, lanes)),
+                way.run(&mut line, choice, pattern, |way, line, choice, pattern| way.set(line, choice, pattern)),
                 !all,
                 "{context}"
             );
             assert_eq!(line, after, "{context}");
             let mut inline = before;
-            assert_eq!((way.set_lanes_inline(&mut inline, choice, lanes), inline), (!all, after), "{context}");
-            assert_eq!(way.test_lanes_inline(&before, choice, lanes), all, "{context}");
-            assert!(way.test_lanes_inline(&after, choice, lanes), "{context}");
-            if lanes == 0xFF {
+            assert_eq!((way.set_pattern_inline(&mut inline, choice, pattern), inline), (!all, after), "{context}");
+            assert_eq!(way.test_pattern_inline(&before, choice, pattern), all, "{context}");
+            assert!(way.test_pattern_inline(&after, choice, pattern), "{context}");
+            if *pattern == Pattern::LINE {
                 let both = |way: Lines, line: &mut Line, lower: &mut Line, inline: bool| {
                     let ([low, _], [_, high]) = (halves_mut(lower), halves_mut(line));
                     let all = if inline {
@@ -64,7 +75,7 @@ fn every_way_to_set_and_test_equals_the_plain_words() {
                 assert!(way.test_inline(&after, choice), "{context}");
             }
             assert!(
-                way.run(&after, choice, lanes, |way, line, choice, lanes| way.test(line, choice, lanes)),
+                way.run(&after, choice, pattern, |way, line, choice, pattern| way.test(line, choice, pattern)),
                 "{context}"
             );
         }
