@@ -1,6 +1,7 @@
 //! A line in one vector of AVX-512, or in two of AVX2, inside code that is compiled for these.
 #![expect(unsafe_code, reason = "lines are loaded and stored as vectors")]
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 use super::lines::{Half, Line};
@@ -154,63 +155,81 @@ fn chosen_bits_avx2(choice: u64) -> [__m256i; 2] {
 #[target_feature(enable = "avx2")]
 fn pattern_bits_avx2(choice: u64, pattern: &Pattern) -> [__m256i; 2] {
     let [low, high] = counts_avx2(choice);
-    let turned = |words, count| {
+    let turned = |words: __m256i, count| {
         let rest = _mm256_sub_epi64(_mm256_set1_epi64x(64), count);
-        _mm256_or_si256(_mm256_sllv_epi64(words, count), _mm256_srlv_epi64(words, rest))
+        let over: __m256i;
+        // SAFETY: AVX2 is there. As an intrinsic it is found to be a part of a rotation, and guarded against a shift by 64
+        // with two more instructions, which it does not need: 64 or more make 0.
+        unsafe {
+            asm!(
+                "vpsrlvq {over}, {words}, {rest}",
+                over = lateout(ymm_reg) over,
+                words = in(ymm_reg) words,
+                rest = in(ymm_reg) rest,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        _mm256_or_si256(_mm256_sllv_epi64(words, count), over)
     };
     let words = pattern.0.as_ptr().cast::<__m256i>();
     // SAFETY: a pattern is twice 32 readable bytes, and the loads need no alignment.
     unsafe { [turned(_mm256_loadu_si256(words), low), turned(_mm256_loadu_si256(words.add(1)), high)] }
 }
 
-/// Sets the bits. True if one of them was not set.
+/// Sets the bits, and says which were not set, those of both halves together.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_avx2([low, high]: [&mut Half; 2], [low_bits, high_bits]: [__m256i; 2]) -> bool {
+fn add_avx2([low, high]: [&mut Half; 2], [low_bits, high_bits]: [__m256i; 2]) -> __m256i {
     // SAFETY: each half is 32 readable and writable bytes, and neither loads nor stores need alignment.
     unsafe {
         let low_old = _mm256_loadu_si256(low.as_ptr().cast());
         let high_old = _mm256_loadu_si256(high.as_ptr().cast());
         _mm256_storeu_si256(low.as_mut_ptr().cast(), _mm256_or_si256(low_old, low_bits));
         _mm256_storeu_si256(high.as_mut_ptr().cast(), _mm256_or_si256(high_old, high_bits));
-        // testc: whether the second is in the first.
-        (_mm256_testc_si256(low_old, low_bits) & _mm256_testc_si256(high_old, high_bits)) == 0
+        _mm256_or_si256(_mm256_andnot_si256(low_old, low_bits), _mm256_andnot_si256(high_old, high_bits))
     }
 }
 
-/// Whether the bits are set.
+/// Which of the bits are not set, those of both halves together.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn has_avx2([low, high]: [&Half; 2], [low_bits, high_bits]: [__m256i; 2]) -> bool {
+fn lacking_avx2([low, high]: [&Half; 2], [low_bits, high_bits]: [__m256i; 2]) -> __m256i {
     // SAFETY: each half is 32 readable bytes, and the loads need no alignment.
     let (low, high) = unsafe { (_mm256_loadu_si256(low.as_ptr().cast()), _mm256_loadu_si256(high.as_ptr().cast())) };
-    (_mm256_testc_si256(low, low_bits) & _mm256_testc_si256(high, high_bits)) != 0
+    _mm256_or_si256(_mm256_andnot_si256(low, low_bits), _mm256_andnot_si256(high, high_bits))
 }
 
-/// See [`super::Lines::set_halves`].
+/// See [`super::Lines::set_halves`]: which bits were not set, those of both halves together.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn set_avx2(halves: [&mut Half; 2], choice: u64) -> bool {
+pub(super) fn set_avx2(halves: [&mut Half; 2], choice: u64) -> __m256i {
     add_avx2(halves, chosen_bits_avx2(choice))
 }
 
-/// See [`super::Lines::test_halves`].
+/// See [`super::Lines::test_halves`]: which bits are not set, likewise.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn test_avx2(halves: [&Half; 2], choice: u64) -> bool {
-    has_avx2(halves, chosen_bits_avx2(choice))
+pub(super) fn test_avx2(halves: [&Half; 2], choice: u64) -> __m256i {
+    lacking_avx2(halves, chosen_bits_avx2(choice))
 }
 
-/// See [`super::Lines::set`].
+/// See [`super::Lines::set`]: which bits were not set, likewise.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn set_pattern_avx2(halves: [&mut Half; 2], choice: u64, pattern: &Pattern) -> bool {
+pub(super) fn set_pattern_avx2(halves: [&mut Half; 2], choice: u64, pattern: &Pattern) -> __m256i {
     add_avx2(halves, pattern_bits_avx2(choice, pattern))
 }
 
-/// See [`super::Lines::test`].
+/// See [`super::Lines::test`]: which bits are not set, likewise.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn test_pattern_avx2(halves: [&Half; 2], choice: u64, pattern: &Pattern) -> bool {
-    has_avx2(halves, pattern_bits_avx2(choice, pattern))
+pub(super) fn test_pattern_avx2(halves: [&Half; 2], choice: u64, pattern: &Pattern) -> __m256i {
+    lacking_avx2(halves, pattern_bits_avx2(choice, pattern))
+}
+
+/// Whether no bit is set.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn is_zero_avx2(bits: __m256i) -> bool {
+    _mm256_testz_si256(bits, bits) != 0
 }

@@ -107,7 +107,9 @@ impl Lines {
             Level::Avx512 => unsafe { line_vectors::set_pattern_avx512(line, choice, pattern) != 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::set_pattern_avx2(halves_mut(line), choice, pattern) },
+            Level::Avx2 => unsafe {
+                !line_vectors::is_zero_avx2(line_vectors::set_pattern_avx2(halves_mut(line), choice, pattern))
+            },
             Level::Portable => generic::set(halves_mut(line), choice, pattern),
         }
     }
@@ -121,7 +123,9 @@ impl Lines {
             Level::Avx512 => unsafe { line_vectors::test_pattern_avx512(line, choice, pattern) == 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::test_pattern_avx2(halves(line), choice, pattern) },
+            Level::Avx2 => unsafe {
+                line_vectors::is_zero_avx2(line_vectors::test_pattern_avx2(halves(line), choice, pattern))
+            },
             Level::Portable => generic::test(halves(line), choice, pattern),
         }
     }
@@ -135,7 +139,7 @@ impl Lines {
             Level::Avx512 => unsafe { line_vectors::set_halves_avx512(halves, choice) != 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::set_avx2(halves, choice) },
+            Level::Avx2 => unsafe { !line_vectors::is_zero_avx2(line_vectors::set_avx2(halves, choice)) },
             Level::Portable => generic::set(halves, choice, &Pattern::LINE),
         }
     }
@@ -149,7 +153,7 @@ impl Lines {
             Level::Avx512 => unsafe { line_vectors::test_halves_avx512(halves, choice) == 0 },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_vectors::test_avx2(halves, choice) },
+            Level::Avx2 => unsafe { line_vectors::is_zero_avx2(line_vectors::test_avx2(halves, choice)) },
             Level::Portable => generic::test(halves, choice, &Pattern::LINE),
         }
     }
