@@ -154,16 +154,20 @@ fn call_contains_rest(vectors: Lines, table: &[Line], spread: Spread, key: KeyHa
 /// Sets all bits of `key`. True if one was not set.
 #[inline(always)]
 pub(super) fn insert(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
-    if !vectors.inlines() || (spread.probes() > 8 && !spread.patterned()) {
+    // First, as in `contains`: here the fields are read anew for each key, since the assembly writes.
+    if vectors.is_wide() & spread.is_line() {
+        let line = Shape::whole(table.len(), spread).line(key);
+        return vectors.set_inline(&mut table[line], choice(key));
+    }
+    if !vectors.inlines() || (spread.is_of_pairs() && !spread.straddles()) {
         return call_insert(vectors, table, spread, key);
     }
-    let (line, choice, probes) = (Shape::whole(table.len(), spread).line(key), choice(key), spread.probes());
-    if probes == 8 {
-        return if spread.straddles() {
-            vectors.set_halves_inline(halves_mut(table, line, key), choice)
-        } else {
-            vectors.set_inline(&mut table[line], choice)
-        };
+    let (line, choice) = (Shape::whole(table.len(), spread).line(key), choice(key));
+    if spread.is_line() {
+        return vectors.set_inline(&mut table[line], choice);
+    }
+    if spread.straddles() {
+        return vectors.set_halves_inline(halves_mut(table, line, key), choice);
     }
     vectors.set_pattern_inline(&mut table[line], choice, spread.pattern(key, choice))
 }

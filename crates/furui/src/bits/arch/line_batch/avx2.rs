@@ -16,7 +16,7 @@ fn are_zero([a, b, c, d]: [__m256i; 4]) -> u32 {
     let zero = _mm256_cmpeq_epi32(packed, _mm256_setzero_si256());
     let halves = _mm256_movemask_ps(_mm256_castsi256_ps(zero)).cast_unsigned();
     // Of four bits, one to each byte.
-    (halves & halves >> 4 & 0xF) * 0x0020_4081 & 0x0101_0101
+    ((halves & halves >> 4 & 0xF) * 0x0020_4081) & 0x0101_0101
 }
 
 /// See [`super::Lines::set_batch`].
