@@ -48,33 +48,24 @@ fn pattern_bits_avx512(choice: u64, pattern: &Pattern) -> __m512i {
     turned_avx512(unsafe { _mm512_loadu_si512(pattern.0.as_ptr().cast()) }, choice)
 }
 
-/// Sets the bits, and says what the line was before.
+/// Sets the bits, and says in which lanes one was not set.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn add_avx512(line: &mut Line, bits: __m512i) -> __m512i {
+fn add_avx512(line: &mut Line, bits: __m512i) -> u8 {
     // SAFETY: `line` is 64 readable and writable bytes, and neither load nor store needs alignment.
     unsafe {
         let old = _mm512_loadu_si512(line.as_ptr().cast());
-        _mm512_storeu_si512(line.as_mut_ptr().cast(), _mm512_or_si512(old, bits));
-        old
+        let all = _mm512_or_si512(old, bits);
+        _mm512_storeu_si512(line.as_mut_ptr().cast(), all);
+        _mm512_cmpneq_epi64_mask(all, old)
     }
-}
-
-/// The lanes of which a bit is not set.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn lacking_avx512(line: __m512i, bits: __m512i) -> u8 {
-    let missing = _mm512_andnot_si512(line, bits);
-    _mm512_test_epi64_mask(missing, missing)
 }
 
 /// See [`super::Lines::set_inline`]: the lanes whose bit was not set.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn set_avx512(line: &mut Line, choice: u64) -> u8 {
-    let bits = chosen_bits_avx512(choice);
-    // Of one bit a lane, none that was set.
-    _mm512_testn_epi64_mask(add_avx512(line, bits), bits)
+    add_avx512(line, chosen_bits_avx512(choice))
 }
 
 /// See [`super::Lines::test_inline`]: the lanes whose bit is not set.
@@ -90,8 +81,7 @@ pub(super) fn test_avx512(line: &Line, choice: u64) -> u8 {
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn set_pattern_avx512(line: &mut Line, choice: u64, pattern: &Pattern) -> u8 {
-    let bits = pattern_bits_avx512(choice, pattern);
-    lacking_avx512(add_avx512(line, bits), bits)
+    add_avx512(line, pattern_bits_avx512(choice, pattern))
 }
 
 /// See [`super::Lines::test`]: the lanes of which a bit is not set.
@@ -100,7 +90,9 @@ pub(super) fn set_pattern_avx512(line: &mut Line, choice: u64, pattern: &Pattern
 pub(super) fn test_pattern_avx512(line: &Line, choice: u64, pattern: &Pattern) -> u8 {
     // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
     let line = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
-    lacking_avx512(line, pattern_bits_avx512(choice, pattern))
+    let bits = pattern_bits_avx512(choice, pattern);
+    // Not `andnot`: of that the line cannot be the operand in memory.
+    _mm512_cmpneq_epi64_mask(_mm512_and_si512(bits, line), bits)
 }
 
 /// See [`super::Lines::set_halves`]: the lanes whose bit was not set.

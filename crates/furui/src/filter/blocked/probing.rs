@@ -154,11 +154,6 @@ fn call_contains_rest(vectors: Lines, table: &[Line], spread: Spread, key: KeyHa
 /// Sets all bits of `key`. True if one was not set.
 #[inline(always)]
 pub(super) fn insert(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
-    // First, as in `contains`: here the fields are read anew for each key, since the assembly writes.
-    if vectors.is_wide() & spread.is_line() {
-        let line = Shape::whole(table.len(), spread).line(key);
-        return vectors.set_inline(&mut table[line], choice(key));
-    }
     if !vectors.inlines() || (spread.is_of_pairs() && !spread.straddles()) {
         return call_insert(vectors, table, spread, key);
     }
