@@ -38,7 +38,7 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///  h · M ──► 6 bits a lane, and 3: which lane is first   h · M² ──► likewise
 ///
 ///       ┌──┬──┬──┬──┬──┬──┬──┬──┐
-///       │··│  │  │· │· ·│··│  │·  ·│  9 probes by a pattern: 7 bits of h say which; h · M, how far each lane is turned
+///       │··│  │  │ ·│··│··│  │··│  9 probes by a pattern: 7 bits of h say which; h · M, how far each lane is turned
 ///       └──┴──┴──┴──┴──┴──┴──┴──┘
 /// ```
 ///

@@ -93,7 +93,8 @@ impl Lines {
         if lines <= itself { 0 } else { self.ahead(lines) }
     }
 
-    /// Sets for each key of the batch its bits, and says for how many keys one of them was not set. Takes whole groups of eight keys; those behind the last are left to the caller.
+    /// Sets for each key of the batch its bits, and says for how many keys one of them was not set. Takes whole groups of
+    /// eight keys; those behind the last are left to the caller.
     /// `None`, with nothing done, where eight keys at a time are no faster, or not all have their lines in the table.
     pub(crate) fn set_batch(self, table: &mut [Line], batch: LineBatch<'_>) -> Option<u64> {
         match self.0 {
@@ -122,7 +123,8 @@ impl Lines {
         }
     }
 
-    /// Answers for each key of the batch whether all its bits are set. Of whole groups, and false, with nothing done, as with [`set_batch`](Self::set_batch).
+    /// Answers for each key of the batch whether all its bits are set. Of whole groups, and false, with nothing done, as with
+    /// [`set_batch`](Self::set_batch).
     pub(crate) fn test_batch(self, table: &[Line], batch: LineBatch<'_>, answers: &mut [bool]) -> bool {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
