@@ -10,6 +10,9 @@ const BATCH: usize = 128;
 /// Tables of so many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
+/// Into tables of so many words keys are inserted as fast one by one: to ask for their memory is to compute where it is twice.
+const NEAR_TO_INSERT: usize = (2 << 20) / 8;
+
 /// How many keys are inserted at a time; those take all their cache lines at once.
 const INSERT_BATCH: usize = 64;
 
@@ -148,6 +151,13 @@ pub(super) fn insert_all<K: Copy, O: Iterator<Item = u32>>(
     mut keys: impl Iterator<Item = K>,
     parts: impl Fn(K) -> (u64, O),
 ) -> u64 {
+    if words.len() <= NEAR_TO_INSERT {
+        let insert = |key| {
+            let (hash, offsets) = parts(key);
+            u64::from(insert(words, ring, hash, offsets))
+        };
+        return keys.map(insert).sum();
+    }
     let mut batch = Vec::with_capacity(INSERT_BATCH);
     let mut new = 0;
     loop {
