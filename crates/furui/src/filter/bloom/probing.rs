@@ -11,7 +11,7 @@ const BATCH: usize = 128;
 const NEAR: usize = (4 << 20) / 8;
 
 /// Tables of so many words are in one near enough for insertions too.
-const NEAR_TO_INSERT: usize = (3 << 19) / 8;
+const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time: their lines must stay in the nearest cache until they are changed.
 const INSERT_BATCH: usize = 16;
