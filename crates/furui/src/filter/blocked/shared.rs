@@ -106,9 +106,10 @@ impl<'a> SharedBlocked<'a> {
     }
 
     /// Puts many keys in and says how many were certainly new. Batches of ten thousand and more are worth the splitting:
-    /// with 8 probes and two regions they take 1.2 (AVX-512) or 1.3 times (AVX2) what
-    /// [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes in a cache, and 1.25 times beyond. Needs
-    /// 128 KiB of the thread's stack.
+    /// with 8 probes and two regions they take 1.2 to 1.4 times what
+    /// [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes in a cache, and up to 1.25 times beyond. Two threads do
+    /// 1.4 to 1.8 times the work of one; but in a cache no more than one where a line that another core has written takes
+    /// long to come from there (90 ns on one server's processor). Needs 128 KiB of the thread's stack.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
         let mut room = [const { MaybeUninit::uninit() }; ROOM];
         let rooms = room.chunks_exact_mut(ROOM / self.regions.len());
