@@ -1,6 +1,7 @@
 //! Which positions belong to a key, and which numbers of probes and which rates can be.
 
 use super::ConfigError;
+use crate::bits::arch::{Gather, LANES};
 use crate::bits::scale;
 use crate::hash::{KeyHash, salted_sha1};
 
@@ -34,6 +35,30 @@ impl Probes {
         self.0 = self.0.wrapping_mul(MULTIPLIER);
         position
     }
+}
+
+/// The [`MULTIPLIER`]'s powers: what the hash is multiplied by for each probe.
+static POWERS: [u64; MAX_PROBES as usize] = {
+    let mut powers = [1u64; MAX_PROBES as usize];
+    let mut probe = 1;
+    while probe < powers.len() {
+        powers[probe] = powers[probe - 1].wrapping_mul(MULTIPLIER);
+        probe += 1;
+    }
+    powers
+};
+
+/// Whether the bits of `count` probes of a key are set, from probe `first` on: at once, of a table of fewer than 2³² bits.
+#[inline(always)]
+pub(super) fn all_set(
+    gather: Gather,
+    words: &[[u8; 8]],
+    bits: usize,
+    key: KeyHash,
+    (first, count): (u32, u32),
+) -> bool {
+    let factors: &[u64; LANES] = POWERS.first_chunk().expect("there are more probes than lanes");
+    gather.scaled(words, bits, key.get().wrapping_mul(POWERS[first as usize]), factors, count)
 }
 
 /// The positions of a key among `counters` counters, `probes` of them.

@@ -5,6 +5,7 @@
 
 #[cfg(target_has_atomic = "64")]
 pub(crate) mod atomic;
+mod gather;
 mod generic;
 mod key_range;
 mod line_batch;
@@ -23,6 +24,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub(crate) use gather::{Gather, LANES};
 pub(crate) use key_range::{KeyRange, Pile, Room};
 pub(crate) use line_batch::{LineBatch, Placing, straddle};
 pub(crate) use lines::{Half, Line, Lines};
@@ -81,14 +83,14 @@ pub(crate) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
-/// Asks for the cache line `at` bytes behind the first of `bytes`, which will be read soon. If it is beyond their end,
+/// Asks for the cache line `at` bytes behind the first of `items`, which will be read soon. If it is beyond their end,
 /// no harm is done: nothing is checked, as this must cost no more than an instruction.
 #[inline(always)]
-pub(crate) fn prefetch_at(bytes: &[u8], at: usize) {
+pub(crate) fn prefetch_at<T>(items: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
-    x86_64::prefetch_at(bytes, at);
+    x86_64::prefetch_at(items, at);
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (bytes, at);
+    let _ = (items, at);
 }
 
 /// Takes 1 from every 2-bit counter of every word, unless it is 0.

@@ -3,6 +3,7 @@ use std::ops::Deref;
 
 use super::super::file::{BITS, META, Source, Stored, Writer};
 use super::super::probes::MAX_PROBES;
+use super::probing::gather;
 use super::{Bloom, MAX_BITS};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError, Tag};
@@ -57,6 +58,6 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         {
             return Err(source.invalid(tag, "a bit beyond the last is set"));
         }
-        Ok(Self { words, bits, probes, capacity, hash: source.envelope().hash() })
+        Ok(Self { words, bits, probes, gather: gather(bits), capacity, hash: source.envelope().hash() })
     }
 }

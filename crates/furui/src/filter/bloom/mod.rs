@@ -12,6 +12,7 @@ use super::error::no_memory;
 use super::probes::{check_probes, own_rate};
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
 use crate::bits::Buffer;
+use crate::bits::arch::Gather;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 use probing::Shape;
 #[cfg(target_has_atomic = "64")]
@@ -70,6 +71,7 @@ pub struct Bloom<M = Buffer> {
     words: M,
     bits: u64,
     probes: u32,
+    gather: Option<Gather>,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
@@ -90,7 +92,7 @@ impl Bloom {
         // Bits are numbered in machine words.
         let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
-        Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
+        Ok(Self { words, bits, probes, gather: probing::gather(bits), capacity: 0, hash: HashSpec::default() })
     }
 
     /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`]. With k
@@ -148,7 +150,7 @@ impl<M> Bloom<M> {
 
     #[inline]
     fn shape(&self) -> Shape {
-        Shape { bits: self.bits as usize, probes: self.probes }
+        Shape { bits: self.bits as usize, probes: self.probes, gather: self.gather }
     }
 
     /// Whether the probes are by SHA-1.
@@ -222,5 +224,41 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
         } else {
             probing::insert_all(words, shape, keys)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_tested_at_once_give_the_answers_of_bits_tested_one_by_one() {
+        // Near ones, and one far enough for lookups to go in steps.
+        for bits in [1, 1000, 70_001, 40_000_001] {
+            let mut table = Bloom::from_parts(bits, 1).unwrap();
+            fill(table.words.as_chunks_mut().0);
+            let keys: Vec<KeyHash> = (0..2000u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect();
+            for probes in [1, 2, 3, 4, 5, 7, 8, 9, 16, 20, 64] {
+                let by_loads = Bloom { probes, gather: None, ..table.clone() };
+                let at_once = Bloom { probes, gather: Gather::even_if_slow(), ..table.clone() };
+                let expected: Vec<bool> = keys.iter().map(|&key| by_loads.contains(key)).collect();
+                let mut batch = vec![];
+                by_loads.contains_all(&keys, &mut batch);
+                assert_eq!(batch, expected, "{bits} bits, {probes} probes");
+                at_once.contains_all(&keys, &mut batch);
+                assert_eq!(batch, expected, "{bits} bits, {probes} probes, at once");
+                assert!(keys.iter().map(|&key| at_once.contains(key)).eq(expected), "{bits} bits, {probes} probes");
+            }
+        }
+    }
+
+    /// Leaves one bit in 16 unset: many keys have all bits, and many lack one.
+    fn fill(words: &mut [[u8; 8]]) {
+        let mut x = 1u64;
+        let mut next = || {
+            x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
+            x.rotate_left(29).wrapping_mul(x | 1)
+        };
+        words.fill_with(|| (next() | next() | next() | next()).to_le_bytes());
     }
 }

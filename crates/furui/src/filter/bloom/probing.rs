@@ -1,7 +1,8 @@
 //! The bits of keys, tested and set: the loops in which a Bloom filter spends its time.
 
-use super::super::probes::{Probes, salted_positions};
-use crate::bits::arch::{prefetch, prefetch_for_write};
+use super::super::at_once;
+use super::super::probes::{Probes, all_set, salted_positions};
+use crate::bits::arch::{Gather, Words, prefetch, prefetch_for_write};
 use crate::hash::KeyHash;
 
 /// How many keys are under way at a time in a batch. Two lines each are more than a core can wait for at once.
@@ -21,6 +22,13 @@ const INSERT_BATCH: usize = 16;
 pub(super) struct Shape {
     pub(super) bits: usize,
     pub(super) probes: u32,
+    /// If bits are tested at once.
+    pub(super) gather: Option<Gather>,
+}
+
+/// How the bits of a table of so many are tested at once, if that is faster than one by one.
+pub(super) fn gather(bits: u64) -> Option<Gather> {
+    Gather::detect().filter(|_| bits <= u32::MAX.into())
 }
 
 /// The bit at `position`, as 0 or 1.
@@ -38,11 +46,20 @@ fn set(words: &mut [[u8; 8]], position: usize) -> u64 {
 }
 
 /// Whether all bits of `key` are set.
+#[inline(always)]
+pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
+    let Some(gather) = shape.gather else { return one_by_one(words, shape, key) };
+    at_once::contains(shape.probes, words.len() <= NEAR, |first, count| {
+        all_set(gather, words, shape.bits, key, (first, count))
+    })
+}
+
+/// The same by loads.
 ///
 /// In a filter that is half full each bit is a coin that no processor foresees, so they are tested in groups: three
 /// together fail in 7 of 8 misses, and seldom in a hit. More would wait for lines that are seldom needed.
 #[inline(always)]
-pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
+fn one_by_one(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);
     let mut next = || bit(words, probes.next(shape.bits));
     let mut left = shape.probes;
@@ -70,6 +87,10 @@ pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], an
     if words.len() <= NEAR {
         answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
         return;
+    }
+    if let Some(gather) = shape.gather {
+        let test = |key, first, count| all_set(gather, words, shape.bits, key, (first, count));
+        return at_once::contains_all(shape.probes, keys.iter().copied(), answers, test);
     }
     let mut alive = [(Probes::of(KeyHash::new(0)), 0u32); BATCH];
     let mut positions = [[0; 2]; BATCH];
@@ -109,6 +130,14 @@ pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool 
 
 /// [`insert`] for every key; how many had a bit that was not set.
 pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) -> u64 {
+    Words::detect().run(
+        #[inline(always)]
+        |_| insert_each(words, shape, keys),
+    )
+}
+
+#[inline(always)]
+fn insert_each(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) -> u64 {
     let mut new = 0;
     let far = words.len() > NEAR_TO_INSERT;
     for keys in keys.chunks(INSERT_BATCH) {

@@ -6,7 +6,7 @@ use super::Bloom;
 use super::gathered::{Gathered, MAX_PART_BITS, PARTS};
 use super::probing::Shape;
 use crate::bits::arch::atomic::{SharedWord, is_set, set_alone, set_in_turn, shared_words, take_turn};
-use crate::bits::arch::prefetch_for_write;
+use crate::bits::arch::{Words, prefetch_for_write};
 use crate::hash::KeyHash;
 
 /// A part of up to so many bits is in a near cache, or comes there with its first bits: 32 KiB.
@@ -76,7 +76,7 @@ impl SharedBloom<'_> {
     /// time, more than one may be told so. Cost: where a bit is not set yet, an atomic instruction for each, so that a new key
     /// takes three to four times what it takes in a batch; for one that was there nothing is written.
     pub fn insert(&self, key: KeyHash) -> bool {
-        let Shape { bits, probes } = self.shape;
+        let Shape { bits, probes, .. } = self.shape;
         if self.salted {
             return self.set_alone(salted_positions(key, probes, bits));
         }
@@ -85,7 +85,7 @@ impl SharedBloom<'_> {
 
     /// Whether `key` may be in the set: it is if its insertion has returned, in whatever thread.
     pub fn contains(&self, key: KeyHash) -> bool {
-        let Shape { bits, probes } = self.shape;
+        let Shape { bits, probes, .. } = self.shape;
         let is_set = |position: usize| self.words[position / 64].get() >> (position % 64) & 1 == 1;
         if self.salted {
             return salted_positions(key, probes, bits).all(is_set);
@@ -101,27 +101,40 @@ impl SharedBloom<'_> {
         if self.part_bits > MAX_PART_BITS {
             return keys.iter().for_each(|&key| _ = self.insert(key));
         }
-        let Shape { bits, probes } = self.shape;
         let mut gathered = self.free().pop().unwrap_or_else(Gathered::new);
-        let part_bits = self.part_bits;
-        let mut gather = |position: usize| {
-            let part = position >> part_bits;
-            if gathered.push(part, position as u32) {
-                self.set_all(part, gathered.take(part));
-            }
-        };
+        Words::detect().run(
+            #[inline(always)]
+            |words| self.insert_by_parts(words, keys, &mut gathered),
+        );
+        self.free().push(gathered);
+    }
+
+    /// Gathers the bits of all keys, and sets them.
+    #[inline(always)]
+    fn insert_by_parts(&self, words: Words, keys: &[KeyHash], gathered: &mut Gathered) {
+        let Shape { bits, probes, .. } = self.shape;
         for &key in keys {
             if self.salted {
-                salted_positions(key, probes, bits).for_each(&mut gather);
+                salted_positions(key, probes, bits).for_each(|position| self.gather(words, position, gathered));
             } else {
                 let mut sequence = Probes::of(key);
-                (0..probes).for_each(|_| gather(sequence.next(bits)));
+                for _ in 0..probes {
+                    self.gather(words, sequence.next(bits), gathered);
+                }
             }
         }
         for part in 0..PARTS {
-            self.set_all(part, gathered.take(part));
+            self.set_all(words, part, gathered.take(part));
         }
-        self.free().push(gathered);
+    }
+
+    /// Gathers a bit, and if its part has many then, sets those.
+    #[inline(always)]
+    fn gather(&self, words: Words, position: usize, gathered: &mut Gathered) {
+        let part = position >> self.part_bits;
+        if gathered.push(part, position as u32) {
+            self.set_all(words, part, gathered.take(part));
+        }
     }
 
     fn free(&self) -> MutexGuard<'_, Vec<Gathered>> {
@@ -134,11 +147,23 @@ impl SharedBloom<'_> {
     }
 
     /// Sets bits of a part: of each, what is below [`part_bits`](Self::part_bits).
-    fn set_all(&self, part: usize, bits: &[u32]) {
+    fn set_all(&self, words: Words, part: usize, bits: &[u32]) {
         // Of few keys most parts have none.
-        if bits.is_empty() {
-            return;
+        if !bits.is_empty() {
+            let _held = self.lock(part);
+            let set = || {
+                words.run(
+                    #[inline(always)]
+                    |_| self.set_each(part, bits),
+                )
+            };
+            take_turn(&self.parts[part].turns, set);
         }
+    }
+
+    /// The same while it is this thread's turn.
+    #[inline(always)]
+    fn set_each(&self, part: usize, bits: &[u32]) {
         let words = &self.words[part << (self.part_bits - 6)..];
         // Once: what is behind a word that threads share would be read anew.
         let below = (1 << self.part_bits) - 1;
@@ -150,23 +175,20 @@ impl SharedBloom<'_> {
             let (word, bit) = place(bit);
             set_in_turn(&words[word], bit);
         };
-        let _held = self.lock(part);
-        take_turn(&self.parts[part].turns, || {
-            if self.part_bits <= NEAR_PART_BITS {
-                // Four at a time: a loop's own instructions are a fifth of those of a bit.
-                let (fours, rest) = bits.as_chunks::<4>();
-                fours.iter().for_each(|four| four.iter().for_each(set));
-                return rest.iter().for_each(set);
-            }
-            let (first, rest) = bits.split_at(bits.len().min(AHEAD));
-            let fetch = |&bit: &u32| prefetch_for_write(words, place(bit).0);
-            first.iter().for_each(fetch);
-            for (bit, ahead) in bits.iter().zip(rest) {
-                fetch(ahead);
-                set(bit);
-            }
-            bits[rest.len()..].iter().for_each(set);
-        });
+        if self.part_bits <= NEAR_PART_BITS {
+            // Four at a time: a loop's own instructions are a fifth of those of a bit.
+            let (fours, rest) = bits.as_chunks::<4>();
+            fours.iter().for_each(|four| four.iter().for_each(set));
+            return rest.iter().for_each(set);
+        }
+        let (first, rest) = bits.split_at(bits.len().min(AHEAD));
+        let fetch = |&bit: &u32| prefetch_for_write(words, place(bit).0);
+        first.iter().for_each(fetch);
+        for (bit, ahead) in bits.iter().zip(rest) {
+            fetch(ahead);
+            set(bit);
+        }
+        bits[rest.len()..].iter().for_each(set);
     }
 
     /// Sets bits without a lock if that will do. True if one was not set.

@@ -1,8 +1,9 @@
 //! The bits of keys, tested and set: the loops in which a ringed filter spends its time.
 
+use super::super::at_once;
 use super::RingedKey;
 use super::ring::Ring;
-use crate::bits::arch::{prefetch, prefetch_for_write};
+use crate::bits::arch::{Gather, prefetch, prefetch_for_write};
 
 /// How many keys are worked on side by side.
 const BATCH: usize = 128;
@@ -23,10 +24,32 @@ fn bit(words: &[[u8; 8]], position: usize) -> u64 {
 }
 
 /// Whether all bits of a key are set.
+#[inline(always)]
+pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
+    let Some(gather) = ring.gather() else { return one_by_one(words, ring, key) };
+    let (start, probes) = (ring.start_of(key.hash().get()), key.offsets().len() as u32);
+    at_once::contains(probes, words.len() <= NEAR, |first, count| some(gather, words, ring, start, key, (first, count)))
+}
+
+/// Whether `count` bits of a key are set, from that of probe `first` on, of a window that begins at `start`.
+#[inline(always)]
+fn some(
+    gather: Gather,
+    words: &[[u8; 8]],
+    ring: &Ring,
+    start: u64,
+    key: RingedKey<'_>,
+    (first, count): (u32, u32),
+) -> bool {
+    let offsets = &key.offsets()[first as usize..][..count as usize];
+    gather.ring(words, ring.bits() as usize, start as usize, offsets)
+}
+
+/// [`contains`] by loads.
 ///
 /// Few windows reach beyond the ring's end, unless they are long.
 #[inline(always)]
-pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
+fn one_by_one(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
     let start = ring.start_of(key.hash().get());
     if ring.is_straight(start) {
         let start = start as usize;
@@ -92,27 +115,40 @@ pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, hash: u64, mut offse
 pub(super) fn contains_all<'a>(
     words: &[[u8; 8]],
     ring: &Ring,
-    mut keys: impl Iterator<Item = RingedKey<'a>>,
+    keys: impl ExactSizeIterator<Item = RingedKey<'a>> + Clone,
     out: &mut Vec<bool>,
 ) {
+    let base = out.len();
+    out.resize(base + keys.len(), false);
+    let Some(first) = keys.clone().next() else { return };
+    let (answers, probes) = (&mut out[base..], first.offsets().len());
     if words.len() <= NEAR {
-        out.extend(keys.map(|key| contains(words, ring, key)));
+        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = contains(words, ring, key));
         return;
     }
+    let keys = keys.map(|key| (key, ring.start_of(key.hash().get())));
+    if let Some(gather) = ring.gather() {
+        return at_once::contains_all(probes as u32, keys, answers, |(key, start), first, count| {
+            some(gather, words, ring, start, key, (first, count))
+        });
+    }
+    two_by_two(words, ring, probes, keys.map(|(key, start)| (key.offsets(), start)), answers);
+}
+
+/// [`contains_all`] by loads, in a table that is far: keys with their offsets and the starts of their windows.
+fn two_by_two<'a>(
+    words: &[[u8; 8]],
+    ring: &Ring,
+    probes: usize,
+    mut keys: impl Iterator<Item = (&'a [u32], u64)>,
+    answers: &mut [bool],
+) {
     let mut alive: Vec<(&[u32], u64, usize)> = Vec::with_capacity(BATCH);
     let mut positions = [[0; 2]; BATCH];
-    loop {
-        let base = out.len();
+    for answers in answers.chunks_mut(BATCH) {
         alive.clear();
-        alive.extend(
-            keys.by_ref().take(BATCH).enumerate().map(|(i, key)| (key.offsets(), ring.start_of(key.hash().get()), i)),
-        );
-        if alive.is_empty() {
-            return;
-        }
-        out.resize(base + alive.len(), false);
+        alive.extend(keys.by_ref().take(answers.len()).enumerate().map(|(i, (offsets, start))| (offsets, start, i)));
         let mut count = alive.len();
-        let probes = alive[0].0.len();
         for step in (0..probes).step_by(2) {
             for (&(offsets, start, _), positions) in alive[..count].iter().zip(&mut positions) {
                 *positions = [step, (step + 1).min(probes - 1)].map(|i| ring.position(start, offsets[i]));
@@ -126,7 +162,7 @@ pub(super) fn contains_all<'a>(
             }
             count = kept;
         }
-        alive[..count].iter().for_each(|&(_, _, i)| out[base + i] = true);
+        alive[..count].iter().for_each(|&(_, _, i)| answers[i] = true);
     }
 }
 
@@ -174,6 +210,48 @@ pub(super) fn insert_all<K: Copy, O: Iterator<Item = u32>>(
         for &key in &batch {
             let (hash, offsets) = parts(key);
             new += u64::from(insert(words, ring, hash, offsets));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Gamma, RingedKeys, RingedParams};
+    use super::*;
+    use crate::HashSpec;
+
+    #[test]
+    fn bits_tested_at_once_give_the_answers_of_bits_tested_one_by_one() {
+        // One bit in 16 is not set: many keys have all bits, and many lack one.
+        let mut x = 1u64;
+        let mut next = || {
+            x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
+            x.rotate_left(29).wrapping_mul(x | 1)
+        };
+        // The last of them have tables that are far, for which keys are asked in steps.
+        let words: Vec<[u8; 8]> = (0..650_000).map(|_| (next() | next() | next() | next()).to_le_bytes()).collect();
+        for keys in [1, 2, 30, 1000, 70_001, 4_000_000] {
+            for delta in [1, 100, 1000, 100_000] {
+                for probes in [1, 3, 4, 7, 8, 9, 20] {
+                    let params = RingedParams::new(probes, Gamma::Bits(10.1), delta).unwrap();
+                    let ring = Ring::new(params, keys).unwrap();
+                    let words = &words[..ring.bits_here().unwrap().div_ceil(64)];
+                    let [by_loads, at_once] = [None, Gather::even_if_slow()].map(|gather| ring.with_gather(gather));
+                    let mut asked = RingedKeys::new(params);
+                    asked.extend((0..500u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())));
+                    let expected: Vec<bool> = asked.iter().map(|key| contains(words, &by_loads, key)).collect();
+                    let context = format!("{keys} keys, {params}");
+                    assert!(
+                        asked.iter().map(|key| contains(words, &at_once, key)).eq(expected.iter().copied()),
+                        "{context}"
+                    );
+                    for ring in [by_loads, at_once] {
+                        let mut batch = vec![];
+                        contains_all(words, &ring, asked.iter(), &mut batch);
+                        assert_eq!(batch, expected, "{context}, {ring:?}");
+                    }
+                }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Where on the ring a key's bits are.
 
 use super::RingedParams;
+use crate::bits::arch::Gather;
 use crate::filter::ConfigError;
 
 /// The ring of a filter of a given size. Everything that depends on the size is here.
@@ -14,18 +15,22 @@ pub(super) struct Ring {
     gamma: u64,
     /// Windows that begin before this bit end before the ring does.
     straight: u64,
+    /// See [`gather`](Self::gather).
+    gather: Option<Gather>,
 }
 
 impl Ring {
     /// The ring for so many keys; for none it is that of one.
     pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let bits = params.bits(keys)?;
+        let straight = (bits + 1).saturating_sub(params.window().into());
         Ok(Self {
             groups: Divisor::new(keys.max(1)),
             bits,
             reciprocal: (u64::MAX / bits).wrapping_add(1),
             gamma: params.fixed_gamma(),
-            straight: (bits + 1).saturating_sub(params.window().into()),
+            straight,
+            gather: Gather::detect().filter(|_| straight > 0 && bits <= 1 << 31),
         })
     }
 
@@ -62,6 +67,18 @@ impl Ring {
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight
+    }
+
+    /// The same ring, whose bits are tested so.
+    #[cfg(test)]
+    pub(super) fn with_gather(self, gather: Option<Gather>) -> Self {
+        Self { gather: gather.filter(|_| self.straight > 0 && self.bits <= 1 << 31), ..self }
+    }
+
+    /// How bits are tested at once, if that is faster than one by one.
+    #[inline(always)]
+    pub(super) fn gather(&self) -> Option<Gather> {
+        self.gather
     }
 
     /// The bit at `offset` in the window that begins at `start` (eq. 8).

@@ -50,8 +50,11 @@ pub(crate) enum Placing {
 }
 
 // The same for kernels, each of which is compiled for one.
+#[cfg(target_arch = "x86_64")]
 const LINE: u8 = Placing::Line as u8;
+#[cfg(target_arch = "x86_64")]
 const STRADDLING: u8 = Placing::Straddling as u8;
+#[cfg(target_arch = "x86_64")]
 const NINE: u8 = Placing::Nine as u8;
 
 /// Keys, and where their bits are in a table of n `lines`, or in a part of it that begins with the line of number

@@ -18,9 +18,9 @@ pub(super) fn prefetch<T>(item: &T) {
 
 /// See [`super::prefetch_at`].
 #[inline(always)]
-pub(super) fn prefetch_at(bytes: &[u8], at: usize) {
+pub(super) fn prefetch_at<T>(items: &[T], at: usize) {
     // SAFETY: SSE is part of x86-64, and a prefetch never faults, whatever the address.
-    unsafe { _mm_prefetch(bytes.as_ptr().wrapping_add(at).cast(), _MM_HINT_T0) };
+    unsafe { _mm_prefetch(items.as_ptr().cast::<i8>().wrapping_add(at), _MM_HINT_T0) };
 }
 
 /// See [`super::select_zero`]. The outer `None` says that the instructions are missing.
