@@ -88,10 +88,6 @@ pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], an
         answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
         return;
     }
-    if let Some(gather) = shape.gather {
-        let test = |key, first, count| all_set(gather, words, shape.bits, key, (first, count));
-        return at_once::contains_all(shape.probes, keys.iter().copied(), answers, test);
-    }
     let mut alive = [(Probes::of(KeyHash::new(0)), 0u32); BATCH];
     let mut positions = [[0; 2]; BATCH];
     for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {

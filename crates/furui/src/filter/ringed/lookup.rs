@@ -115,40 +115,23 @@ pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, hash: u64, mut offse
 pub(super) fn contains_all<'a>(
     words: &[[u8; 8]],
     ring: &Ring,
-    keys: impl ExactSizeIterator<Item = RingedKey<'a>> + Clone,
+    keys: impl ExactSizeIterator<Item = RingedKey<'a>>,
     out: &mut Vec<bool>,
 ) {
     let base = out.len();
     out.resize(base + keys.len(), false);
-    let Some(first) = keys.clone().next() else { return };
-    let (answers, probes) = (&mut out[base..], first.offsets().len());
+    let answers = &mut out[base..];
     if words.len() <= NEAR {
         answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = contains(words, ring, key));
         return;
     }
-    let keys = keys.map(|key| (key, ring.start_of(key.hash().get())));
-    if let Some(gather) = ring.gather() {
-        return at_once::contains_all(probes as u32, keys, answers, |(key, start), first, count| {
-            some(gather, words, ring, start, key, (first, count))
-        });
-    }
-    two_by_two(words, ring, probes, keys.map(|(key, start)| (key.offsets(), start)), answers);
-}
-
-/// [`contains_all`] by loads, in a table that is far: keys with their offsets and the starts of their windows.
-fn two_by_two<'a>(
-    words: &[[u8; 8]],
-    ring: &Ring,
-    probes: usize,
-    mut keys: impl Iterator<Item = (&'a [u32], u64)>,
-    answers: &mut [bool],
-) {
+    let mut keys = keys.map(|key| (key.offsets(), ring.start_of(key.hash().get())));
     let mut alive: Vec<(&[u32], u64, usize)> = Vec::with_capacity(BATCH);
     let mut positions = [[0; 2]; BATCH];
     for answers in answers.chunks_mut(BATCH) {
         alive.clear();
         alive.extend(keys.by_ref().take(answers.len()).enumerate().map(|(i, (offsets, start))| (offsets, start, i)));
-        let mut count = alive.len();
+        let (mut count, probes) = (alive.len(), alive[0].0.len());
         for step in (0..probes).step_by(2) {
             for (&(offsets, start, _), positions) in alive[..count].iter().zip(&mut positions) {
                 *positions = [step, (step + 1).min(probes - 1)].map(|i| ring.position(start, offsets[i]));
