@@ -27,7 +27,7 @@ fn bit(words: &[[u8; 8]], position: usize) -> u64 {
 #[inline(always)]
 pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
     let Some(gather) = ring.gather() else { return one_by_one(words, ring, key) };
-    let (start, probes) = (ring.start_of(key.hash().get()), key.offsets().len() as u32);
+    let (start, probes) = (ring.start_in_short(key.hash().get()), key.offsets().len() as u32);
     at_once::contains(probes, words.len() <= NEAR, |first, count| some(gather, words, ring, start, key, (first, count)))
 }
 

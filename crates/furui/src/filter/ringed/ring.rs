@@ -63,6 +63,12 @@ impl Ring {
         self.start(self.groups.remainder(hash))
     }
 
+    /// The same in a ring of less than 2³² bits, so that n γ in units of 2⁻³² bits is a number of 64 bits.
+    #[inline(always)]
+    pub(super) fn start_in_short(&self, hash: u64) -> u64 {
+        self.groups.remainder(hash).wrapping_mul(self.gamma) >> 32
+    }
+
     /// Whether the window that begins at `start` ends before the ring does.
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
