@@ -37,7 +37,7 @@ const MAX_BITS: u64 = 1 << 43;
 /// the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to four;
 /// [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) fetch the lines of many keys at once,
 /// which beyond the caches takes a third of the time. In a cache, processors that gather words test all bits of a key at once, in
-/// half the time. Where space matters less, a blocked filter touches one line.
+/// two thirds of the time. Where space matters less, a blocked filter touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative

@@ -95,8 +95,8 @@ impl SharedBloom<'_> {
 
     /// Puts many keys in: they are there when it returns. Give it ten thousand at a time: in a cache they then cost 1.3
     /// to 1.7 times what [`FilterMut::insert`](crate::filter::FilterMut::insert) costs, 1.6 times in the nearest caches, and
-    /// beyond a third to four fifths of it. Takes half a MiB for each thread that inserts, as long as the filter is shared. A filter of more
-    /// than 64 GiB takes keys one by one.
+    /// beyond a third to four fifths of it. Takes half a MiB for each thread that inserts, as long as the filter is shared. A
+    /// filter of more than 64 GiB takes keys one by one.
     pub fn insert_all(&self, keys: &[KeyHash]) {
         if self.part_bits > MAX_PART_BITS {
             return keys.iter().for_each(|&key| _ = self.insert(key));
