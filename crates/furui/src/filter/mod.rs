@@ -5,7 +5,6 @@ use std::fmt;
 use crate::hash::KeyHash;
 
 mod any;
-mod at_once;
 mod blocked;
 mod bloom;
 mod counters;

@@ -13,6 +13,10 @@ pub const MAX_PROBES: u32 = 64;
 /// tables.
 pub(super) const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 
+/// How many bits of a key are tested first where the table is far: nearly all of those who are not in lack one of them, and
+/// the others' lines need not come.
+const FIRST: u32 = 4;
+
 /// The probes of a key, one after the other, all cut from its 64-bit hash.
 ///
 /// The state starts as the hash and is multiplied by [`MULTIPLIER`] from probe to probe; its upper part, as a fraction
@@ -59,6 +63,15 @@ pub(super) fn all_set(
 ) -> bool {
     let factors: &[u64; LANES] = POWERS.first_chunk().expect("there are more probes than lanes");
     gather.scaled(words, bits, key.get().wrapping_mul(POWERS[first as usize]), factors, count)
+}
+
+/// Whether all bits of a key are set, where a [`Gather`] tests many at once: `test` those of so many probes, at most
+/// [`LANES`], from the one of this number on. The table is near if a bit more costs little.
+#[inline(always)]
+pub(super) fn all_at_once(probes: u32, near: bool, test: impl Fn(u32, u32) -> bool) -> bool {
+    let first = if near { LANES as u32 } else { FIRST };
+    test(0, probes.min(first))
+        && (first..probes).step_by(LANES).all(|probe| test(probe, (probes - probe).min(LANES as u32)))
 }
 
 /// The positions of a key among `counters` counters, `probes` of them.

@@ -1,7 +1,6 @@
 //! The bits of keys, tested and set: the loops in which a Bloom filter spends its time.
 
-use super::super::at_once;
-use super::super::probes::{Probes, all_set, salted_positions};
+use super::super::probes::{Probes, all_at_once, all_set, salted_positions};
 use crate::bits::arch::{Gather, Words, prefetch, prefetch_for_write};
 use crate::hash::KeyHash;
 
@@ -49,7 +48,7 @@ fn set(words: &mut [[u8; 8]], position: usize) -> u64 {
 #[inline(always)]
 pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     let Some(gather) = shape.gather else { return one_by_one(words, shape, key) };
-    at_once::contains(shape.probes, words.len() <= NEAR, |first, count| {
+    all_at_once(shape.probes, words.len() <= NEAR, |first, count| {
         all_set(gather, words, shape.bits, key, (first, count))
     })
 }

@@ -1,6 +1,6 @@
 //! The bits of keys, tested and set: the loops in which a ringed filter spends its time.
 
-use super::super::at_once;
+use super::super::probes::all_at_once;
 use super::RingedKey;
 use super::ring::Ring;
 use crate::bits::arch::{Gather, prefetch, prefetch_for_write};
@@ -28,7 +28,7 @@ fn bit(words: &[[u8; 8]], position: usize) -> u64 {
 pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
     let Some(gather) = ring.gather() else { return one_by_one(words, ring, key) };
     let (start, probes) = (ring.start_in_short(key.hash().get()), key.offsets().len() as u32);
-    at_once::contains(probes, words.len() <= NEAR, |first, count| some(gather, words, ring, start, key, (first, count)))
+    all_at_once(probes, words.len() <= NEAR, |first, count| some(gather, words, ring, start, key, (first, count)))
 }
 
 /// Whether `count` bits of a key are set, from that of probe `first` on, of a window that begins at `start`.
