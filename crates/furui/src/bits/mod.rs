@@ -11,7 +11,7 @@ mod rank;
 mod scan;
 mod select;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod unary;
 pub(crate) mod word;
 

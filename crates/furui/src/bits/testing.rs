@@ -1,6 +1,21 @@
-//! Bit strings for the tests of rank and select.
+//! Bits for tests.
 
 use super::Buffer;
+
+/// Numbers that look random, the same ones each time.
+pub(crate) fn random() -> impl FnMut() -> u64 {
+    let mut x = 0x9E37_79B9_7F4A_7C15_u64;
+    move || {
+        x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
+        x.rotate_left(29).wrapping_mul(x | 1)
+    }
+}
+
+/// Words in which one bit in 16 is not set: of keys with some bits there, many have all, and many lack one.
+pub(crate) fn mostly_ones(words: usize) -> Vec<[u8; 8]> {
+    let mut random = random();
+    (0..words).map(|_| (random() | random() | random() | random()).to_le_bytes()).collect()
+}
 
 /// Bit strings of every density, with ends at and around those of words and blocks, and with long stretches.
 pub(super) fn bit_strings() -> Vec<Vec<bool>> {

@@ -27,6 +27,12 @@ pub(crate) enum Gather {
 }
 
 impl Gather {
+    /// The most bits of a [`ring`](Self::ring): positions in its second round are numbers of 32 bits.
+    pub(crate) const RING_BITS: u64 = 1 << 31;
+
+    /// The most bits to which [`scaled`](Self::scaled) scales: a factor of 32 bits.
+    pub(crate) const SCALED_BITS: u64 = u32::MAX as u64;
+
     /// Asks the processor.
     pub(crate) fn detect() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
@@ -53,10 +59,10 @@ impl Gather {
     /// are beyond the ring's second round are not.
     ///
     /// # Panics
-    /// If there are fewer words than hold `bits` bits, or these are more than 2³¹, or the offsets more than [`LANES`].
+    /// If there are fewer words than hold `bits` bits, or these are more than [`RING_BITS`](Self::RING_BITS), or the offsets more than [`LANES`].
     #[inline(always)]
     pub(crate) fn ring(self, words: &[[u8; 8]], bits: usize, start: usize, offsets: &[u32]) -> bool {
-        assert!(bits <= 1 << 31 && bits.div_ceil(64) <= words.len(), "a ring beyond its words");
+        assert!(bits as u64 <= Self::RING_BITS && bits.div_ceil(64) <= words.len(), "a ring beyond its words");
         assert!(offsets.len() <= LANES, "more offsets than lanes");
         #[cfg(not(target_arch = "x86_64"))]
         let _ = start;
@@ -71,10 +77,10 @@ impl Gather {
     /// the first factors modulo 2⁶⁴, is of 2⁶⁴, rounded down.
     ///
     /// # Panics
-    /// If there are fewer words than hold `bits` bits, or these are 2³² or more, or `count` is more than [`LANES`].
+    /// If there are fewer words than hold `bits` bits, or these are more than [`SCALED_BITS`](Self::SCALED_BITS), or `count` is more than [`LANES`].
     #[inline(always)]
     pub(crate) fn scaled(self, words: &[[u8; 8]], bits: usize, state: u64, factors: &[u64; LANES], count: u32) -> bool {
-        assert!(bits <= u32::MAX as usize && bits.div_ceil(64) <= words.len(), "a table beyond its words");
+        assert!(bits as u64 <= Self::SCALED_BITS && bits.div_ceil(64) <= words.len(), "a table beyond its words");
         assert!(count as usize <= LANES, "more bits than lanes");
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (state, factors);
@@ -90,7 +96,7 @@ impl Gather {
 ///
 /// # Safety
 /// There must be AVX-512F, VL and DQ, at most [`LANES`] offsets, and at `words` as many words as hold `bits` bits, at most
-/// 2³¹.
+/// [`Gather::RING_BITS`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn ring(words: *const [u8; 8], bits: usize, start: usize, offsets: &[u32]) -> u32 {
@@ -131,7 +137,7 @@ unsafe fn ring(words: *const [u8; 8], bits: usize, start: usize, offsets: &[u32]
 ///
 /// # Safety
 /// There must be AVX-512F, VL and DQ, a count of [`LANES`] at most, and at `words` as many words as hold `bits` bits,
-/// fewer than 2³².
+/// at most [`Gather::SCALED_BITS`].
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn scaled(words: *const [u8; 8], bits: usize, state: u64, factors: &[u64; LANES], count: u32) -> u32 {
@@ -176,23 +182,10 @@ unsafe fn scaled(words: *const [u8; 8], bits: usize, state: u64, factors: &[u64;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
+    use crate::bits::testing::{mostly_ones, random};
 
     const SIZES: [usize; 7] = [1, 31, 32, 64, 65, 1000, 70_001];
     const ROUNDS: usize = 4000;
-
-    fn random() -> impl FnMut() -> u64 {
-        let mut x = 0x9E37_79B9_7F4A_7C15_u64;
-        move || {
-            x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
-            x.rotate_left(29).wrapping_mul(x | 1)
-        }
-    }
-
-    /// Words with few zeros, so that all bits of many keys are set.
-    fn words(bits: usize, mut random: impl FnMut() -> u64) -> Vec<[u8; 8]> {
-        let word = |_| (random() | random() | random() | random()).to_le_bytes();
-        (0..bits.div_ceil(64)).map(word).collect()
-    }
 
     fn is_set(words: &[[u8; 8]], position: usize) -> bool {
         words[position / 64][position % 64 / 8] >> (position % 8) & 1 == 1
@@ -204,7 +197,7 @@ mod tests {
         let mut random = random();
         let mut found = 0;
         for bits in SIZES {
-            let words = words(bits, &mut random);
+            let words = mostly_ones(bits.div_ceil(64));
             for round in 0..ROUNDS {
                 let start = random() as usize % bits;
                 let mut offsets: Vec<u32> = (0..round % (LANES + 1)).map(|_| (random() % bits as u64) as u32).collect();
@@ -230,7 +223,7 @@ mod tests {
         let mut random = random();
         let mut found = 0;
         for bits in SIZES {
-            let words = words(bits, &mut random);
+            let words = mostly_ones(bits.div_ceil(64));
             for round in 0..ROUNDS {
                 let state = match round % 20 {
                     1 => 0,

@@ -27,7 +27,7 @@ pub(super) struct Shape {
 
 /// How the bits of a table of so many are tested at once, if that is faster than one by one.
 pub(super) fn gather(bits: u64) -> Option<Gather> {
-    Gather::detect().filter(|_| bits <= u32::MAX.into())
+    Gather::detect().filter(|_| bits <= Gather::SCALED_BITS)
 }
 
 /// The bit at `position`, as 0 or 1.

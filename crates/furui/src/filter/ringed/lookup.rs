@@ -3,7 +3,7 @@
 use super::super::probes::all_at_once;
 use super::RingedKey;
 use super::ring::Ring;
-use crate::bits::arch::{Gather, prefetch, prefetch_for_write};
+use crate::bits::arch::{prefetch, prefetch_for_write};
 
 /// How many keys are worked on side by side.
 const BATCH: usize = 128;
@@ -28,21 +28,10 @@ fn bit(words: &[[u8; 8]], position: usize) -> u64 {
 pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
     let Some(gather) = ring.gather() else { return one_by_one(words, ring, key) };
     let (start, probes) = (ring.start_in_short(key.hash().get()), key.offsets().len() as u32);
-    all_at_once(probes, words.len() <= NEAR, |first, count| some(gather, words, ring, start, key, (first, count)))
-}
-
-/// Whether `count` bits of a key are set, from that of probe `first` on, of a window that begins at `start`.
-#[inline(always)]
-fn some(
-    gather: Gather,
-    words: &[[u8; 8]],
-    ring: &Ring,
-    start: u64,
-    key: RingedKey<'_>,
-    (first, count): (u32, u32),
-) -> bool {
-    let offsets = &key.offsets()[first as usize..][..count as usize];
-    gather.ring(words, ring.bits() as usize, start as usize, offsets)
+    all_at_once(probes, words.len() <= NEAR, |first, count| {
+        let offsets = &key.offsets()[first as usize..][..count as usize];
+        gather.ring(words, ring.bits() as usize, start as usize, offsets)
+    })
 }
 
 /// [`contains`] by loads.
@@ -202,17 +191,13 @@ mod tests {
     use super::super::{Gamma, RingedKeys, RingedParams};
     use super::*;
     use crate::HashSpec;
+    use crate::bits::arch::Gather;
+    use crate::bits::testing::mostly_ones;
 
     #[test]
     fn bits_tested_at_once_give_the_answers_of_bits_tested_one_by_one() {
-        // One bit in 16 is not set: many keys have all bits, and many lack one.
-        let mut x = 1u64;
-        let mut next = || {
-            x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
-            x.rotate_left(29).wrapping_mul(x | 1)
-        };
         // The last of them have tables that are far, for which keys are asked in steps.
-        let words: Vec<[u8; 8]> = (0..650_000).map(|_| (next() | next() | next() | next()).to_le_bytes()).collect();
+        let words = mostly_ones(650_000);
         for keys in [1, 2, 30, 1000, 70_001, 4_000_000] {
             for delta in [1, 100, 1000, 100_000] {
                 for probes in [1, 3, 4, 7, 8, 9, 20] {

@@ -23,15 +23,20 @@ impl Ring {
     /// The ring for so many keys; for none it is that of one.
     pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let bits = params.bits(keys)?;
-        let straight = (bits + 1).saturating_sub(params.window().into());
-        Ok(Self {
+        let ring = Self {
             groups: Divisor::new(keys.max(1)),
             bits,
             reciprocal: (u64::MAX / bits).wrapping_add(1),
             gamma: params.fixed_gamma(),
-            straight,
-            gather: Gather::detect().filter(|_| straight > 0 && bits <= 1 << 31),
-        })
+            straight: (bits + 1).saturating_sub(params.window().into()),
+            gather: None,
+        };
+        Ok(ring.with_gather(Gather::detect()))
+    }
+
+    /// The same ring, whose bits are tested so if they can be.
+    pub(super) fn with_gather(self, gather: Option<Gather>) -> Self {
+        Self { gather: gather.filter(|_| self.straight > 0 && self.bits <= Gather::RING_BITS), ..self }
     }
 
     pub(super) fn groups(&self) -> u64 {
@@ -73,12 +78,6 @@ impl Ring {
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight
-    }
-
-    /// The same ring, whose bits are tested so.
-    #[cfg(test)]
-    pub(super) fn with_gather(self, gather: Option<Gather>) -> Self {
-        Self { gather: gather.filter(|_| self.straight > 0 && self.bits <= 1 << 31), ..self }
     }
 
     /// How bits are tested at once, if that is faster than one by one.

@@ -1,12 +1,9 @@
 use super::*;
+use crate::bits::testing::random;
 
 #[test]
 fn every_way_to_set_and_test_equals_the_plain_words() {
-    let mut x = 0x9E37_79B9_7F4A_7C15_u64;
-    let mut random = || {
-        x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
-        x.rotate_left(29).wrapping_mul(x | 1)
-    };
+    let mut random = random();
     for way in Lines::each() {
         let mut line = [0; 64];
         for i in 0..4000 {
