@@ -5,6 +5,7 @@ use std::fmt;
 use crate::hash::KeyHash;
 
 mod any;
+mod at_once;
 mod blocked;
 mod bloom;
 mod counters;

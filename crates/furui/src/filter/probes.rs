@@ -1,7 +1,6 @@
 //! Which positions belong to a key, and which numbers of probes and which rates can be.
 
 use super::ConfigError;
-use crate::bits::arch::{Gather, LANES};
 use crate::bits::scale;
 use crate::hash::{KeyHash, salted_sha1};
 
@@ -12,10 +11,6 @@ pub const MAX_PROBES: u32 = 64;
 /// What hashes are multiplied by from probe to probe: a multiplier for 64-bit congruential generators from L'Ecuyer's
 /// tables.
 pub(super) const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
-
-/// How many bits of a key are tested first where the table is far: nearly all of those who are not in lack one of them, and
-/// the others' lines need not come.
-const FIRST: u32 = 4;
 
 /// The probes of a key, one after the other, all cut from its 64-bit hash.
 ///
@@ -39,39 +34,6 @@ impl Probes {
         self.0 = self.0.wrapping_mul(MULTIPLIER);
         position
     }
-}
-
-/// The [`MULTIPLIER`]'s powers: what the hash is multiplied by for each probe.
-static POWERS: [u64; MAX_PROBES as usize] = {
-    let mut powers = [1u64; MAX_PROBES as usize];
-    let mut probe = 1;
-    while probe < powers.len() {
-        powers[probe] = powers[probe - 1].wrapping_mul(MULTIPLIER);
-        probe += 1;
-    }
-    powers
-};
-
-/// Whether the bits of `count` probes of a key are set, from probe `first` on: at once, of a table of fewer than 2³² bits.
-#[inline(always)]
-pub(super) fn all_set(
-    gather: Gather,
-    words: &[[u8; 8]],
-    bits: usize,
-    key: KeyHash,
-    (first, count): (u32, u32),
-) -> bool {
-    let factors: &[u64; LANES] = POWERS.first_chunk().expect("there are more probes than lanes");
-    gather.scaled(words, bits, key.get().wrapping_mul(POWERS[first as usize]), factors, count)
-}
-
-/// Whether all bits of a key are set, where a [`Gather`] tests many at once: `test` those of so many probes, at most
-/// [`LANES`], from the one of this number on. The table is near if a bit more costs little.
-#[inline(always)]
-pub(super) fn all_at_once(probes: u32, near: bool, test: impl Fn(u32, u32) -> bool) -> bool {
-    let first = if near { LANES as u32 } else { FIRST };
-    test(0, probes.min(first))
-        && (first..probes).step_by(LANES).all(|probe| test(probe, (probes - probe).min(LANES as u32)))
 }
 
 /// The positions of a key among `counters` counters, `probes` of them.

@@ -9,9 +9,29 @@ use std::arch::asm;
 /// How many bits are tested at once, at most.
 pub(crate) const LANES: usize = 8;
 
+/// The first so many of [`LANES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lanes {
+    mask: u8,
+}
+
+impl Lanes {
+    /// # Panics
+    /// If there are not so many.
+    #[inline(always)]
+    pub(crate) const fn first(count: u32) -> Self {
+        assert!(count as usize <= LANES, "more bits than lanes");
+        Self { mask: ((1u32 << count) - 1) as u8 }
+    }
+}
+
 /// What a vector has in each lane to tell a bit.
 #[cfg(target_arch = "x86_64")]
 static ONE: u32 = 1;
+
+/// Which of sixteen halves are the upper ones.
+#[cfg(target_arch = "x86_64")]
+static UPPER: [u32; 8] = [1, 3, 5, 7, 9, 11, 13, 15];
 
 /// A processor that loads words from eight places with one instruction, and faster than with eight.
 ///
@@ -26,12 +46,19 @@ pub(crate) enum Gather {
     Avx512,
 }
 
+/// Parts of a ring of bits, all of a length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Windows {
+    /// How many bits a part has.
+    pub(crate) length: u32,
+    /// How many bits the ring has: at most [`Gather::RING_BITS`], or parts that go around it are not found.
+    pub(crate) ring: u32,
+}
+
 impl Gather {
     /// The most bits of a [`ring`](Self::ring): positions in its second round are numbers of 32 bits.
     pub(crate) const RING_BITS: u64 = 1 << 31;
-
-    /// The most bits to which [`scaled`](Self::scaled) scales: a factor of 32 bits.
-    pub(crate) const SCALED_BITS: u64 = u32::MAX as u64;
 
     /// Asks the processor.
     pub(crate) fn detect() -> Option<Self> {
@@ -55,92 +82,54 @@ impl Gather {
         None
     }
 
-    /// Whether the bits at all `offsets` behind `start` are set, in a ring of the first `bits` bits of `words`. Those that
-    /// are beyond the ring's second round are not.
+    /// Whether bits among the first `bits` of `words` are set: in each lane the one at the part of `bits` that `state`, times
+    /// the lane's factor modulo 2⁶⁴, is of 2⁶⁴, rounded down.
     ///
     /// # Panics
-    /// If there are fewer words than hold `bits` bits, or these are more than [`RING_BITS`](Self::RING_BITS), or the offsets more than [`LANES`].
+    /// If there are fewer words than hold `bits` bits.
     #[inline(always)]
-    pub(crate) fn ring(self, words: &[[u8; 8]], bits: usize, start: usize, offsets: &[u32]) -> bool {
-        assert!(bits as u64 <= Self::RING_BITS && bits.div_ceil(64) <= words.len(), "a ring beyond its words");
-        assert!(offsets.len() <= LANES, "more offsets than lanes");
+    pub(crate) fn scaled(self, words: &[[u8; 8]], bits: u32, state: u64, factors: &[u64; LANES], lanes: Lanes) -> bool {
+        assert!(bits.div_ceil(64) as usize <= words.len(), "a table beyond its words");
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = start;
+        let _ = (state, factors, lanes);
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist, and the rest is asserted.
-            Self::Avx512 => unsafe { ring(words.as_ptr(), bits, start, offsets) == 0 },
+            Self::Avx512 => unsafe { scaled(words.as_ptr(), bits, state, factors, lanes) == 0 },
         }
     }
 
-    /// Whether `count` of the first `bits` bits of `words` are set: those at the part of `bits` that `state`, times each of
-    /// the first factors modulo 2⁶⁴, is of 2⁶⁴, rounded down.
+    /// The same of bits of a window, which begins at the ring's bit `start`. Bits beyond the ring's second round are not set.
     ///
     /// # Panics
-    /// If there are fewer words than hold `bits` bits, or these are more than [`SCALED_BITS`](Self::SCALED_BITS), or `count` is more than [`LANES`].
+    /// If there are fewer words than hold the ring.
     #[inline(always)]
-    pub(crate) fn scaled(self, words: &[[u8; 8]], bits: usize, state: u64, factors: &[u64; LANES], count: u32) -> bool {
-        assert!(bits as u64 <= Self::SCALED_BITS && bits.div_ceil(64) <= words.len(), "a table beyond its words");
-        assert!(count as usize <= LANES, "more bits than lanes");
+    pub(crate) fn ring(
+        self,
+        words: &[[u8; 8]],
+        (windows, start): (&Windows, u32),
+        state: u64,
+        factors: &[u64; LANES],
+        lanes: Lanes,
+    ) -> bool {
+        assert!(windows.ring.div_ceil(64) as usize <= words.len(), "a ring beyond its words");
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = (state, factors);
+        let _ = (start, state, factors, lanes);
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx512` says that the instructions exist, and the rest is asserted.
-            Self::Avx512 => unsafe { scaled(words.as_ptr(), bits, state, factors, count) == 0 },
+            Self::Avx512 => unsafe { ring(words.as_ptr(), windows, start, state, factors, lanes) == 0 },
         }
     }
-}
-
-/// The lanes in which a bit of [`Gather::ring`] is not set, or beyond the ring.
-///
-/// # Safety
-/// There must be AVX-512F, VL and DQ, at most [`LANES`] offsets, and at `words` as many words as hold `bits` bits, at most
-/// [`Gather::RING_BITS`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn ring(words: *const [u8; 8], bits: usize, start: usize, offsets: &[u32]) -> u32 {
-    let missing: u32;
-    // SAFETY: the caller sees to the instructions. Of the offsets those are read that there are, and of the words those that
-    // have a position below `bits`. Registers above the first 16 need not be cleared for instructions of SSE.
-    unsafe {
-        asm!(
-            "kmovb k1, {lanes:e}",
-            "vmovdqu32 ymm16 {{k1}} {{z}}, ymmword ptr [{offsets}]",
-            "vpbroadcastd ymm17, {start:e}",
-            "vpaddd ymm16, ymm16, ymm17",
-            "vpbroadcastd ymm17, {bits:e}",
-            "vpsubd ymm18, ymm16, ymm17",
-            "vpminud ymm16, ymm16, ymm18",
-            "vpcmpltud k2 {{k1}}, ymm16, ymm17",
-            "vpsrld ymm17, ymm16, 5",
-            "vpxord ymm18, ymm18, ymm18",
-            "vpgatherdd ymm18 {{k2}}, dword ptr [{words} + 4 * ymm17]",
-            "vprorvd ymm18, ymm18, ymm16",
-            "vptestnmd k2 {{k1}}, ymm18, dword ptr [rip + {one}] {{1to8}}",
-            "kmovb {missing:e}, k2",
-            lanes = in(reg) (1u32 << offsets.len()) - 1,
-            offsets = in(reg) offsets.as_ptr(),
-            start = in(reg) start,
-            bits = in(reg) bits,
-            words = in(reg) words,
-            one = sym ONE,
-            missing = lateout(reg) missing,
-            out("xmm16") _, out("xmm17") _, out("xmm18") _, out("k1") _, out("k2") _,
-            options(pure, readonly, nostack, preserves_flags),
-        );
-    }
-    missing
 }
 
 /// The lanes in which a bit of [`Gather::scaled`] is not set.
 ///
 /// # Safety
-/// There must be AVX-512F, VL and DQ, a count of [`LANES`] at most, and at `words` as many words as hold `bits` bits,
-/// at most [`Gather::SCALED_BITS`].
+/// There must be AVX-512F, VL and DQ, and at `words` as many words as hold `bits` bits.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn scaled(words: *const [u8; 8], bits: usize, state: u64, factors: &[u64; LANES], count: u32) -> u32 {
+unsafe fn scaled(words: *const [u8; 8], bits: u32, state: u64, factors: &[u64; LANES], lanes: Lanes) -> u32 {
     let missing: u32;
     // SAFETY: the caller sees to the instructions. Of the words those are read that have a position below `bits`, as all
     // positions are. Registers above the first 16 need not be cleared for instructions of SSE.
@@ -167,8 +156,68 @@ unsafe fn scaled(words: *const [u8; 8], bits: usize, state: u64, factors: &[u64;
             "kmovb {missing:e}, k2",
             state = in(reg) state,
             factors = in(reg) factors,
-            bits = in(reg) bits,
-            lanes = in(reg) (1u32 << count) - 1,
+            bits = in(reg) u64::from(bits),
+            lanes = in(reg) u32::from(lanes.mask),
+            words = in(reg) words,
+            one = sym ONE,
+            missing = lateout(reg) missing,
+            out("xmm16") _, out("xmm17") _, out("xmm18") _, out("k1") _, out("k2") _,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    missing
+}
+
+/// The lanes in which a bit of [`Gather::ring`] is not set, or beyond the ring.
+///
+/// # Safety
+/// There must be AVX-512F, VL and DQ, and at `words` as many words as hold the ring.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn ring(
+    words: *const [u8; 8],
+    windows: &Windows,
+    start: u32,
+    state: u64,
+    factors: &[u64; LANES],
+    lanes: Lanes,
+) -> u32 {
+    let missing: u32;
+    // SAFETY: the caller sees to the instructions. Of the words those are read that have a position below the ring's bits.
+    // Registers above the first 16 need not be cleared for instructions of SSE.
+    unsafe {
+        asm!(
+            "vpbroadcastq zmm16, {state}",
+            "vpmullq zmm16, zmm16, zmmword ptr [{factors}]",
+            // As in `scaled`; of a length only the lower 32 bits count.
+            "vpmuludq zmm18, zmm16, qword ptr [{windows} + {length}] {{1to8}}",
+            "vmovshdup zmm16, zmm16",
+            "vpmuludq zmm16, zmm16, qword ptr [{windows} + {length}] {{1to8}}",
+            "vmovdqu32 ymm17, ymmword ptr [rip + {upper}]",
+            "vpsrlq zmm18, zmm18, 32",
+            "vpaddq zmm16, zmm16, zmm18",
+            "vpermd zmm16, zmm17, zmm16",
+            // Around the ring.
+            "vpbroadcastd ymm17, {start:e}",
+            "vpaddd ymm16, ymm16, ymm17",
+            "vpsubd ymm18, ymm16, dword ptr [{windows} + {ring}] {{1to8}}",
+            "vpminud ymm16, ymm16, ymm18",
+            "kmovb k1, {lanes:e}",
+            "vpcmpltud k2 {{k1}}, ymm16, dword ptr [{windows} + {ring}] {{1to8}}",
+            "vpsrld ymm17, ymm16, 5",
+            "vpxord ymm18, ymm18, ymm18",
+            "vpgatherdd ymm18 {{k2}}, dword ptr [{words} + 4 * ymm17]",
+            "vprorvd ymm18, ymm18, ymm16",
+            "vptestnmd k2 {{k1}}, ymm18, dword ptr [rip + {one}] {{1to8}}",
+            "kmovb {missing:e}, k2",
+            state = in(reg) state,
+            factors = in(reg) factors,
+            windows = in(reg) windows,
+            length = const std::mem::offset_of!(Windows, length),
+            ring = const std::mem::offset_of!(Windows, ring),
+            start = in(reg) start,
+            upper = sym UPPER,
+            lanes = in(reg) u32::from(lanes.mask),
             words = in(reg) words,
             one = sym ONE,
             missing = lateout(reg) missing,
@@ -199,17 +248,24 @@ mod tests {
         for bits in SIZES {
             let words = mostly_ones(bits.div_ceil(64));
             for round in 0..ROUNDS {
-                let start = random() as usize % bits;
-                let mut offsets: Vec<u32> = (0..round % (LANES + 1)).map(|_| (random() % bits as u64) as u32).collect();
-                if let (0, Some(any)) = (round % 7, offsets.last_mut()) {
-                    *any = random() as u32;
-                }
-                let expected = offsets.iter().all(|&offset| {
-                    let position = (start as u32).wrapping_add(offset) as usize;
+                let start = (random() % bits as u64) as u32;
+                let length = match round % 7 {
+                    0 => bits as u32,
+                    1 => random() as u32,
+                    _ => (random() % bits as u64) as u32 + 1,
+                };
+                let (state, factors) = (random(), std::array::from_fn(|i| if i == 0 { 1 } else { random() }));
+                let count = round % (LANES + 1);
+                let expected = factors[..count].iter().all(|&factor: &u64| {
+                    let product = u128::from(state.wrapping_mul(factor)) * u128::from(length);
+                    let position = start.wrapping_add((product >> 64) as u32) as usize;
                     let position = if position < bits { position } else { position - bits };
                     position < bits && is_set(&words, position)
                 });
-                assert_eq!(gather.ring(&words, bits, start, &offsets), expected, "{bits}, {start}, {offsets:?}");
+                let windows = Windows { length, ring: bits as u32 };
+                let lanes = Lanes::first(count as u32);
+                let context = format!("{windows:?} {start}, {state:#x}, {factors:x?}, {count}");
+                assert_eq!(gather.ring(&words, (&windows, start), state, &factors, lanes), expected, "{context}");
                 found += usize::from(expected);
             }
         }
@@ -238,7 +294,8 @@ mod tests {
                     is_set(&words, (product >> 64) as usize)
                 });
                 let context = format!("{bits}, {state:#x}, {factors:x?}, {count}");
-                assert_eq!(gather.scaled(&words, bits, state, &factors, count as u32), expected, "{context}");
+                let lanes = Lanes::first(count as u32);
+                assert_eq!(gather.scaled(&words, bits as u32, state, &factors, lanes), expected, "{context}");
                 found += usize::from(expected);
             }
         }
@@ -255,7 +312,7 @@ mod tests {
             words[position / 8] |= 1 << (position % 8);
         }
         let words = words.as_chunks().0;
-        let bits = u32::MAX as usize;
+        let lanes = Lanes::first(3);
         let after = [
             (0, true),
             (78, true),
@@ -268,16 +325,18 @@ mod tests {
         for (position, set) in after {
             // (2³² + 1) p is scaled to the bit before p, but for p = 0.
             let state = (u64::from(position) << 32) + u64::from(position);
-            assert_eq!(gather.scaled(words, bits, state, &[1; LANES], 3), set, "{position}");
+            assert_eq!(gather.scaled(words, u32::MAX, state, &[1; LANES], lanes), set, "{position}");
         }
+        // The last bit of the largest ring, and those of its second round.
         for (offset, set) in [(0, true), (1, true), (78, true), (79, false), (2, false)] {
-            assert_eq!(gather.ring(words, 1 << 31, (1 << 31) - 1, &[offset]), set, "{offset}");
+            let window = (&Windows { length: 1 << 31, ring: 1 << 31 }, (1 << 31) - 1);
+            assert_eq!(gather.ring(words, window, offset << 33, &[1; LANES], lanes), set, "{offset}");
         }
-        for (words, bits) in [(words, bits + 1), (&words[..1], 65)] {
-            let beyond = std::panic::catch_unwind(|| gather.scaled(words, bits, 0, &[1; LANES], 1));
-            assert!(beyond.is_err(), "{bits} bits");
-        }
-        let beyond = std::panic::catch_unwind(|| gather.ring(words, (1 << 31) + 1, 0, &[0]));
-        assert!(beyond.is_err(), "a ring too large");
+        let beyond = std::panic::catch_unwind(|| gather.scaled(&words[..1], 65, 0, &[1; LANES], lanes));
+        assert!(beyond.is_err(), "65 bits in a word");
+        let window = (&Windows { length: 1, ring: 65 }, 0);
+        let beyond = std::panic::catch_unwind(|| gather.ring(&words[..1], window, 0, &[1; LANES], lanes));
+        assert!(beyond.is_err(), "a ring of 65 bits in a word");
+        assert!(std::panic::catch_unwind(|| Lanes::first(9)).is_err(), "nine of eight lanes");
     }
 }

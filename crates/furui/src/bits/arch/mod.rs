@@ -24,7 +24,7 @@ mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use gather::{Gather, LANES};
+pub(crate) use gather::{Gather, LANES, Lanes, Windows};
 pub(crate) use key_range::{KeyRange, Pile, Room};
 pub(crate) use line_batch::{LineBatch, Placing, straddle};
 pub(crate) use lines::{Half, Line, Lines};

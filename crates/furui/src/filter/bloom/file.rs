@@ -3,8 +3,9 @@ use std::ops::Deref;
 
 use super::super::file::{BITS, META, Source, Stored, Writer};
 use super::super::probes::MAX_PROBES;
-use super::probing::gather;
+use super::probing::at_once;
 use super::{Bloom, MAX_BITS};
+use crate::bits::arch::Gather;
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError, Tag};
 
@@ -58,6 +59,13 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         {
             return Err(source.invalid(tag, "a bit beyond the last is set"));
         }
-        Ok(Self { words, bits, probes, gather: gather(bits), capacity, hash: source.envelope().hash() })
+        Ok(Self {
+            words,
+            bits,
+            probes,
+            at_once: at_once(Gather::detect(), bits, probes),
+            capacity,
+            hash: source.envelope().hash(),
+        })
     }
 }

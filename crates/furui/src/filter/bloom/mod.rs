@@ -8,6 +8,7 @@ mod share;
 
 use std::ops::{Deref, DerefMut};
 
+use super::at_once::AtOnce;
 use super::error::no_memory;
 use super::probes::{check_probes, own_rate};
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
@@ -72,8 +73,8 @@ pub struct Bloom<M = Buffer> {
     words: M,
     bits: u64,
     probes: u32,
-    /// If bits are tested at once.
-    gather: Option<Gather>,
+    /// See [`probing::at_once`].
+    at_once: Option<AtOnce>,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
@@ -94,7 +95,8 @@ impl Bloom {
         // Bits are numbered in machine words.
         let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
-        Ok(Self { words, bits, probes, gather: probing::gather(bits), capacity: 0, hash: HashSpec::default() })
+        let at_once = probing::at_once(Gather::detect(), bits, probes);
+        Ok(Self { words, bits, probes, at_once, capacity: 0, hash: HashSpec::default() })
     }
 
     /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`]. With k
@@ -152,7 +154,7 @@ impl<M> Bloom<M> {
 
     #[inline]
     fn shape(&self) -> Shape {
-        Shape { bits: self.bits as usize, probes: self.probes, gather: self.gather }
+        Shape { bits: self.bits as usize, probes: self.probes, at_once: self.at_once }
     }
 
     /// Whether the probes are by SHA-1.
@@ -243,8 +245,10 @@ mod tests {
             words.copy_from_slice(&mostly_ones(words.len()));
             let keys: Vec<KeyHash> = (0..2000u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect();
             for probes in [1, 2, 3, 4, 5, 7, 8, 9, 16, 20, 64] {
-                let by_loads = Bloom { probes, gather: None, ..table.clone() };
-                let at_once = Bloom { probes, gather: Gather::even_if_slow(), ..table.clone() };
+                let [by_loads, at_once] = [None, Gather::even_if_slow()].map(|gather| {
+                    let at_once = probing::at_once(gather, table.bits, probes);
+                    Bloom { probes, at_once, ..table.clone() }
+                });
                 let expected: Vec<bool> = keys.iter().map(|&key| by_loads.contains(key)).collect();
                 let mut batch = vec![];
                 by_loads.contains_all(&keys, &mut batch);

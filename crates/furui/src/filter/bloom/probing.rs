@@ -1,14 +1,12 @@
 //! The bits of keys, tested and set: the loops in which a Bloom filter spends its time.
 
-use super::super::probes::{Probes, all_at_once, all_set, salted_positions};
+use super::super::at_once::{AtOnce, NEAR, without_gather};
+use super::super::probes::{Probes, salted_positions};
 use crate::bits::arch::{Gather, Words, prefetch, prefetch_for_write};
 use crate::hash::KeyHash;
 
 /// How many keys are under way at a time in a batch. Two lines each are more than a core can wait for at once.
 const BATCH: usize = 128;
-
-/// Tables of so many words are in a cache near enough for the processor to overlap lookups by itself.
-const NEAR: usize = (4 << 20) / 8;
 
 /// Tables of so many words are in one near enough for insertions too.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
@@ -21,13 +19,12 @@ const INSERT_BATCH: usize = 16;
 pub(super) struct Shape {
     pub(super) bits: usize,
     pub(super) probes: u32,
-    /// If bits are tested at once.
-    pub(super) gather: Option<Gather>,
+    pub(super) at_once: Option<AtOnce>,
 }
 
-/// How the bits of a table of so many are tested at once, if that is faster than one by one.
-pub(super) fn gather(bits: u64) -> Option<Gather> {
-    Gather::detect().filter(|_| bits <= Gather::SCALED_BITS)
+/// How the bits of a key are tested at once, if they can be by this instruction: their number is then one of 32 bits.
+pub(super) fn at_once(gather: Option<Gather>, bits: u64, probes: u32) -> Option<AtOnce> {
+    gather.filter(|_| bits <= u32::MAX.into()).map(|gather| AtOnce::new(gather, probes, bits))
 }
 
 /// The bit at `position`, as 0 or 1.
@@ -47,10 +44,13 @@ fn set(words: &mut [[u8; 8]], position: usize) -> u64 {
 /// Whether all bits of `key` are set.
 #[inline(always)]
 pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
-    let Some(gather) = shape.gather else { return one_by_one(words, shape, key) };
-    all_at_once(shape.probes, words.len() <= NEAR, |first, count| {
-        all_set(gather, words, shape.bits, key, (first, count))
-    })
+    match shape.at_once {
+        Some(at_once) => at_once.contains(words, shape.bits as u32, key),
+        None => {
+            without_gather();
+            by_loads(words, shape, key)
+        }
+    }
 }
 
 /// The same by loads.
@@ -58,7 +58,7 @@ pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
 /// In a filter that is half full each bit is a coin that no processor foresees, so they are tested in groups: three
 /// together fail in 7 of 8 misses, and seldom in a hit. More would wait for lines that are seldom needed.
 #[inline(always)]
-fn one_by_one(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
+fn by_loads(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);
     let mut next = || bit(words, probes.next(shape.bits));
     let mut left = shape.probes;

@@ -1,21 +1,24 @@
 //! The bits of keys, tested and set: the loops in which a ringed filter spends its time.
 
-use super::super::probes::all_at_once;
+use super::super::at_once::NEAR;
 use super::RingedKey;
+use super::key::{mixed, offsets};
 use super::ring::Ring;
-use crate::bits::arch::{prefetch, prefetch_for_write};
+use crate::bits::arch::{prefetch, prefetch_at, prefetch_for_write};
+use crate::hash::KeyHash;
 
 /// How many keys are worked on side by side.
 const BATCH: usize = 128;
-
-/// Tables of so many words are in a cache near enough for the processor to overlap lookups by itself.
-const NEAR: usize = (4 << 20) / 8;
 
 /// Into tables of so many words keys are inserted as fast one by one: to ask for their memory is to compute where it is twice.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time; those take all their cache lines at once.
 const INSERT_BATCH: usize = 64;
+
+/// How many bytes ahead of a key's offsets those of later keys are asked for: what asks many keys of a filter that is near
+/// waits for the keys themselves.
+const AHEAD: usize = 3 << 10;
 
 /// The bit at `position`, as 0 or 1.
 #[inline(always)]
@@ -26,19 +29,28 @@ fn bit(words: &[[u8; 8]], position: usize) -> u64 {
 /// Whether all bits of a key are set.
 #[inline(always)]
 pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
-    let Some(gather) = ring.gather() else { return one_by_one(words, ring, key) };
-    let (start, probes) = (ring.start_in_short(key.hash().get()), key.offsets().len() as u32);
-    all_at_once(probes, words.len() <= NEAR, |first, count| {
-        let offsets = &key.offsets()[first as usize..][..count as usize];
-        gather.ring(words, ring.bits() as usize, start as usize, offsets)
-    })
+    match ring.at_once() {
+        // The offsets are computed in less time than they are loaded, unless a thousand keys are asked again and again.
+        Some(at_once) => at_once.contains_around(words, ring.window_of(key.hash()), mixed(key.hash())),
+        None => by_loads(words, ring, key),
+    }
+}
+
+/// The same of a key of which nothing is computed yet.
+#[inline]
+pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
+    match ring.at_once() {
+        Some(at_once) => at_once.contains_around(words, ring.window_of(key), mixed(key)),
+        None => two_by_two(words, ring, key),
+    }
 }
 
 /// [`contains`] by loads.
 ///
 /// Few windows reach beyond the ring's end, unless they are long.
 #[inline(always)]
-fn one_by_one(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
+fn by_loads(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
+    prefetch_at(key.offsets(), AHEAD);
     let start = ring.start_of(key.hash().get());
     if ring.is_straight(start) {
         let start = start as usize;
@@ -83,10 +95,9 @@ fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) 
     }
 }
 
-/// The same for a key of which nothing is computed yet.
-#[inline]
-pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, hash: u64, mut offsets: impl Iterator<Item = u32>) -> bool {
-    let start = ring.start_of(hash);
+/// [`contains_hash`] by loads.
+fn two_by_two(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
+    let (start, mut offsets) = (ring.start_of(key.get()), offsets(key, ring.params()));
     let next = |offset| bit(words, ring.position(start, offset));
     loop {
         let Some(first) = offsets.next() else { return true };
@@ -209,11 +220,11 @@ mod tests {
                     asked.extend((0..500u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())));
                     let expected: Vec<bool> = asked.iter().map(|key| contains(words, &by_loads, key)).collect();
                     let context = format!("{keys} keys, {params}");
-                    assert!(
-                        asked.iter().map(|key| contains(words, &at_once, key)).eq(expected.iter().copied()),
-                        "{context}"
-                    );
                     for ring in [by_loads, at_once] {
+                        let each = asked.iter().map(|key| contains(words, &ring, key));
+                        assert!(each.eq(expected.iter().copied()), "{context}, {ring:?}");
+                        let each = asked.iter().map(|key| contains_hash(words, &ring, key.hash()));
+                        assert!(each.eq(expected.iter().copied()), "{context}, from the hash, {ring:?}");
                         let mut batch = vec![];
                         contains_all(words, &ring, asked.iter(), &mut batch);
                         assert_eq!(batch, expected, "{context}, {ring:?}");

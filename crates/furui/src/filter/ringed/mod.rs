@@ -92,7 +92,6 @@ const CHUNK: usize = 128;
 pub struct RingedBloom<M = Buffer> {
     /// Little-endian words; bits beyond those of the ring are 0.
     words: M,
-    params: RingedParams,
     ring: Ring,
     hash: HashSpec,
 }
@@ -119,7 +118,7 @@ impl RingedBloom {
         let ring = Ring::new(params, keys)?;
         let words = ring.bits_here().ok_or_else(|| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
-        Ok(Self { words, params, ring, hash: HashSpec::default() })
+        Ok(Self { words, ring, hash: HashSpec::default() })
     }
 
     /// The filter of these keys, which must have been made with `params`, of the size that fits their number.
@@ -155,7 +154,7 @@ impl<M> RingedBloom<M> {
 
     /// What it has in common with filters of other sizes.
     pub fn params(&self) -> RingedParams {
-        self.params
+        self.ring.params()
     }
 
     /// How many keys it was sized for: the number of groups, n.
@@ -170,7 +169,7 @@ impl<M> RingedBloom<M> {
 
     /// How many bits belong to a key: k.
     pub fn probes(&self) -> u32 {
-        self.params.probes()
+        self.params().probes()
     }
 }
 
@@ -191,11 +190,11 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     /// # Errors
     /// If the keys were made with other parameters than the filter.
     pub fn contains_all_keys(&self, keys: &RingedKeys, out: &mut Vec<bool>) -> Result<(), Mismatch> {
-        if keys.params() != self.params {
+        if keys.params() != self.params() {
             return Err(Mismatch(format!(
                 "the keys were made for {}, the filter with {}: make the keys again with the filter's parameters",
                 keys.params(),
-                self.params
+                self.params()
             )));
         }
         out.clear();
@@ -262,12 +261,12 @@ impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
 impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
     #[inline]
     fn contains(&self, key: KeyHash) -> bool {
-        lookup::contains_hash(self.words(), &self.ring, key.get(), offsets(key, self.params))
+        lookup::contains_hash(self.words(), &self.ring, key)
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
-        let mut computed = RingedKeys::new(self.params);
+        let mut computed = RingedKeys::new(self.params());
         for keys in keys.chunks(CHUNK) {
             computed.clear();
             computed.extend(keys.iter().copied());
@@ -278,7 +277,7 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
     /// The mean of (x/w)^k over all windows, for x bits of a window's w that are set: exact for a uniform hash. Cost:
     /// one pass over the bits, two steps a group.
     fn false_positive_rate(&self) -> f64 {
-        let (bits, window) = (self.bits(), u64::from(self.params.window()));
+        let (bits, window) = (self.bits(), u64::from(self.params().window()));
         // A window is some whole rounds and a part of one.
         let rounds = self.ones(0, bits) * (window / bits);
         let part = window % bits;
@@ -297,11 +296,11 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for RingedBloom<M> {
     /// Never full.
     #[inline]
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key.get(), offsets(key, self.params)))
+        Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key.get(), offsets(key, self.ring.params())))
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        let params = self.params;
+        let params = self.params();
         let parts = |key: KeyHash| (key.get(), offsets(key, params));
         Ok(lookup::insert_all(self.words.as_chunks_mut().0, &self.ring, keys.iter().copied(), parts))
     }

@@ -1,22 +1,24 @@
 //! Where on the ring a key's bits are.
 
 use super::RingedParams;
-use crate::bits::arch::Gather;
+use crate::bits::arch::{Gather, Windows};
 use crate::filter::ConfigError;
+use crate::filter::at_once::AtOnce;
+use crate::hash::KeyHash;
 
 /// The ring of a filter of a given size. Everything that depends on the size is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
+    params: RingedParams,
     groups: Divisor,
     bits: u64,
     /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
     reciprocal: u64,
-    /// γ in units of 2⁻³² bits.
-    gamma: u64,
     /// Windows that begin before this bit end before the ring does.
     straight: u64,
-    /// See [`gather`](Self::gather).
-    gather: Option<Gather>,
+    /// See [`at_once`](Self::at_once).
+    at_once: Option<AtOnce>,
+    windows: Windows,
 }
 
 impl Ring {
@@ -24,19 +26,28 @@ impl Ring {
     pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let bits = params.bits(keys)?;
         let ring = Self {
+            params,
             groups: Divisor::new(keys.max(1)),
             bits,
             reciprocal: (u64::MAX / bits).wrapping_add(1),
-            gamma: params.fixed_gamma(),
             straight: (bits + 1).saturating_sub(params.window().into()),
-            gather: None,
+            at_once: None,
+            windows: Windows { length: params.window(), ring: bits as u32 },
         };
         Ok(ring.with_gather(Gather::detect()))
     }
 
     /// The same ring, whose bits are tested so if they can be.
     pub(super) fn with_gather(self, gather: Option<Gather>) -> Self {
-        Self { gather: gather.filter(|_| self.straight > 0 && self.bits <= Gather::RING_BITS), ..self }
+        let gather = gather.filter(|_| self.straight > 0 && self.bits <= Gather::RING_BITS);
+        let at_once = gather.map(|gather| AtOnce::new(gather, self.params.probes(), self.bits));
+        Self { at_once, ..self }
+    }
+
+    /// What the ring has in common with those of other sizes.
+    #[inline(always)]
+    pub(super) fn params(&self) -> RingedParams {
+        self.params
     }
 
     pub(super) fn groups(&self) -> u64 {
@@ -56,9 +67,9 @@ impl Ring {
     #[inline(always)]
     pub(super) fn start(&self, group: u64) -> u64 {
         // In 64 bits where they suffice: a shift over two words takes some processors as long as all the rest.
-        match group.checked_mul(self.gamma) {
+        match group.checked_mul(self.params.fixed_gamma()) {
             Some(product) => product >> 32,
-            None => ((u128::from(group) * u128::from(self.gamma)) >> 32) as u64,
+            None => ((u128::from(group) * u128::from(self.params.fixed_gamma())) >> 32) as u64,
         }
     }
 
@@ -68,10 +79,12 @@ impl Ring {
         self.start(self.groups.remainder(hash))
     }
 
-    /// The same in a ring of less than 2³² bits, so that n γ in units of 2⁻³² bits is a number of 64 bits.
+    /// The windows of a ring whose bits are tested [at once](Self::at_once), and where that of a key begins.
     #[inline(always)]
-    pub(super) fn start_in_short(&self, hash: u64) -> u64 {
-        self.groups.remainder(hash).wrapping_mul(self.gamma) >> 32
+    pub(super) fn window_of(&self, key: KeyHash) -> (&Windows, u32) {
+        // So many bits and groups are numbers of 32 bits, and n γ in units of 2⁻³² bits one of 64.
+        let start = self.groups.remainder(key.get()).wrapping_mul(self.params.fixed_gamma()) >> 32;
+        (&self.windows, start as u32)
     }
 
     /// Whether the window that begins at `start` ends before the ring does.
@@ -80,10 +93,10 @@ impl Ring {
         start < self.straight
     }
 
-    /// How bits are tested at once, if that is faster than one by one.
+    /// How the bits of a key are tested at once, if they can be: then no window is longer than the ring.
     #[inline(always)]
-    pub(super) fn gather(&self) -> Option<Gather> {
-        self.gather
+    pub(super) fn at_once(&self) -> Option<AtOnce> {
+        self.at_once
     }
 
     /// The bit at `offset` in the window that begins at `start` (eq. 8).

@@ -27,21 +27,21 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     }
 
     fn marking(&self) -> Marking {
-        let window = u64::from(self.params.window());
+        let window = u64::from(self.params().window());
         // Windows of one group do not overlap, and leave the bits between them unused.
-        let bits = if self.params.delta() == 1 { self.capacity() * window } else { self.bits() };
+        let bits = if self.params().delta() == 1 { self.capacity() * window } else { self.bits() };
         Marking::of_windows(bits, window, self.probes())
     }
 
     /// Refuses a filter whose bits do not mean the same as ours.
     fn expect_like<N>(&self, other: &RingedBloom<N>) -> Result<(), Mismatch> {
-        if self.params != other.params || self.ring != other.ring {
+        if self.ring != other.ring {
             return Err(Mismatch(format!(
                 "ringed filters for {} keys, {}, and for {} keys, {}: build both for the same number with the same parameters",
                 self.capacity(),
-                self.params,
+                self.params(),
                 other.capacity(),
-                other.params
+                other.params()
             )));
         }
         if self.hash != other.hash {

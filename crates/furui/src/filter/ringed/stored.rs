@@ -13,8 +13,8 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
     fn write(&self, out: &mut Writer<'_>) -> io::Result<()> {
         let mut meta = [0; 32];
         put(&mut meta, 0, self.capacity().to_le_bytes());
-        put(&mut meta, 8, self.params.fixed_gamma().to_le_bytes());
-        put(&mut meta, 16, self.params.delta().to_le_bytes());
+        put(&mut meta, 8, self.params().fixed_gamma().to_le_bytes());
+        put(&mut meta, 16, self.params().delta().to_le_bytes());
         put(&mut meta, 20, self.probes().to_le_bytes());
         out.section(META, Align::Line)?;
         out.write_all(&meta)?;
@@ -27,8 +27,8 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         let meta: [u8; 32] = source.meta()?;
         let groups = u64_at(&meta, 0);
         let params = RingedParams::from_fixed(u32_at(&meta, 20), u64_at(&meta, 8), u32_at(&meta, 16));
-        let ring = params.and_then(|params| Ok((params, Ring::new(params, groups)?)));
-        let (Ok((params, ring)), 1.., 0) = (ring, groups, u64_at(&meta, 24)) else {
+        let ring = params.and_then(|params| Ring::new(params, groups));
+        let (Ok(ring), 1.., 0) = (ring, groups, u64_at(&meta, 24)) else {
             return Err(source.invalid(META, "no ringed filter has these numbers of groups, bits and probes"));
         };
         if ring.bits_here().is_none() {
@@ -39,6 +39,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         if bits % 64 != 0 && words.last_chunk().is_none_or(|&last| u64::from_le_bytes(last) >> (bits % 64) != 0) {
             return Err(source.invalid(BITS, "a bit beyond the last is set"));
         }
-        Ok(Self { words, params, ring, hash: source.envelope().hash() })
+        Ok(Self { words, ring, hash: source.envelope().hash() })
     }
 }
