@@ -55,22 +55,26 @@ impl AtOnce {
         self.all_set(key, move |state, lanes| gather.ring(words, window, state, factors(), lanes))
     }
 
+    /// The same where the bits are at these offsets behind a bit of a ring of so many.
+    #[inline(always)]
+    pub(super) fn contains_at(self, words: &[[u8; 8]], window: (u32, u32), offsets: &[u32]) -> bool {
+        let (first, rest) = offsets.split_at(self.first as usize);
+        self.gather.ring_at(words, window, first)
+            && rest.chunks(LANES).all(|offsets| self.gather.ring_at(words, window, offsets))
+    }
+
     /// Whether all probes find their bits set, by `test`s of those in some lanes, the first of which has this state.
     #[inline(always)]
     fn all_set(self, key: KeyHash, test: impl Fn(u64, Lanes) -> bool) -> bool {
-        test(key.get(), self.lanes) && (self.first == self.probes || rest_set(self.first, self.probes, key, test))
+        let rest_set = || {
+            (self.first..self.probes).step_by(LANES).all(|probe| {
+                let lanes = Lanes::first((self.probes - probe).min(LANES as u32));
+                test(key.get().wrapping_mul(POWERS[probe as usize]), lanes)
+            })
+        };
+        // Mostly there is no rest, which a loop over keys is then told once.
+        test(key.get(), self.lanes) && (self.first == self.probes || rest_set())
     }
-}
-
-/// [`AtOnce::all_set`] from the `first` probe on. Out of line: what is not called in a loop over keys is found out once for
-/// all of them.
-#[cold]
-#[inline(never)]
-fn rest_set(first: u32, probes: u32, key: KeyHash, test: impl Fn(u64, Lanes) -> bool) -> bool {
-    (first..probes).step_by(LANES).all(|probe| {
-        let lanes = Lanes::first((probes - probe).min(LANES as u32));
-        test(key.get().wrapping_mul(POWERS[probe as usize]), lanes)
-    })
 }
 
 /// What the state of the probe in the first lane is multiplied by for those in all.

@@ -11,6 +11,7 @@ mod bloom;
 mod counters;
 mod counting;
 mod error;
+mod far;
 mod file;
 mod growing;
 mod likeness;

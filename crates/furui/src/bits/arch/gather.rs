@@ -121,6 +121,22 @@ impl Gather {
             Self::Avx512 => unsafe { ring(words.as_ptr(), windows, start, state, factors, lanes) == 0 },
         }
     }
+    /// The same of the bits at all `offsets` behind the ring's bit `start`.
+    ///
+    /// # Panics
+    /// If there are fewer words than hold the ring, or more offsets than [`LANES`].
+    #[inline(always)]
+    pub(crate) fn ring_at(self, words: &[[u8; 8]], (ring, start): (u32, u32), offsets: &[u32]) -> bool {
+        assert!(ring.div_ceil(64) as usize <= words.len(), "a ring beyond its words");
+        assert!(offsets.len() <= LANES, "more offsets than lanes");
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = start;
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Avx512` says that the instructions exist, and the rest is asserted.
+            Self::Avx512 => unsafe { ring_at(words.as_ptr(), ring, start, offsets) == 0 },
+        }
+    }
 }
 
 /// The lanes in which a bit of [`Gather::scaled`] is not set.
@@ -228,6 +244,46 @@ unsafe fn ring(
     missing
 }
 
+/// The lanes in which a bit of [`Gather::ring_at`] is not set, or beyond the ring.
+///
+/// # Safety
+/// There must be AVX-512F, VL and DQ, at most [`LANES`] offsets, and at `words` as many words as hold the ring.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn ring_at(words: *const [u8; 8], ring: u32, start: u32, offsets: &[u32]) -> u32 {
+    let missing: u32;
+    // SAFETY: the caller sees to the instructions. Of the offsets those are read that there are, and of the words those that
+    // have a position below the ring's bits. Registers above the first 16 need not be cleared for instructions of SSE.
+    unsafe {
+        asm!(
+            "kmovb k1, {lanes:e}",
+            "vmovdqu32 ymm16 {{k1}} {{z}}, ymmword ptr [{offsets}]",
+            "vpbroadcastd ymm17, {start:e}",
+            "vpaddd ymm16, ymm16, ymm17",
+            "vpbroadcastd ymm17, {ring:e}",
+            "vpsubd ymm18, ymm16, ymm17",
+            "vpminud ymm16, ymm16, ymm18",
+            "vpcmpltud k2 {{k1}}, ymm16, ymm17",
+            "vpsrld ymm17, ymm16, 5",
+            "vpxord ymm18, ymm18, ymm18",
+            "vpgatherdd ymm18 {{k2}}, dword ptr [{words} + 4 * ymm17]",
+            "vprorvd ymm18, ymm18, ymm16",
+            "vptestnmd k2 {{k1}}, ymm18, dword ptr [rip + {one}] {{1to8}}",
+            "kmovb {missing:e}, k2",
+            lanes = in(reg) (1u32 << offsets.len()) - 1,
+            offsets = in(reg) offsets.as_ptr(),
+            start = in(reg) start,
+            ring = in(reg) ring,
+            words = in(reg) words,
+            one = sym ONE,
+            missing = lateout(reg) missing,
+            out("xmm16") _, out("xmm17") _, out("xmm18") _, out("k1") _, out("k2") _,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    missing
+}
+
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
@@ -266,6 +322,36 @@ mod tests {
                 let lanes = Lanes::first(count as u32);
                 let context = format!("{windows:?} {start}, {state:#x}, {factors:x?}, {count}");
                 assert_eq!(gather.ring(&words, (&windows, start), state, &factors, lanes), expected, "{context}");
+                found += usize::from(expected);
+            }
+        }
+        let all = SIZES.len() * ROUNDS;
+        assert!((all / 2..all).contains(&found), "{found} of {all} have all bits");
+    }
+
+    #[test]
+    fn bits_at_offsets_at_once_are_those_one_by_one() {
+        let Some(gather) = Gather::even_if_slow() else { return };
+        let mut random = random();
+        let mut found = 0;
+        for bits in SIZES {
+            let words = mostly_ones(bits.div_ceil(64));
+            for round in 0..ROUNDS {
+                let start = random() as usize % bits;
+                let mut offsets: Vec<u32> = (0..round % (LANES + 1)).map(|_| (random() % bits as u64) as u32).collect();
+                if let (0, Some(any)) = (round % 7, offsets.last_mut()) {
+                    *any = random() as u32;
+                }
+                let expected = offsets.iter().all(|&offset| {
+                    let position = (start as u32).wrapping_add(offset) as usize;
+                    let position = if position < bits { position } else { position - bits };
+                    position < bits && is_set(&words, position)
+                });
+                assert_eq!(
+                    gather.ring_at(&words, (bits as u32, start as u32), &offsets),
+                    expected,
+                    "{bits}, {start}, {offsets:?}"
+                );
                 found += usize::from(expected);
             }
         }
@@ -331,12 +417,18 @@ mod tests {
         for (offset, set) in [(0, true), (1, true), (78, true), (79, false), (2, false)] {
             let window = (&Windows { length: 1 << 31, ring: 1 << 31 }, (1 << 31) - 1);
             assert_eq!(gather.ring(words, window, offset << 33, &[1; LANES], lanes), set, "{offset}");
+            assert_eq!(gather.ring_at(words, (1 << 31, (1 << 31) - 1), &[offset as u32; 2]), set, "{offset}");
         }
         let beyond = std::panic::catch_unwind(|| gather.scaled(&words[..1], 65, 0, &[1; LANES], lanes));
         assert!(beyond.is_err(), "65 bits in a word");
         let window = (&Windows { length: 1, ring: 65 }, 0);
         let beyond = std::panic::catch_unwind(|| gather.ring(&words[..1], window, 0, &[1; LANES], lanes));
         assert!(beyond.is_err(), "a ring of 65 bits in a word");
+        for offsets in [&[0; 1][..], &[0; 9]] {
+            let beyond =
+                std::panic::catch_unwind(|| gather.ring_at(&words[..1], (74 - offsets.len() as u32, 0), offsets));
+            assert!(beyond.is_err(), "{offsets:?}");
+        }
         assert!(std::panic::catch_unwind(|| Lanes::first(9)).is_err(), "nine of eight lanes");
     }
 }

@@ -1,12 +1,10 @@
 //! The bits of keys, tested and set: the loops in which a Bloom filter spends its time.
 
 use super::super::at_once::{AtOnce, NEAR, without_gather};
+use super::super::far;
 use super::super::probes::{Probes, salted_positions};
-use crate::bits::arch::{Gather, Words, prefetch, prefetch_for_write};
+use crate::bits::arch::{Gather, Words, prefetch_for_write};
 use crate::hash::KeyHash;
-
-/// How many keys are under way at a time in a batch. Two lines each are more than a core can wait for at once.
-const BATCH: usize = 128;
 
 /// Tables of so many words are in one near enough for insertions too.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
@@ -77,41 +75,19 @@ fn by_loads(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     (0..left).fold(1, |all, _| all & next()) == 1
 }
 
-/// [`contains`] for every key. `answers` are as many, all false.
-///
-/// In a table that is near, key by key. Else all keys of a batch take the same step: ask for the lines of the next two
-/// bits, then test them. Those that fail drop out without a branch, so misses cost two lines each and no key waits for
-/// another.
+/// [`contains`] for every key, in as many `answers`.
 pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
-    if words.len() <= NEAR {
-        answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
-        return;
+    if words.len() > NEAR {
+        let keys = keys.iter().map(|&key| Probes::of(key));
+        return far::contains_all(words, shape.probes, keys, |probes| probes.next(shape.bits), answers);
     }
-    let mut alive = [(Probes::of(KeyHash::new(0)), 0u32); BATCH];
-    let mut positions = [[0; 2]; BATCH];
-    for (keys, answers) in keys.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
-        for (i, &key) in keys.iter().enumerate() {
-            alive[i] = (Probes::of(key), i as u32);
+    let answers = answers.iter_mut().zip(keys);
+    // Two loops: which of them is found out once.
+    match shape.at_once {
+        Some(at_once) => {
+            answers.for_each(|(answer, &key)| *answer = at_once.contains(words, shape.bits as u32, key));
         }
-        let mut count = keys.len();
-        for step in 0..shape.probes.div_ceil(2) {
-            let single = 2 * step + 1 == shape.probes;
-            for ((probes, _), positions) in alive[..count].iter_mut().zip(&mut positions) {
-                let first = probes.next(shape.bits);
-                *positions = [first, if single { first } else { probes.next(shape.bits) }];
-                positions.iter().for_each(|&position| prefetch(&words[position / 64]));
-            }
-            let mut kept = 0;
-            for i in 0..count {
-                let [first, second] = positions[i];
-                alive[kept] = alive[i];
-                kept += (bit(words, first) & bit(words, second)) as usize;
-            }
-            count = kept;
-        }
-        for &(_, i) in &alive[..count] {
-            answers[i as usize] = true;
-        }
+        None => answers.for_each(|(answer, &key)| *answer = by_loads(words, shape, key)),
     }
 }
 

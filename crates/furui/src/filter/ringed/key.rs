@@ -1,6 +1,14 @@
 use super::RingedParams;
+use crate::bits::arch::prefetch_at;
 use crate::filter::probes::positions;
 use crate::hash::KeyHash;
+
+/// Before the offsets: the hash, its low half first.
+const HASH_WORDS: usize = 2;
+
+/// How many bytes ahead of a key those that follow are asked for: what asks many keys of a filter that is near waits for the
+/// keys themselves.
+const AHEAD: usize = 3 << 10;
 
 /// All that a ringed filter needs to know of a key, computed before the filter's size is known, and good for every
 /// size: the hash h₀ and the k offsets in its window.
@@ -8,21 +16,20 @@ use crate::hash::KeyHash;
 /// It lies in [`RingedKeys`]. Cost of using it: one remainder in two multiplications, and an addition a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedKey<'a> {
-    hash: KeyHash,
-    offsets: &'a [u32],
+    words: &'a [u32],
 }
 
 impl<'a> RingedKey<'a> {
     /// The hash that the key was made from.
     #[inline(always)]
     pub fn hash(self) -> KeyHash {
-        self.hash
+        KeyHash::new(u64::from(self.words[0]) | u64::from(self.words[1]) << 32)
     }
 
     /// Where the key's bits are, from the start of its window.
     #[inline(always)]
     pub fn offsets(self) -> &'a [u32] {
-        self.offsets
+        &self.words[HASH_WORDS..]
     }
 }
 
@@ -47,16 +54,14 @@ impl<'a> RingedKey<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingedKeys {
     params: RingedParams,
-    hashes: Vec<KeyHash>,
-    /// Those of the first key, those of the second ... They lie apart from the hashes because a processor that computes
-    /// all of a key at once looks at the hashes only.
-    offsets: Vec<u32>,
+    /// For each key its hash and its offsets.
+    words: Vec<u32>,
 }
 
 impl RingedKeys {
     /// No keys, for filters of these parameters.
     pub fn new(params: RingedParams) -> Self {
-        Self { params, hashes: Vec::new(), offsets: Vec::new() }
+        Self { params, words: Vec::new() }
     }
 
     /// The parameters of the filters that the keys are for.
@@ -66,45 +71,50 @@ impl RingedKeys {
 
     /// Computes what there is to compute of `key`, and appends it.
     pub fn push(&mut self, key: KeyHash) {
-        self.hashes.push(key);
-        self.offsets.extend(offsets(key, self.params));
+        let hash = key.get();
+        self.words.extend([hash as u32, (hash >> 32) as u32]);
+        self.words.extend(offsets(key, self.params));
     }
 
     /// Removes all keys and keeps their memory for others.
     pub fn clear(&mut self) {
-        self.hashes.clear();
-        self.offsets.clear();
+        self.words.clear();
     }
 
     /// How many keys there are.
     pub fn len(&self) -> usize {
-        self.hashes.len()
+        self.words.len() / self.stride()
     }
 
     /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
+        self.words.is_empty()
     }
 
     /// The key that was pushed as number `index`.
     pub fn get(&self, index: usize) -> Option<RingedKey<'_>> {
-        let (hash, probes) = (*self.hashes.get(index)?, self.params.probes() as usize);
-        Some(RingedKey { hash, offsets: &self.offsets[index * probes..][..probes] })
+        let stride = self.stride();
+        let words = self.words.get(index.checked_mul(stride)?..)?.get(..stride)?;
+        Some(RingedKey { words })
     }
 
     /// All keys, in the order in which they were pushed.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = RingedKey<'_>> + Clone {
-        let offsets = self.offsets.chunks_exact(self.params.probes() as usize);
-        self.hashes.iter().zip(offsets).map(|(&hash, offsets)| RingedKey { hash, offsets })
+        self.words.chunks_exact(self.stride()).map(|words| {
+            prefetch_at(words, AHEAD);
+            RingedKey { words }
+        })
+    }
+
+    fn stride(&self) -> usize {
+        HASH_WORDS + self.params.probes() as usize
     }
 }
 
 impl Extend<KeyHash> for RingedKeys {
     fn extend<I: IntoIterator<Item = KeyHash>>(&mut self, keys: I) {
         let keys = keys.into_iter();
-        let more = keys.size_hint().0;
-        self.hashes.reserve(more);
-        self.offsets.reserve(more.saturating_mul(self.params.probes() as usize));
+        self.words.reserve(keys.size_hint().0.saturating_mul(self.stride()));
         keys.for_each(|key| self.push(key));
     }
 }

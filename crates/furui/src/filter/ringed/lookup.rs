@@ -1,24 +1,22 @@
 //! The bits of keys, tested and set: the loops in which a ringed filter spends its time.
 
 use super::super::at_once::NEAR;
-use super::RingedKey;
+use super::super::far;
+use super::super::probes::Probes;
 use super::key::{mixed, offsets};
 use super::ring::Ring;
-use crate::bits::arch::{prefetch, prefetch_at, prefetch_for_write};
+use super::{RingedKey, RingedKeys};
+use crate::bits::arch::prefetch_for_write;
 use crate::hash::KeyHash;
 
-/// How many keys are worked on side by side.
-const BATCH: usize = 128;
+/// How many keys are computed at a time: what fits into the first cache.
+const CHUNK: usize = 128;
 
 /// Into tables of so many words keys are inserted as fast one by one: to ask for their memory is to compute where it is twice.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time; those take all their cache lines at once.
 const INSERT_BATCH: usize = 64;
-
-/// How many bytes ahead of a key's offsets those of later keys are asked for: what asks many keys of a filter that is near
-/// waits for the keys themselves.
-const AHEAD: usize = 3 << 10;
 
 /// The bit at `position`, as 0 or 1.
 #[inline(always)]
@@ -30,8 +28,10 @@ fn bit(words: &[[u8; 8]], position: usize) -> u64 {
 #[inline(always)]
 pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
     match ring.at_once() {
-        // The offsets are computed in less time than they are loaded, unless a thousand keys are asked again and again.
-        Some(at_once) => at_once.contains_around(words, ring.window_of(key.hash()), mixed(key.hash())),
+        Some(at_once) => {
+            let (windows, start) = ring.window_of(key.hash());
+            at_once.contains_at(words, (windows.ring, start), key.offsets())
+        }
         None => by_loads(words, ring, key),
     }
 }
@@ -50,7 +50,6 @@ pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> boo
 /// Few windows reach beyond the ring's end, unless they are long.
 #[inline(always)]
 fn by_loads(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
-    prefetch_at(key.offsets(), AHEAD);
     let start = ring.start_of(key.hash().get());
     if ring.is_straight(start) {
         let start = start as usize;
@@ -108,45 +107,44 @@ fn two_by_two(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
     }
 }
 
-/// Answers for many keys, in their order.
-///
-/// In a table that is near, key by key. Else, of a batch, all first two bits are asked for before one is read; those keys
-/// whose bits are set stay for the next two. No answer is waited for or foreseen.
+/// [`contains`] for every key, in as many `answers`.
 pub(super) fn contains_all<'a>(
     words: &[[u8; 8]],
     ring: &Ring,
-    keys: impl ExactSizeIterator<Item = RingedKey<'a>>,
-    out: &mut Vec<bool>,
+    keys: impl Iterator<Item = RingedKey<'a>>,
+    answers: &mut [bool],
 ) {
-    let base = out.len();
-    out.resize(base + keys.len(), false);
-    let answers = &mut out[base..];
-    if words.len() <= NEAR {
-        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = contains(words, ring, key));
+    if words.len() > NEAR {
+        return contains_all_far(words, ring, keys.map(RingedKey::hash), answers);
+    }
+    answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = contains(words, ring, key));
+}
+
+/// [`contains_hash`] for every key, in as many `answers`.
+pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHash], answers: &mut [bool]) {
+    if words.len() > NEAR {
+        return contains_all_far(words, ring, keys.iter().copied(), answers);
+    }
+    if let Some(at_once) = ring.at_once() {
+        for (answer, &key) in answers.iter_mut().zip(keys) {
+            *answer = at_once.contains_around(words, ring.window_of(key), mixed(key));
+        }
         return;
     }
-    let mut keys = keys.map(|key| (key.offsets(), ring.start_of(key.hash().get())));
-    let mut alive: Vec<(&[u32], u64, usize)> = Vec::with_capacity(BATCH);
-    let mut positions = [[0; 2]; BATCH];
-    for answers in answers.chunks_mut(BATCH) {
-        alive.clear();
-        alive.extend(keys.by_ref().take(answers.len()).enumerate().map(|(i, (offsets, start))| (offsets, start, i)));
-        let (mut count, probes) = (alive.len(), alive[0].0.len());
-        for step in (0..probes).step_by(2) {
-            for (&(offsets, start, _), positions) in alive[..count].iter().zip(&mut positions) {
-                *positions = [step, (step + 1).min(probes - 1)].map(|i| ring.position(start, offsets[i]));
-                positions.iter().for_each(|&position| prefetch(&words[position / 64]));
-            }
-            let mut kept = 0;
-            for i in 0..count {
-                let [first, second] = positions[i];
-                alive[kept] = alive[i];
-                kept += (bit(words, first) & bit(words, second)) as usize;
-            }
-            count = kept;
-        }
-        alive[..count].iter().for_each(|&(_, _, i)| answers[i] = true);
+    let mut computed = RingedKeys::new(ring.params());
+    for (keys, answers) in keys.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
+        computed.clear();
+        computed.extend(keys.iter().copied());
+        contains_all(words, ring, computed.iter(), answers);
     }
+}
+
+/// The same where the table is far: there offsets are computed while lines come.
+fn contains_all_far(words: &[[u8; 8]], ring: &Ring, keys: impl Iterator<Item = KeyHash>, answers: &mut [bool]) {
+    let window = ring.params().window() as usize;
+    let keys = keys.map(|key| (Probes::of(mixed(key)), ring.start_of(key.get())));
+    let next = |(probes, start): &mut (Probes, u64)| ring.position(*start, probes.next(window) as u32);
+    far::contains_all(words, ring.params().probes(), keys, next, answers);
 }
 
 /// Sets the bits of a key; true if one was not set.
@@ -199,7 +197,7 @@ pub(super) fn insert_all<K: Copy, O: Iterator<Item = u32>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Gamma, RingedKeys, RingedParams};
+    use super::super::{Gamma, RingedParams};
     use super::*;
     use crate::HashSpec;
     use crate::bits::arch::Gather;
@@ -225,9 +223,13 @@ mod tests {
                         assert!(each.eq(expected.iter().copied()), "{context}, {ring:?}");
                         let each = asked.iter().map(|key| contains_hash(words, &ring, key.hash()));
                         assert!(each.eq(expected.iter().copied()), "{context}, from the hash, {ring:?}");
-                        let mut batch = vec![];
+                        let mut batch = vec![false; asked.len()];
                         contains_all(words, &ring, asked.iter(), &mut batch);
                         assert_eq!(batch, expected, "{context}, {ring:?}");
+                        batch.fill(false);
+                        let hashes: Vec<KeyHash> = asked.iter().map(RingedKey::hash).collect();
+                        contains_all_hashes(words, &ring, &hashes, &mut batch);
+                        assert_eq!(batch, expected, "{context}, from the hashes, {ring:?}");
                     }
                 }
             }

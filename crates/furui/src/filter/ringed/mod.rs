@@ -22,9 +22,6 @@ pub use rate::{ringed_rate, ringed_rate_refined};
 use key::offsets;
 use ring::Ring;
 
-/// How many keys are precomputed for a batch at a time: what fits into the first cache.
-const CHUNK: usize = 128;
-
 /// "Is it in this set?" for sets of many sizes, with all hashing done before a set's size is known.
 ///
 /// Whoever gets filters of sets of all sizes, and asks each about the same million keys, cannot keep the positions of
@@ -198,6 +195,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
             )));
         }
         out.clear();
+        out.resize(keys.len(), false);
         lookup::contains_all(self.words(), &self.ring, keys.iter(), out);
         Ok(())
     }
@@ -266,12 +264,8 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
-        let mut computed = RingedKeys::new(self.params());
-        for keys in keys.chunks(CHUNK) {
-            computed.clear();
-            computed.extend(keys.iter().copied());
-            lookup::contains_all(self.words(), &self.ring, computed.iter(), out);
-        }
+        out.resize(keys.len(), false);
+        lookup::contains_all_hashes(self.words(), &self.ring, keys, out);
     }
 
     /// The mean of (x/w)^k over all windows, for x bits of a window's w that are set: exact for a uniform hash. Cost:
