@@ -86,10 +86,10 @@ impl Gather {
     /// the lane's factor modulo 2⁶⁴, is of 2⁶⁴, rounded down.
     ///
     /// # Panics
-    /// If there are fewer words than hold `bits` bits.
+    /// If there are fewer words than hold `bits` bits, or none.
     #[inline(always)]
     pub(crate) fn scaled(self, words: &[[u8; 8]], bits: u32, state: u64, factors: &[u64; LANES], lanes: Lanes) -> bool {
-        assert!(bits.div_ceil(64) as usize <= words.len(), "a table beyond its words");
+        assert!(words.len() > (bits.wrapping_sub(1) / 64) as usize, "a table beyond its words");
         #[cfg(not(target_arch = "x86_64"))]
         let _ = (state, factors, lanes);
         match self {
@@ -121,6 +121,7 @@ impl Gather {
             Self::Avx512 => unsafe { ring(words.as_ptr(), windows, start, state, factors, lanes) == 0 },
         }
     }
+
     /// The same of the bits at all `offsets` behind the ring's bit `start`.
     ///
     /// # Panics
@@ -142,7 +143,7 @@ impl Gather {
 /// The lanes in which a bit of [`Gather::scaled`] is not set.
 ///
 /// # Safety
-/// There must be AVX-512F, VL and DQ, and at `words` as many words as hold `bits` bits.
+/// There must be AVX-512F, VL and DQ, and at `words` at least one word, and as many as hold `bits` bits.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 unsafe fn scaled(words: *const [u8; 8], bits: u32, state: u64, factors: &[u64; LANES], lanes: Lanes) -> u32 {
@@ -419,15 +420,17 @@ mod tests {
             assert_eq!(gather.ring(words, window, offset << 33, &[1; LANES], lanes), set, "{offset}");
             assert_eq!(gather.ring_at(words, (1 << 31, (1 << 31) - 1), &[offset as u32; 2]), set, "{offset}");
         }
-        let beyond = std::panic::catch_unwind(|| gather.scaled(&words[..1], 65, 0, &[1; LANES], lanes));
-        assert!(beyond.is_err(), "65 bits in a word");
+        let table = words;
+        for (words, bits) in [(1, 65), (1 << 23, 0), (0, 0)] {
+            let beyond = std::panic::catch_unwind(|| gather.scaled(&table[..words], bits, 0, &[1; LANES], lanes));
+            assert!(beyond.is_err(), "{bits} bits in {words} words");
+        }
         let window = (&Windows { length: 1, ring: 65 }, 0);
         let beyond = std::panic::catch_unwind(|| gather.ring(&words[..1], window, 0, &[1; LANES], lanes));
         assert!(beyond.is_err(), "a ring of 65 bits in a word");
-        for offsets in [&[0; 1][..], &[0; 9]] {
-            let beyond =
-                std::panic::catch_unwind(|| gather.ring_at(&words[..1], (74 - offsets.len() as u32, 0), offsets));
-            assert!(beyond.is_err(), "{offsets:?}");
+        for (ring, offsets) in [(65, 1), (64, 9)] {
+            let beyond = std::panic::catch_unwind(|| gather.ring_at(&words[..1], (ring, 0), &[0; 9][..offsets]));
+            assert!(beyond.is_err(), "{offsets} offsets in a ring of {ring} bits in a word");
         }
         assert!(std::panic::catch_unwind(|| Lanes::first(9)).is_err(), "nine of eight lanes");
     }

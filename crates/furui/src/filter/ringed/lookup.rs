@@ -37,7 +37,7 @@ pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bo
 }
 
 /// The same of a key of which nothing is computed yet.
-#[inline]
+#[inline(always)]
 pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
     match ring.at_once() {
         Some(at_once) => at_once.contains_around(words, ring.window_of(key), mixed(key)),

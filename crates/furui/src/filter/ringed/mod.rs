@@ -257,7 +257,7 @@ impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
-    #[inline]
+    #[inline(always)]
     fn contains(&self, key: KeyHash) -> bool {
         lookup::contains_hash(self.words(), &self.ring, key)
     }
