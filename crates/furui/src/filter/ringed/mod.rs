@@ -48,16 +48,17 @@ use ring::Ring;
 /// 1000. A window of 100 groups lies in three or four cache lines, so that beyond the caches its lookups in
 /// batches take from a third (misses) to a half (hits) less time than a Bloom filter's, with precomputed keys; one of 1000
 /// groups has 20 lines, more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the
-/// paper's. Key by key hits take no more than a Bloom filter's, and misses a fifth to a half more, the longer the window;
-/// where a processor gathers words, so that all bits are tested at once, both take up to a quarter more, and beyond the
-/// caches no more but for the longest windows. Where n is below δ, every probe takes a remainder: 1.6 times the time of
+/// paper's. Key by key hits take no more than a Bloom filter's, and misses a fifth to a half more, the longer the window.
+/// Where a processor gathers words, so that all bits are tested at once, some ten thousand precomputed keys take as long as in a
+/// Bloom filter; a million come from farther than the filter lies, and take half as long again: there a third more is what
+/// lookups from the hashes alone take. Where n is below δ, every probe takes a remainder: 1.6 times the time of
 /// a straight window. So take 1000, or at k = 7 also 100, where time counts more than 7 % of the rate. What a window
 /// costs grows with k: by the formula 100 groups cost 14 % at k = 10 and 76 % at k = 20, 1000 groups 1.4 %, 6 % and, at
 /// k = 30, 15 %; [`with_rate`](Self::with_rate) makes up for it with more bits.
 ///
 /// **Cost.** n γ bits: [`Gamma::Exact`] is what a Bloom filter of the same rate takes. A lookup is a remainder by two
 /// multiplications and up to k reads; of keys that are not in the set, 15 in 16 are found out by the first four, which are
-/// tested together, or all k are. In batches, a table beyond the caches takes a third of the time. The rate before it is built is
+/// tested together, or all k are. In batches, a table beyond the caches takes a third to two thirds of the time. The rate before it is built is
 /// [`RingedParams::expected_rate`]; that of the filter as it stands, exactly,
 /// [`false_positive_rate`](Filter::false_positive_rate).
 ///
