@@ -25,4 +25,4 @@ pub use rank::Rank1;
 pub use scan::byte_positions;
 pub use select::Select0;
 pub use unary::{unary_numbers, unary_position};
-pub(crate) use word::{least_of, scale};
+pub(crate) use word::{bit, least_of, scale};

@@ -6,6 +6,12 @@ pub(crate) const fn low_bits(n: u32) -> u64 {
     if n < 64 { (1 << n) - 1 } else { u64::MAX }
 }
 
+/// The bit at `position`, as 0 or 1.
+#[inline(always)]
+pub(crate) fn bit(words: &[[u8; 8]], position: usize) -> u64 {
+    u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
+}
+
 /// Maps 64 uniform bits to 0..n, in order: ⌊random · n / 2⁶⁴⌋. With a hash this is its quotient among n.
 #[inline(always)]
 pub(crate) const fn scale(random: u64, n: usize) -> usize {

@@ -3,6 +3,7 @@
 use std::hint::select_unpredictable;
 
 use crate::bits::arch::{Words, prefetch};
+use crate::bits::bit;
 
 /// How many keys are under way at a time: as many lines as a core can wait for come meanwhile, many times over, and are still
 /// near when their turn comes.
@@ -67,7 +68,7 @@ fn each<S: Copy>(
         let mut kept = 0;
         for i in 0..count {
             let Lookup { mut state, position, left, key } = under_way[i];
-            let set = u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1 == 1;
+            let set = bit(words, position) == 1;
             answers[key] = set;
             let goes_on = set & (left > 0);
             let ahead = next(&mut state);

@@ -29,10 +29,6 @@ impl Lanes {
 #[cfg(target_arch = "x86_64")]
 static ONE: u32 = 1;
 
-/// Which of sixteen halves are the upper ones.
-#[cfg(target_arch = "x86_64")]
-static UPPER: [u32; 8] = [1, 3, 5, 7, 9, 11, 13, 15];
-
 /// A processor that loads words from eight places with one instruction, and faster than with eight.
 ///
 /// The instruction is older, but in microcode on processors of AMD, and slow on those of Intel that were mended to hide
@@ -208,12 +204,12 @@ unsafe fn ring(
             "vpmullq zmm16, zmm16, zmmword ptr [{factors}]",
             // As in `scaled`; of a length only the lower 32 bits count.
             "vpmuludq zmm18, zmm16, qword ptr [{windows} + {length}] {{1to8}}",
-            "vmovshdup zmm16, zmm16",
+            "vpsrlq zmm16, zmm16, 32",
             "vpmuludq zmm16, zmm16, qword ptr [{windows} + {length}] {{1to8}}",
-            "vmovdqu32 ymm17, ymmword ptr [rip + {upper}]",
             "vpsrlq zmm18, zmm18, 32",
             "vpaddq zmm16, zmm16, zmm18",
-            "vpermd zmm16, zmm17, zmm16",
+            "vpsrlq zmm16, zmm16, 32",
+            "vpmovqd ymm16, zmm16",
             // Around the ring.
             "vpbroadcastd ymm17, {start:e}",
             "vpaddd ymm16, ymm16, ymm17",
@@ -233,7 +229,6 @@ unsafe fn ring(
             length = const std::mem::offset_of!(Windows, length),
             ring = const std::mem::offset_of!(Windows, ring),
             start = in(reg) start,
-            upper = sym UPPER,
             lanes = in(reg) u32::from(lanes.mask),
             words = in(reg) words,
             one = sym ONE,

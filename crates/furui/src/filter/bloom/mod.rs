@@ -35,10 +35,11 @@ const MAX_BITS: u64 = 1 << 43;
 /// ```
 ///
 /// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k; beyond
-/// the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to four, in batches
-/// two; [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) fetch the lines of many keys at once,
-/// which beyond the caches takes a third to two thirds of the time, but for hits where memory is slow. In a cache, processors
-/// that gather words test all bits of a key at once, in two thirds of the time. Where space matters less, a blocked filter touches one line.
+/// the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to four, in
+/// batches two; [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) fetch the lines of many
+/// keys at once, which beyond the caches takes a third to two thirds of the time, but for hits where memory is slow. In a
+/// cache, processors that gather words test all bits of a key at once, in two thirds of the time. Where space matters
+/// less, a blocked filter touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative

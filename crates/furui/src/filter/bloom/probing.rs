@@ -4,6 +4,7 @@ use super::super::at_once::{AtOnce, NEAR, without_gather};
 use super::super::far;
 use super::super::probes::{Probes, salted_positions};
 use crate::bits::arch::{Gather, Words, prefetch_for_write};
+use crate::bits::bit;
 use crate::hash::KeyHash;
 
 /// Tables of so many words are in one near enough for insertions too.
@@ -23,12 +24,6 @@ pub(super) struct Shape {
 /// How the bits of a key are tested at once, if they can be by this instruction: their number is then one of 32 bits.
 pub(super) fn at_once(gather: Option<Gather>, bits: u64, probes: u32) -> Option<AtOnce> {
     gather.filter(|_| bits <= u32::MAX.into()).map(|gather| AtOnce::new(gather, probes, bits))
-}
-
-/// The bit at `position`, as 0 or 1.
-#[inline(always)]
-fn bit(words: &[[u8; 8]], position: usize) -> u64 {
-    u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
 }
 
 /// Sets the bit at `position` and says what it was, as 0 or 1.

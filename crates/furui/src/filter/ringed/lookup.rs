@@ -7,6 +7,7 @@ use super::key::{mixed, offsets};
 use super::ring::Ring;
 use super::{RingedKey, RingedKeys};
 use crate::bits::arch::prefetch_for_write;
+use crate::bits::bit;
 use crate::hash::KeyHash;
 
 /// How many keys are computed at a time: what fits into the first cache.
@@ -17,12 +18,6 @@ const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time; those take all their cache lines at once.
 const INSERT_BATCH: usize = 64;
-
-/// The bit at `position`, as 0 or 1.
-#[inline(always)]
-fn bit(words: &[[u8; 8]], position: usize) -> u64 {
-    u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
-}
 
 /// Whether all bits of a key are set.
 #[inline(always)]

@@ -58,8 +58,8 @@ use ring::Ring;
 ///
 /// **Cost.** n γ bits: [`Gamma::Exact`] is what a Bloom filter of the same rate takes. A lookup is a remainder by two
 /// multiplications and up to k reads; of keys that are not in the set, 15 in 16 are found out by the first four, which are
-/// tested together, or all k are. In batches, a table beyond the caches takes a third to two thirds of the time. The rate before it is built is
-/// [`RingedParams::expected_rate`]; that of the filter as it stands, exactly,
+/// tested together, or all k are. In batches, a table beyond the caches takes a third to two thirds of the time. The rate
+/// before it is built is [`RingedParams::expected_rate`]; that of the filter as it stands, exactly,
 /// [`false_positive_rate`](Filter::false_positive_rate).
 ///
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a

@@ -18,6 +18,7 @@ pub(super) struct Ring {
     straight: u64,
     /// See [`at_once`](Self::at_once).
     at_once: Option<AtOnce>,
+    /// The sizes of ring and window as vector code loads them, if they are tested so.
     windows: Windows,
 }
 
