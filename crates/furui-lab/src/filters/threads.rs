@@ -32,8 +32,8 @@ pub(super) fn run(n: usize) -> Result<()> {
     {
         let mut filters: Vec<BlockedBloom> =
             (0..5).map(|_| BlockedBloom::from_parts(lines, 8)).collect::<std::result::Result<_, _>>()?;
-        let own = |lines| BlockedBloom::from_parts(lines, 8).map(Mutex::new);
-        let (whole, halves) = ([own(lines)?], [own(lines / 2)?, own(lines / 2)?]);
+        let own = || BlockedBloom::from_parts(lines, 8).map(Mutex::new);
+        let (own_one, own_two) = ([own()?], [own()?, own()?]);
         let [first, batched_one, batched_two, single_one, single_two] = &mut filters[..] else { unreachable!() };
         let (batched_one, batched_two) = (batched_one.share(), batched_two.share());
         let (single_one, single_two) = (single_one.share(), single_two.share());
@@ -54,10 +54,8 @@ pub(super) fn run(n: usize) -> Result<()> {
                 let mut filter = filters.iter().find_map(|filter| filter.try_lock().ok()).expect("one for each thread");
                 black_box(filter.insert_all(keys).is_ok());
             };
-            apart.add(share, &|keys| insert(&whole, keys), &|keys| insert(&halves, keys));
-            batched.add(share, &|keys| _ = black_box(batched_one.insert_all(keys)), &|keys| {
-                black_box(batched_two.insert_all(keys));
-            });
+            apart.add(share, &|keys| insert(&own_one, keys), &|keys| insert(&own_two, keys));
+            batched.add(share, &|keys| batched_one.insert_all(keys), &|keys| batched_two.insert_all(keys));
             let one_by_one = |filter: &furui::filter::SharedBlocked<'_>, keys: &[KeyHash]| {
                 keys.iter().for_each(|&key| _ = black_box(filter.insert(key)));
             };

@@ -8,6 +8,7 @@ mod any;
 mod at_once;
 mod blocked;
 mod bloom;
+mod copies;
 mod counters;
 mod counting;
 mod error;

@@ -148,7 +148,8 @@ impl BlockedBloom {
         Self { hash, ..self }
     }
 
-    /// The same filter, lent to any number of threads that insert at once.
+    /// The same filter, lent to any number of threads that insert at once: drop it to have all keys in the filter. (One that is
+    /// [forgotten](std::mem::forget) may take keys along.)
     pub fn share(&mut self) -> SharedBlocked<'_> {
         SharedBlocked::new(self.vectors, self.spread, self.table.as_chunks_mut().0)
     }

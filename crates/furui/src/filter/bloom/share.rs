@@ -1,26 +1,32 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::super::ConfigError;
+use super::super::copies::Copies;
 use super::super::probes::{Probes, positions, salted_positions};
 use super::Bloom;
 use super::gathered::{Gathered, MAX_PART_BITS, PARTS};
 use super::probing::Shape;
 use crate::bits::arch::atomic::{SharedWord, is_set, set_alone, set_in_turn, shared_words, take_turn};
 use crate::bits::arch::{Words, prefetch_for_write};
-use crate::hash::KeyHash;
+use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
-/// A part of up to so many bits is in a near cache, or comes there with its first bits: 32 KiB.
-const NEAR_PART_BITS: u32 = 18;
-
-/// How many bits ahead the lines of a larger part are asked for.
+/// How many bits ahead the lines of a part are asked for.
 const AHEAD: usize = 128;
 
 /// A Bloom filter that several threads fill at once, through `&self`.
 ///
-/// The filter's words are in parts, and each part has a lock. A thread gathers the bits of many keys by part, and sets up to
-/// 1024 at a time while it holds the part's lock: one lock is cheaper than as many atomic instructions, and threads seldom
-/// want the same part, or a line of it that another one has changed since. A key that comes alone needs no lock: bits that
-/// are not set yet are, by atomic instructions, and if somebody turns out to have held the part's lock meanwhile, once more.
+/// Of a filter of up to 4 MiB each thread that inserts batches has a copy, empty at first, for as long as the filter is shared:
+/// threads that write to the same cache lines wait for each other, and in a small filter they are all the same. Lookups ask the
+/// copies too, and in the end the filter is united with them.
+///
+/// The words are in parts, and each part has a lock. Into a larger filter, or until so many keys came in batches as a small one
+/// has cache lines, since fewer are not worth a copy, a thread gathers the bits of many keys by part, and sets up to 1024 at a time
+/// while it holds the part's lock: one lock is cheaper than as many atomic instructions, and threads seldom want the same part, or
+/// a line of it that another one has changed since.
+///
+/// A key that comes alone needs no lock: bits that are not set yet are, by atomic instructions, and if somebody turns out to have
+/// held the part's lock meanwhile, once more.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -34,16 +40,18 @@ const AHEAD: usize = 128;
 ///         scope.spawn(|| shared.insert_all(share));
 ///     }
 /// });
+/// drop(shared);
 /// assert!(keys.iter().all(|&key| filter.contains(key)));
 /// # Ok::<(), furui::Error>(())
 /// ```
 pub struct SharedBloom<'a> {
     words: &'a [AtomicU64],
+    copies: Copies<Bloom>,
     parts: [Part; PARTS],
     /// The bits of a position below those that tell its part.
     part_bits: u32,
     shape: Shape,
-    salted: bool,
+    hash: HashSpec,
     /// Of threads that have inserted, for the next ones.
     free: Mutex<Vec<Gathered>>,
 }
@@ -59,45 +67,56 @@ struct Part {
 }
 
 impl Bloom {
-    /// Lends the filter to several threads, for as long as they insert.
+    /// Lends the filter to several threads, for as long as they insert: drop it to have all keys in the filter. (One that is
+    /// [forgotten](std::mem::forget) may take keys along.)
     pub fn share(&mut self) -> SharedBloom<'_> {
-        let shape = self.shape();
-        let salted = self.salted();
+        let (shape, hash) = (self.shape(), self.hash);
+        let copies = Copies::new(self.words.len());
         // Whole words, and the first power of two with which PARTS parts hold all bits.
         let part_bits = shape.bits.div_ceil(PARTS).next_power_of_two().max(64).ilog2();
         let words = shared_words(&mut self.words).expect("a buffer begins at a cache line and has whole words");
         let parts = std::array::from_fn(|_| Part::default());
-        SharedBloom { words, parts, part_bits, shape, salted, free: Mutex::default() }
+        SharedBloom { words, copies, parts, part_bits, shape, hash, free: Mutex::default() }
     }
 }
 
 impl SharedBloom<'_> {
     /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert equal keys at the same
     /// time, more than one may be told so. Cost: where a bit is not set yet, an atomic instruction for each, so that a new key
-    /// takes three to four times what it takes in a batch; for one that was there nothing is written.
+    /// takes four to six times what it takes in a batch; for one that was there nothing is written.
     pub fn insert(&self, key: KeyHash) -> bool {
         let Shape { bits, probes, .. } = self.shape;
-        if self.salted {
+        if self.copies.contains(key) {
+            return false;
+        }
+        if self.salted() {
             return self.set_alone(salted_positions(key, probes, bits));
         }
         self.set_alone(positions(key, probes, bits))
     }
 
-    /// Whether `key` may be in the set: it is if its insertion has returned, in whatever thread.
+    /// Whether `key` may be in the set: it is if its insertion has returned, in whatever thread. May wait for threads that
+    /// insert batches into copies, for some thousand keys each.
     pub fn contains(&self, key: KeyHash) -> bool {
         let Shape { bits, probes, .. } = self.shape;
         let is_set = |position: usize| self.words[position / 64].get() >> (position % 64) & 1 == 1;
-        if self.salted {
-            return salted_positions(key, probes, bits).all(is_set);
-        }
-        positions(key, probes, bits).all(is_set)
+        let set = if self.salted() {
+            salted_positions(key, probes, bits).all(is_set)
+        } else {
+            positions(key, probes, bits).all(is_set)
+        };
+        set || self.copies.contains(key)
     }
 
-    /// Puts many keys in: they are there when it returns. Give it ten thousand at a time: in a cache they then cost 1.3
-    /// to 1.7 times what [`FilterMut::insert`](crate::filter::FilterMut::insert) costs, 1.6 times in the nearest caches, and
-    /// beyond a third to four fifths of it. Takes half a MiB for each thread that inserts, as long as the filter is shared. A
-    /// filter of more than 64 GiB takes keys one by one.
+    /// Puts many keys in: they are there when it returns. Give it ten thousand at a time.
+    ///
+    /// Cost: into a copy what [`FilterMut::insert_all`](crate::filter::FilterMut::insert_all) takes, in as many threads as there are
+    /// processors; part by part, up to 1.3 times of it in a far cache, and three quarters in main memory. Memory: up to 16 copies;
+    /// or half a MiB for each thread, as long as the filter is shared. A filter of more than 64 GiB takes keys one by one.
     pub fn insert_all(&self, keys: &[KeyHash]) {
+        if self.copies.insert_all(keys, || self.empty()) {
+            return;
+        }
         if self.part_bits > MAX_PART_BITS {
             return keys.iter().for_each(|&key| _ = self.insert(key));
         }
@@ -109,12 +128,22 @@ impl SharedBloom<'_> {
         self.free().push(gathered);
     }
 
+    fn salted(&self) -> bool {
+        self.hash.algorithm == HashAlgorithm::Sha1
+    }
+
+    /// A filter of this shape without keys.
+    fn empty(&self) -> Result<Bloom, ConfigError> {
+        let Shape { bits, probes, .. } = self.shape;
+        Ok(Bloom::from_parts(bits as u64, probes)?.hashed_by(self.hash))
+    }
+
     /// Gathers the bits of all keys, and sets them.
     #[inline(always)]
     fn insert_by_parts(&self, words: Words, keys: &[KeyHash], gathered: &mut Gathered) {
         let Shape { bits, probes, .. } = self.shape;
         for &key in keys {
-            if self.salted {
+            if self.salted() {
                 salted_positions(key, probes, bits).for_each(|position| self.gather(words, position, gathered));
             } else {
                 let mut sequence = Probes::of(key);
@@ -175,12 +204,6 @@ impl SharedBloom<'_> {
             let (word, bit) = place(bit);
             set_in_turn(&words[word], bit);
         };
-        if self.part_bits <= NEAR_PART_BITS {
-            // Four at a time: a loop's own instructions are a fifth of those of a bit.
-            let (fours, rest) = bits.as_chunks::<4>();
-            fours.iter().for_each(|four| four.iter().for_each(set));
-            return rest.iter().for_each(set);
-        }
         let (first, rest) = bits.split_at(bits.len().min(AHEAD));
         let fetch = |&bit: &u32| prefetch_for_write(words, place(bit).0);
         first.iter().for_each(fetch);
@@ -221,6 +244,17 @@ impl SharedBloom<'_> {
     }
 }
 
+impl Drop for SharedBloom<'_> {
+    /// Sets what is set in a copy.
+    fn drop(&mut self) {
+        for copy in self.copies.take() {
+            // No other thread is there any more, as if it were always this one's turn.
+            let words = self.words.iter().zip(copy.words());
+            words.for_each(|(word, &bits)| set_in_turn(word, u64::from_le_bytes(bits)));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,14 +262,14 @@ mod tests {
 
     #[test]
     fn a_filter_whose_parts_are_too_large_to_gather_their_bits_loses_nothing() {
-        let keys: Vec<KeyHash> =
-            (0..1000).map(|i| crate::HashSpec::default().hash(&[i as u8, (i >> 8) as u8])).collect();
+        let keys: Vec<KeyHash> = (0..1000).map(|i| HashSpec::default().hash(&[i as u8, (i >> 8) as u8])).collect();
         let mut filter = Bloom::from_parts(10_000, 7).unwrap();
         let mut alone = filter.clone();
         alone.insert_all(&keys).unwrap();
         let mut shared = filter.share();
         shared.part_bits = MAX_PART_BITS + 1;
         shared.insert_all(&keys);
+        drop(shared);
         assert!(keys.iter().all(|&key| filter.contains(key)));
         assert_eq!(filter, alone);
     }
