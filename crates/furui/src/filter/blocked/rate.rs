@@ -103,17 +103,28 @@ static OF_NINE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
     let mut alike = BTreeMap::new();
     // Those between are these with the lanes turned.
     for asked in patterns.iter().step_by(8) {
-        let bits = (0..512).map(|i| (i / 64, 1 << (i % 64)));
-        let bits: Vec<(usize, u64)> = bits.filter(|&(lane, bit)| asked.0[lane] & bit != 0).collect();
-        for subset in 0..1u32 << bits.len() {
-            let mut lanes = [0; 8];
-            let chosen = bits.iter().enumerate().filter(|(i, _)| subset >> i & 1 == 1);
-            chosen.for_each(|(_, &(lane, bit))| lanes[lane] |= bit);
-            // In 64ths for each lane: with eight of them and 128 patterns, whole numbers to 2⁵⁵.
-            let left =
-                |key: &Pattern| -> u64 { key.0.iter().zip(lanes).map(|(&word, bits)| leaves(word, bits)).product() };
-            let sign = if subset.count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
-            *alike.entry(patterns.iter().map(left).sum::<u64>()).or_insert(0.0) += 8.0 * sign / patterns.len() as f64;
+        // The sets of its bits in the lanes so far: 1 for those of even size, -1 for others; and for each pattern in how many
+        // turns of these lanes it leaves the set alone. With eight lanes and 128 patterns, whole numbers to 2⁵⁵.
+        let (empty, lanes): (Vec<usize>, Vec<usize>) = (0..8).partition(|&lane| asked.0[lane] == 0);
+        let mut sets = vec![(1.0, vec![64u64.pow(empty.len() as u32); patterns.len()])];
+        for lane in lanes {
+            let of_lane = bits_of(asked.0[lane]).fold(vec![(1.0, 0)], |sets, bit| {
+                let with = sets.iter().map(|(sign, bits)| (-sign, bits | bit));
+                sets.iter().copied().chain(with).collect()
+            });
+            let of_lane = of_lane.into_iter().map(|(sign, bits)| {
+                let left: Vec<u64> = patterns.iter().map(|key| leaves(key.0[lane], bits)).collect();
+                (sign, left)
+            });
+            let of_lane: Vec<(f64, Vec<u64>)> = of_lane.collect();
+            let both = |a: &[u64], b: &[u64]| a.iter().zip(b).map(|(a, b)| a * b).collect();
+            sets = sets
+                .iter()
+                .flat_map(|(sign, left)| of_lane.iter().map(move |(other, more)| (sign * other, both(left, more))))
+                .collect();
+        }
+        for (sign, left) in sets {
+            *alike.entry(left.iter().sum::<u64>()).or_insert(0.0) += 8.0 * sign / patterns.len() as f64;
         }
     }
     let whole = 64f64.powi(8) * patterns.len() as f64;
@@ -122,8 +133,16 @@ static OF_NINE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
 
 /// In how many of its 64 turns this word of a pattern has none of the bits.
 fn leaves(word: u64, bits: u64) -> u64 {
-    let meets = (0..64).filter(|bit| word >> bit & 1 == 1).fold(0, |meets, bit| meets | bits.rotate_right(bit));
-    meets.count_zeros().into()
+    bits_of(word).fold(0, |meets, bit| meets | bits.rotate_right(bit.trailing_zeros())).count_zeros().into()
+}
+
+/// Each bit of a word by itself.
+fn bits_of(mut word: u64) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(move || {
+        let lowest = word & word.wrapping_neg();
+        word ^= lowest;
+        (lowest != 0).then_some(lowest)
+    })
 }
 
 /// Sets of asked bits in one line that are alike to the keys.
