@@ -25,8 +25,8 @@ const FLOORS: [(&str, u8); 9] = [
 const RULE: &str = "a module sees only lower floors: hash < bits, format < filter < error < store < seen, dict, search";
 
 /// The modules inside `filter` that every filter may use; they use no filter themselves.
-const SHARED_BY_FILTERS: [&str; 10] =
-    ["at_once", "copies", "counters", "error", "far", "file", "likeness", "probes", "sizing", "steady"];
+const SHARED_BY_FILTERS: [&str; 11] =
+    ["at_once", "copies", "counters", "error", "far", "file", "least", "likeness", "probes", "sizing", "steady"];
 /// The modules inside `filter` that are made of other filters.
 const MADE_OF_FILTERS: [&str; 2] = ["any", "growing"];
 const FILTER_RULE: &str =

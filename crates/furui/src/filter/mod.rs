@@ -15,6 +15,7 @@ mod error;
 mod far;
 mod file;
 mod growing;
+mod least;
 mod likeness;
 mod probes;
 mod quotient;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
+use super::super::{least, sizing};
 use super::MAX_LINES;
-use super::spread::Spread;
+use super::spread::{MAX_BLOCKED_PROBES, Spread};
 use crate::bits::arch::{Line, Pattern, Words};
 
 /// One probe misses a bit of its lane.
@@ -17,18 +18,25 @@ const STRADDLES: f64 = 0.25;
 /// The smallest number of lines with which `keys` keys have the rate, and how, if there is one; but one of the [`QUICK`]
 /// ways where that takes few lines more.
 pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Spread)> {
-    let mut best: Option<(u64, Spread)> = None;
-    for spread in Spread::all().filter(|spread| !spread.straddles()) {
-        let most = best.map_or(MAX_LINES, |(lines, _)| lines - 1);
-        best = least_lines(keys, rate, spread, most).map(|lines| (lines, spread)).or(best);
+    let ways = || Spread::all().filter(|spread| !spread.straddles());
+    // The best for a Bloom filter comes first: most of the others are then dismissed by one look.
+    let likely = Spread::of(sizing::least(rate, keys).1.min(MAX_BLOCKED_PROBES))?;
+    let mut lines = least_lines(keys, rate, likely, MAX_LINES);
+    for spread in ways() {
+        let most = lines.map_or(MAX_LINES, |lines| lines - 1);
+        lines = least_lines(keys, rate, spread, most).or(lines);
     }
-    let (lines, spread) = best?;
+    let lines = lines?;
     let most = lines + lines / FOR_QUICK;
-    if most == lines || most > MAX_LINES {
-        return Some((lines, spread));
+    if most > lines && most <= MAX_LINES {
+        let quick = QUICK.iter().find_map(|&quick| Some((least_lines(keys, rate, quick, most)?, quick)));
+        if quick.is_some() {
+            return quick;
+        }
     }
-    let quick = QUICK.iter().find_map(|&quick| Some((least_lines(keys, rate, quick, most)?, quick)));
-    Some(quick.unwrap_or((lines, spread)))
+    let has_rate =
+        |spread: &Spread| !(spread.is_of_pairs() && lines % 2 == 1) && expected(keys, lines, *spread) <= rate;
+    Some((lines, ways().find(has_rate)?))
 }
 
 /// Ways to have eight bits or more in one line: a second one costs as much as the first.
@@ -41,15 +49,21 @@ const FOR_QUICK: u64 = 32;
 /// The smallest number of lines, `most` at most, with which `keys` keys have the rate.
 fn least_lines(keys: u64, rate: f64, spread: Spread, most: u64) -> Option<u64> {
     let step = if spread.is_of_pairs() { 2 } else { 1 };
-    let (mut too_few, mut enough) = (0, most / step);
-    if enough == 0 || expected(keys, enough * step, spread) > rate {
+    if most < step || expected(keys, most / step * step, spread) > rate {
         return None;
     }
-    while enough - too_few > 1 {
-        let half = too_few.midpoint(enough);
-        if expected(keys, half * step, spread) > rate { too_few = half } else { enough = half }
-    }
-    Some(enough * step)
+    let guess = sizing::least(rate, keys).0 / (8 * size_of::<Line>() as u64) / 15 * 16;
+    let excess = |number: u64| (expected(keys, number * step, spread) / rate).ln();
+    Some(step * least::least(guess / step, most / step, excess)?)
+}
+
+/// Sets S of bits of the asked key that are alike to the keys that are there.
+#[derive(Clone, Copy)]
+struct Alike {
+    /// How many there are of even size, less those of odd size; the mean over all ways in which a key can be asked for.
+    sign: f64,
+    /// Of `lines` lines the chance that a key sets a bit of S, times `lines`.
+    reached: f64,
 }
 
 /// The mean rate over all ways in which random keys can fall.
@@ -58,31 +72,39 @@ fn least_lines(keys: u64, rate: f64, spread: Spread, most: u64) -> Option<u64> {
 /// has set any of S. A key does so with the chance 1 - z if it belongs to the line of S, else not at all; so n keys
 /// leave S alone with the chance (1 - (1 - z)/lines)ⁿ. With bits in two lines, each has its keys and its z.
 pub(super) fn expected(keys: u64, lines: u64, spread: Spread) -> f64 {
-    // What a set of asked bits adds that a key leaves alone but with the chance `reached`/lines.
-    let term = |sign: f64, reached: f64| sign * (keys as f64 * (-reached / lines as f64).ln_1p()).exp();
-    let probes = spread.probes();
-    let rate: f64 = if spread.straddles() {
-        of_straddling(term)
-    } else if spread.patterned() {
-        OF_NINE.iter().map(|&(count, leaves)| term(count, 1.0 - leaves)).sum()
-    } else if probes <= 8 {
-        subsets(probes, probes, 0).iter().map(|a| term(a.sign, 1.0 - a.by_own)).sum()
-    } else {
-        let (in_own, in_buddy) = (subsets(8, 8, probes - 8), subsets(probes - 8, 8, probes - 8));
-        let pairs = in_own.iter().flat_map(|a| in_buddy.iter().map(move |b| (a, b)));
-        // Keys of the line leave bits alone in it, and in its buddy; keys of the buddy likewise.
-        let reached = |a: &Subsets, b: &Subsets| 2.0 - a.by_own * b.by_buddy - b.by_own * a.by_buddy;
-        pairs.map(|(a, b)| term(a.sign * b.sign, reached(a, b))).sum()
-    };
-    rate.clamp(0.0, 1.0)
+    let term = |set: &Alike| set.sign * (keys as f64 * (-set.reached / lines as f64).ln_1p()).exp();
+    sets(spread).iter().map(term).sum::<f64>().clamp(0.0, 1.0)
 }
 
-/// The sum over sets of `upper` bits in the upper half of a line, and of `lower` bits in the lower half of it or, where the
-/// asked key straddles, of its neighbour.
-fn of_straddling(term: impl Fn(f64, f64) -> f64) -> f64 {
+/// All sets of bits of an asked key, those together that are alike to the keys.
+fn sets(spread: Spread) -> &'static [Alike] {
+    static SETS: [OnceLock<Vec<Alike>>; Spread::COUNT] = [const { OnceLock::new() }; Spread::COUNT];
+    SETS[spread.index()].get_or_init(|| {
+        let probes = spread.probes();
+        if spread.straddles() {
+            of_straddling()
+        } else if spread.patterned() {
+            of_nine()
+        } else if probes <= 8 {
+            subsets(probes, probes, 0).iter().map(|a| Alike { sign: a.sign, reached: 1.0 - a.by_own }).collect()
+        } else {
+            let (in_own, in_buddy) = (subsets(8, 8, probes - 8), subsets(probes - 8, 8, probes - 8));
+            // Keys of the line leave bits alone in it, and in its buddy; keys of the buddy likewise.
+            let both = |a: &Subsets, b: &Subsets| Alike {
+                sign: a.sign * b.sign,
+                reached: 2.0 - a.by_own * b.by_buddy - b.by_own * a.by_buddy,
+            };
+            in_own.iter().flat_map(|a| in_buddy.iter().map(move |b| both(a, b))).collect()
+        }
+    })
+}
+
+/// Sets of `upper` bits in the upper half of a line, and of `lower` bits in the lower half of it or, where the asked key straddles,
+/// of its neighbour.
+fn of_straddling() -> Vec<Alike> {
     const FOUR_OVER: [f64; 5] = [1.0, 4.0, 6.0, 4.0, 1.0];
     let sets = (0..5).flat_map(|upper| (0..5).map(move |lower| (upper, lower)));
-    let rate = |(upper, lower): (usize, usize)| {
+    let alike = |(upper, lower): (usize, usize)| {
         let sign = if (upper + lower).is_multiple_of(2) { 1.0 } else { -1.0 } * FOUR_OVER[upper] * FOUR_OVER[lower];
         let [leave_upper, leave_lower, leave_both] = [upper, lower, upper + lower].map(|bits| MISS.powi(bits as i32));
         // The chances that keys of the line, and keys of its neighbour, leave the set alone: of those that do not straddle,
@@ -90,15 +112,16 @@ fn of_straddling(term: impl Fn(f64, f64) -> f64) -> f64 {
         let reached = |[own, own_straddling]: [f64; 2], [other, other_straddling]: [f64; 2]| {
             2.0 - (1.0 - STRADDLES) * (own + other) - STRADDLES * (own_straddling + other_straddling)
         };
-        (1.0 - STRADDLES) * term(sign, reached([leave_both, leave_upper], [1.0, leave_lower]))
-            + STRADDLES * term(sign, reached([leave_upper, leave_both], [leave_lower, 1.0]))
+        [
+            Alike { sign: (1.0 - STRADDLES) * sign, reached: reached([leave_both, leave_upper], [1.0, leave_lower]) },
+            Alike { sign: STRADDLES * sign, reached: reached([leave_upper, leave_both], [leave_lower, 1.0]) },
+        ]
     };
-    sets.map(rate).sum()
+    sets.flat_map(alike).collect()
 }
 
-/// For patterns of nine bits, the sets of bits that are alike to the keys: how many of even size there are, less those of odd
-/// size, in the mean over the patterns that may be asked for; and the chance that a key of the line leaves such a set alone.
-static OF_NINE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
+/// Sets of the bits of patterns, in the mean over those that may be asked for.
+fn of_nine() -> Vec<Alike> {
     let patterns = Pattern::all_of_nine();
     let mut alike = BTreeMap::new();
     // Those between are these with the lanes turned.
@@ -128,8 +151,8 @@ static OF_NINE: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
         }
     }
     let whole = 64f64.powi(8) * patterns.len() as f64;
-    alike.into_iter().map(|(left, count)| (count, left as f64 / whole)).collect()
-});
+    alike.into_iter().map(|(left, sign)| Alike { sign, reached: 1.0 - left as f64 / whole }).collect()
+}
 
 /// In how many of its 64 turns this word of a pattern has none of the bits.
 fn leaves(word: u64, bits: u64) -> u64 {

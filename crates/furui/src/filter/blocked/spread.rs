@@ -24,6 +24,14 @@ impl Spread {
     pub(super) const STRADDLING: Self = Self(MAX_BLOCKED_PROBES as u8 + 1);
     pub(super) const PATTERNED: Self = Self(MAX_BLOCKED_PROBES as u8 + 2);
 
+    /// How many numbers [`index`](Self::index) goes through.
+    pub(super) const COUNT: usize = MAX_BLOCKED_PROBES as usize + 3;
+
+    /// A number of its own for each.
+    pub(super) fn index(self) -> usize {
+        self.0.into()
+    }
+
     /// All that there are.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         (1..=MAX_BLOCKED_PROBES).filter_map(Self::of).chain([Self::STRADDLING, Self::PATTERNED])

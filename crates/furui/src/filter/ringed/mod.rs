@@ -99,7 +99,7 @@ impl RingedBloom {
     /// of `delta` groups: for one filter by itself. Filters of many sizes that are asked for the same [`RingedKeys`] have
     /// parameters in common ([`with_size`](Self::with_size)).
     ///
-    /// Cost: 50 times that of [`RingedParams::expected_rate`].
+    /// Cost: about ten times that of [`RingedParams::expected_rate`].
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the

@@ -1,11 +1,16 @@
 use std::fmt;
 
 use super::ringed_rate_refined;
+use crate::filter::least::least;
 use crate::filter::probes::{check_probes, own_rate};
 use crate::filter::{ConfigError, sizing};
 
 /// The most bits a ringed filter has: 1 TiB of them.
 pub(super) const MAX_BITS: u64 = 1 << 43;
+
+/// The least and the most bits a key, in units of 2⁻³² bits.
+const LEAST_GAMMA: u64 = 1 << 32;
+const MOST_GAMMA: u64 = 1 << 48;
 
 /// How many bits of a ringed filter there are for each key: γ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,24 +71,31 @@ impl RingedParams {
     /// that are best for a Bloom filter.
     pub(super) fn least(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
         let own = own_rate(rate, keys)?;
-        let probes = sizing::least(own, keys).1;
-        let mut enough = Self::new(probes, Gamma::Exact, delta)?;
-        let mut too_few = (1 << 32) - 1;
-        while enough.expected_rate(keys)? > own {
-            too_few = enough.gamma;
-            enough = Self::from_fixed(probes, 2 * too_few, delta)?;
-        }
-        while enough.gamma - too_few > 1 {
-            let half = Self::from_fixed(probes, enough.gamma.midpoint(too_few), delta)?;
-            if half.expected_rate(keys)? > own { too_few = half.gamma } else { enough = half }
-        }
-        Ok(enough)
+        let (bits, probes) = sizing::least(own, keys);
+        // Most that can be wrong is, before anything is computed.
+        Self::new(probes, Gamma::Exact, delta)?.bits(keys)?;
+        let keys = keys.max(1);
+        // The rate follows from the number of bits, whatever γ is; or, of groups that do not overlap, from the whole bits of each.
+        let (guess, most) = if delta == 1 { (bits / keys, MOST_GAMMA >> 32) } else { (bits, MAX_BITS) };
+        let with = |number: u64| {
+            let least_gamma_of_bits = |bits: u64| (u128::from(bits - 1) << 32) / u128::from(keys) + 1;
+            let gamma = if delta == 1 { u128::from(number) << 32 } else { least_gamma_of_bits(number) };
+            Self::from_fixed(probes, gamma.clamp(LEAST_GAMMA.into(), MOST_GAMMA.into()) as u64, delta)
+        };
+        let excess = |number: u64| {
+            // Where there is no such filter it would be too large: who gets there is told so below.
+            let expected = with(number).and_then(|params| params.expected_rate(keys)).unwrap_or(0.0);
+            (expected / own).ln()
+        };
+        let params = with(least(guess, most, excess).unwrap_or(most))?;
+        params.bits(keys)?;
+        Ok(params)
     }
 
     /// With γ in units of 2⁻³² bits.
     pub(super) fn from_fixed(probes: u32, gamma: u64, delta: u32) -> Result<Self, ConfigError> {
         check_probes(probes)?;
-        if !(1 << 32..=1 << 48).contains(&gamma) {
+        if !(LEAST_GAMMA..=MOST_GAMMA).contains(&gamma) {
             return Err(ConfigError(format!(
                 "{} bits a group: a ringed filter has from 1 to 65536",
                 gamma as f64 * 2f64.powi(-32)

@@ -3,8 +3,9 @@ use std::ops::{Deref, DerefMut};
 
 use super::error::no_memory;
 use super::file::{BITS, META, Source, Stored, Writer};
+use super::least::least;
 use super::probes::own_rate;
-use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
+use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
 use crate::bits::{Buffer, prefetch, split_block};
 use crate::format::field::{put, u64_at};
 use crate::format::{Align, Kind, ReadError};
@@ -137,17 +138,12 @@ impl SplitBlockBloom {
                  {FINEST_SPLIT_BLOCK_RATE:.0e}, or for another kind of filter"
             )));
         }
-        if Self::rate_with(keys, MAX_BLOCKS) > rate {
-            return Err(ConfigError(format!(
+        let guess = sizing::least(rate, keys).0 / (8 * BLOCK as u64) / 7 * 8;
+        least(guess, MAX_BLOCKS, |blocks| (Self::rate_with(keys, blocks) / rate).ln()).ok_or_else(|| {
+            ConfigError(format!(
                 "{keys} keys at a rate of {rate}: more than the {MAX_BLOCKS} blocks a split-block filter can have"
-            )));
-        }
-        let (mut too_few, mut enough) = (0, MAX_BLOCKS);
-        while enough - too_few > 1 {
-            let blocks = too_few.midpoint(enough);
-            if Self::rate_with(keys, blocks) > rate { too_few = blocks } else { enough = blocks }
-        }
-        Ok(enough)
+            ))
+        })
     }
 }
 
