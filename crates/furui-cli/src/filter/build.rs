@@ -215,11 +215,14 @@ pub fn no_room(path: &Path, full: Full) -> Error {
 /// Says so if a filter holds so much that it errs more often than it was made to.
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
-    let rate = filter.false_positive_rate();
-    // A small filter may have a higher rate by chance alone.
+    // A small filter may have a higher rate by chance alone. And how many lines it holds is quickly told.
     let capacity = filter.capacity() as f64;
     let surely_over = |held: Estimate| held.value.is_infinite() || held.value - 3.0 * held.error > capacity;
-    if rate > TOO_FULL * intended && filter.cardinality().is_none_or(surely_over) {
+    if !filter.cardinality().is_none_or(surely_over) {
+        return;
+    }
+    let rate = filter.false_positive_rate();
+    if rate > TOO_FULL * intended {
         let _ = writeln!(
             std::io::stderr(),
             "furui: {}: fuller than it was made for: the false-positive rate is now {rate:.2e}, not {intended:.2e}; \
