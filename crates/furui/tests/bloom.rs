@@ -154,13 +154,14 @@ fn likeness_tells_sizes_and_what_is_common_within_3_errors() {
 fn threads_that_share_a_filter_lose_nothing() {
     let keys = hashes(3, 9000);
     let default = HashSpec::default();
-    for (bits, hash) in [(60_007, default), (100, default), (20_000_003, default), (60_007, SHA1)] {
+    for (bits, hash) in [(60_007, default), (100, default), (400_003, default), (20_000_003, default), (60_007, SHA1)] {
         let new = || Bloom::from_parts(bits, 7).unwrap().hashed_by(hash);
         let (mut alone, mut together) = (new(), new());
         alone.insert_all(&keys).unwrap();
         let shared = together.share();
         std::thread::scope(|scope| {
-            // Their shares overlap: every key is inserted twice or more, some one by one.
+            // Into small filters by copies, at once or after some keys; into large ones by parts. Their shares overlap: every
+            // key is inserted twice or more, some one by one.
             for start in [0, 1500, 3000, 4500] {
                 let (shared, part) = (&shared, &keys[start..start + 4500]);
                 scope.spawn(move || {

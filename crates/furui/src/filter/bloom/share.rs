@@ -268,6 +268,7 @@ mod tests {
         alone.insert_all(&keys).unwrap();
         let mut shared = filter.share();
         shared.part_bits = MAX_PART_BITS + 1;
+        shared.copies = Copies::new(usize::MAX);
         shared.insert_all(&keys);
         drop(shared);
         assert!(keys.iter().all(|&key| filter.contains(key)));
