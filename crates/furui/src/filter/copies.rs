@@ -157,7 +157,7 @@ mod tests {
         Bloom::from_parts(BITS, 3)
     }
 
-    /// How many keys a copy has, of which no other has one.
+    /// How many copies there are, and what is in them.
     fn united(copies: &mut Copies<Bloom>) -> (usize, Bloom) {
         let mut count = 0;
         let mut all = empty().unwrap();

@@ -34,9 +34,7 @@ pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Spread)> {
             return quick;
         }
     }
-    let has_rate =
-        |spread: &Spread| !(spread.is_of_pairs() && lines % 2 == 1) && expected(keys, lines, *spread) <= rate;
-    Some((lines, ways().find(has_rate)?))
+    Some((lines, ways().find(|&spread| least_lines(keys, rate, spread, lines).is_some())?))
 }
 
 /// Ways to have eight bits or more in one line: a second one costs as much as the first.
@@ -49,11 +47,12 @@ const FOR_QUICK: u64 = 32;
 /// The smallest number of lines, `most` at most, with which `keys` keys have the rate.
 fn least_lines(keys: u64, rate: f64, spread: Spread, most: u64) -> Option<u64> {
     let step = if spread.is_of_pairs() { 2 } else { 1 };
-    if most < step || expected(keys, most / step * step, spread) > rate {
+    let excess = |number: u64| (expected(keys, number * step, spread) / rate).ln();
+    // Of ways that others are better than, no more is asked.
+    if most < step || excess(most / step) > 0.0 {
         return None;
     }
     let guess = sizing::least(rate, keys).0 / (8 * size_of::<Line>() as u64) / 15 * 16;
-    let excess = |number: u64| (expected(keys, number * step, spread) / rate).ln();
     Some(step * least::least(guess / step, most / step, excess)?)
 }
 
@@ -295,6 +294,21 @@ mod tests {
         assert!((ideal / patterned - 0.995).abs() < 5e-4, "{patterned}, {ideal}");
         assert_eq!(expected(0, 2, Spread::of(16).unwrap()), 0.0);
         assert_eq!(expected(1 << 40, 2, Spread::of(3).unwrap()), 1.0);
+    }
+
+    #[test]
+    fn there_is_a_filter_for_every_number_of_keys_and_rate() {
+        let mut random = 1u64;
+        for _ in 0..2000 {
+            random = random.wrapping_mul(crate::filter::probes::MULTIPLIER).wrapping_add(1);
+            // Of all magnitudes: 1 to 2³² keys, and rates from 1 down to 10⁻⁸.
+            let (keys, rate) =
+                ((random >> 32) >> (random >> 16 & 31), 10f64.powf(-8.0 * (random >> 40) as f64 / 2f64.powi(24)));
+            if rate < 1.0 {
+                let (lines, spread) = least(keys, rate).unwrap();
+                assert!(expected(keys, lines, spread) <= rate * (1.0 + 1e-12), "{keys}, {rate}: {lines}, {spread:?}");
+            }
+        }
     }
 
     #[test]

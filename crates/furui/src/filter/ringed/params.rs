@@ -87,7 +87,10 @@ impl RingedParams {
             let expected = with(number).and_then(|params| params.expected_rate(keys)).unwrap_or(0.0);
             (expected / own).ln()
         };
-        let params = with(least(guess, most, excess).unwrap_or(most))?;
+        let number = least(guess, most, excess).ok_or_else(|| {
+            ConfigError(format!("{keys} keys at a rate of {rate}: more than the {MAX_BITS} bits of a ringed filter"))
+        })?;
+        let params = with(number)?;
         params.bits(keys)?;
         Ok(params)
     }
