@@ -57,7 +57,6 @@ fn least_lines(keys: u64, rate: f64, spread: Spread, most: u64) -> Option<u64> {
 }
 
 /// Sets S of bits of the asked key that are alike to the keys that are there.
-#[derive(Clone, Copy)]
 struct Alike {
     /// How many there are of even size, less those of odd size; the mean over all ways in which a key can be asked for.
     sign: f64,

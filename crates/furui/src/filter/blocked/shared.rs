@@ -135,7 +135,8 @@ impl<'a> SharedBlocked<'a> {
         Ok(BlockedBloom { vectors: self.vectors, ..BlockedBloom::spread(self.lines as u64, self.spread)? })
     }
 
-    /// Puts the keys on piles, and these into the table.
+    /// Puts the keys on piles, and these into the table. Never inlined: who inserts into a copy needs no stack for piles.
+    #[inline(never)]
     fn insert_by_regions(&self, keys: &[KeyHash]) {
         let mut room = [const { MaybeUninit::uninit() }; ROOM];
         let rooms = room.chunks_exact_mut(ROOM / self.regions.len());
@@ -209,11 +210,11 @@ impl<'a> SharedBlocked<'a> {
 impl Drop for SharedBlocked<'_> {
     /// Unites the table with the copies.
     fn drop(&mut self) {
-        for copy in self.copies.take() {
-            self.table.with(0..self.table.stripes(), true, |table| {
+        self.table.with(0..self.table.stripes(), true, |table| {
+            for copy in self.copies.take() {
                 table.as_flattened_mut().iter_mut().zip(&*copy.table).for_each(|(ours, theirs)| *ours |= theirs);
-            });
-        }
+            }
+        });
     }
 }
 

@@ -25,7 +25,7 @@ const AHEAD: usize = 128;
 /// while it holds the part's lock: one lock is cheaper than as many atomic instructions, and threads seldom want the same part, or
 /// a line of it that another one has changed since.
 ///
-/// A key that comes alone needs no lock: bits that are not set yet are, by atomic instructions, and if somebody turns out to have
+/// In the words a key that comes alone needs no lock: bits that are not set yet are, by atomic instructions, and if somebody turns out to have
 /// held the part's lock meanwhile, once more.
 ///
 /// ```
@@ -83,7 +83,8 @@ impl Bloom {
 impl SharedBloom<'_> {
     /// Puts `key` in. True if a bit of it was not set: then it was certainly new. Of threads that insert equal keys at the same
     /// time, more than one may be told so. Cost: where a bit is not set yet, an atomic instruction for each, so that a new key
-    /// takes four to six times what it takes in a batch; for one that was there nothing is written.
+    /// takes four to six times what it takes in a batch; for one that was there nothing is written. After batches of a small
+    /// filter, a look into each copy too, which may wait as [`contains`](Self::contains) does.
     pub fn insert(&self, key: KeyHash) -> bool {
         let Shape { bits, probes, .. } = self.shape;
         if self.copies.contains(key) {

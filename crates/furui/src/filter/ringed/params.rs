@@ -72,7 +72,7 @@ impl RingedParams {
     pub(super) fn least(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
         let own = own_rate(rate, keys)?;
         let (bits, probes) = sizing::least(own, keys);
-        // Most that can be wrong is, before anything is computed.
+        // What could never be is refused before a rate is computed: a window too long, keys too many.
         Self::new(probes, Gamma::Exact, delta)?.bits(keys)?;
         let keys = keys.max(1);
         // The rate follows from the number of bits, whatever γ is; or, of groups that do not overlap, from the whole bits of each.
