@@ -200,6 +200,18 @@ fn what_cannot_be_is_refused_before_anything_is_read() {
 }
 
 #[test]
+fn an_output_that_cannot_be_written_is_refused_before_anything_is_read() {
+    let dir = TempDir::new();
+    let path = dir.path().display().to_string();
+    let unread = format!("{path}/no lines");
+    for (output, expected) in [(path.clone(), "cannot write"), (format!("{path}/no/filter"), "cannot write into")] {
+        let message = failure(&["filter", "build", "-o", &output, &unread], b"");
+        assert!(message.contains(expected) && !message.contains("no lines"), "{message}");
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "no file is left behind");
+}
+
+#[test]
 fn a_damaged_or_foreign_file_is_named() {
     let dir = TempDir::new();
     for (kind, more) in KINDS {

@@ -10,7 +10,7 @@ use furui::filter::{
 };
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
-use super::file::{is_still, replace};
+use super::file::{is_still, refuse_unwritable, replace};
 use crate::blocks::Blocks;
 use crate::cli::{BuildOptions, FilterKind};
 use crate::input::standard_input;
@@ -35,6 +35,7 @@ const TOO_FULL: f64 = 1.25;
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let keys = Keys::new(hash_spec(options), &options.lines);
     refuse_to_replace_input(options)?;
+    refuse_unwritable(&options.output)?;
     if options.capacity.is_none() {
         // Asked of a filter for one line, so that what cannot be is refused before anything is read.
         drop(new_filter(options, keys.spec, 1)?);

@@ -31,6 +31,24 @@ pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Refuses an output where no filter can be [`save`]d, which is best known before hours of reading: a directory, or a name in a
+/// directory that is not there.
+pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
+    let failed = |action, path: &Path, error| Err(Error::io(action, path.display().to_string(), error));
+    match path.metadata() {
+        Ok(data) if data.is_dir() => return failed("cannot write", path, io::ErrorKind::IsADirectory.into()),
+        Ok(_) => return Ok(()),
+        Err(_) => {}
+    }
+    let place = linked(path).unwrap_or_else(|_| path.to_path_buf());
+    match place.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+        Some(directory) => {
+            directory.metadata().map(drop).or_else(|error| failed("cannot write into", directory, error))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Writes a filter, whole or not at all. "-" is standard output; what is no regular file, such as a pipe, is written to
 /// as it is. A symbolic link stays one: what it names is replaced.
 pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
