@@ -158,18 +158,21 @@ impl Lines {
         }
     }
 
-    /// Whether the operations on one key below, outside of [`run`](Self::run), need no call. Asked apart from them, so that
-    /// it can be asked once before a loop.
-    #[inline(always)]
-    pub(crate) fn inlines(self) -> bool {
-        self.0 != Level::Portable
-    }
-
-    /// Whether a line is one vector.
+    /// Whether a line is one vector. Asked before an operation on one key below, outside of [`run`](Self::run), this and
+    /// [`is_narrow`](Self::is_narrow) can be settled before a loop over keys.
     #[inline(always)]
     pub(crate) fn is_wide(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return self.0 == Level::Avx512;
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    /// Whether a line is two vectors.
+    #[inline(always)]
+    pub(crate) fn is_narrow(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.0 == Level::Avx2;
         #[cfg(not(target_arch = "x86_64"))]
         false
     }
@@ -183,7 +186,7 @@ impl Lines {
             Level::Avx512 => unsafe { line_inline::avx512::set(line, choice) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::set(halves_mut(line), choice) },
+            Level::Avx2 => unsafe { line_inline::avx2::set(line, choice) },
             _ => self.run(line, choice, &Pattern::LINE, Self::set),
         }
     }
@@ -202,34 +205,6 @@ impl Lines {
         }
     }
 
-    /// [`set_halves`](Self::set_halves) for one key.
-    #[inline(always)]
-    pub(crate) fn set_halves_inline(self, halves: [&mut Half; 2], choice: u64) -> bool {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::avx512::set_halves(halves, choice) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::set(halves, choice) },
-            Level::Portable => self.run(halves, choice, (), |way, halves, choice, ()| way.set_halves(halves, choice)),
-        }
-    }
-
-    /// [`test_halves`](Self::test_halves) for one key.
-    #[inline(always)]
-    pub(crate) fn test_halves_inline(self, halves: [&Half; 2], choice: u64) -> bool {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx512` says that the instructions exist.
-            Level::Avx512 => unsafe { line_inline::avx512::test_halves(halves, choice) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::test(halves, choice) },
-            Level::Portable => self.run(halves, choice, (), |way, halves, choice, ()| way.test_halves(halves, choice)),
-        }
-    }
-
     /// [`test`](Self::test) of a bit in each lane for one key.
     #[inline(always)]
     pub(crate) fn test_inline(self, line: &Line, choice: u64) -> bool {
@@ -239,7 +214,7 @@ impl Lines {
             Level::Avx512 => unsafe { line_inline::avx512::test(line, choice) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `Avx2` says that the instructions exist.
-            Level::Avx2 => unsafe { line_inline::avx2::test(halves(line), choice) },
+            Level::Avx2 => unsafe { line_inline::avx2::test(line, choice) },
             _ => self.run(line, choice, &Pattern::LINE, Self::test),
         }
     }

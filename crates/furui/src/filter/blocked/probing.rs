@@ -101,30 +101,39 @@ pub(super) fn set(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash
 }
 
 /// Whether all bits of `key` are set.
+///
+/// Each condition, here and below, is settled before a loop over keys, and what follows it becomes a short loop of its own: the
+/// fewer instructions a key has, the more keys a processor has under way, and the more lines it waits for at once.
 #[inline(always)]
 pub(super) fn contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
-    // The one condition for the most common case of all: of what is asked first compilers make a loop over keys of its own,
-    // and it is short.
-    if vectors.is_wide() & spread.is_line() {
-        return vectors.test_inline(&table[Shape::whole(table.len(), spread).line(key)], choice(key));
+    if vectors.is_wide() {
+        return contains_inline(vectors, table, spread, key);
     }
-    if !vectors.inlines() {
-        return call_contains(vectors, table, spread, key);
+    if vectors.is_narrow() {
+        return contains_inline(vectors, table, spread, key);
     }
-    let (line, choice, probes) = (Shape::whole(table.len(), spread).line(key), choice(key), spread.probes());
-    // First, and each by itself: a compiler makes a loop of its own of it.
-    if probes == 8 {
-        return if spread.straddles() {
-            vectors.test_halves_inline(halves(table, line, key), choice)
-        } else {
-            vectors.test_inline(&table[line], choice)
-        };
+    call_contains(vectors, table, spread, key)
+}
+
+#[inline(always)]
+fn contains_inline(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
+    let (line, choice) = (Shape::whole(table.len(), spread).line(key), choice(key));
+    if spread.is_line() {
+        return vectors.test_inline(&table[line], choice);
     }
-    if spread.has_pattern() {
-        return vectors.test_pattern_inline(&table[line], choice, spread.pattern(key, choice));
+    if spread.patterned() {
+        return vectors.test_pattern_inline(&table[line], choice, Pattern::of_nine(key));
     }
-    // The rest by a call, so that the loops of the others stay small: misses seldom come to it.
-    vectors.test_inline(&table[line], choice) && call_contains_rest(vectors, table, spread, key)
+    if spread.is_window() {
+        return vectors.test_pattern_inline(&table[line], choice, Pattern::window(spread.probes(), choice));
+    }
+    if spread.is_pair() {
+        let buddy = buddy_choice(key);
+        let window = Pattern::window(spread.probes() - 8, buddy);
+        return vectors.test_inline(&table[line], choice)
+            && vectors.test_pattern_inline(&table[line ^ 1], buddy, window);
+    }
+    call_contains(vectors, table, spread, key)
 }
 
 /// [`contains`] as a call into vector code.
@@ -139,35 +148,40 @@ fn call_contains(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -
     )
 }
 
-/// [`test_rest`], likewise.
-#[inline(never)]
-fn call_contains_rest(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash) -> bool {
-    vectors.run(
-        table,
-        spread,
-        key,
-        #[inline(always)]
-        |vectors, table, spread, key| test_rest(vectors, table, Shape::whole(table.len(), spread), key),
-    )
-}
-
-/// Sets all bits of `key`. True if one was not set.
+/// Sets all bits of `key`. True if one was not set. Its conditions are as those of [`contains`].
 #[inline(always)]
 pub(super) fn insert(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
-    if !vectors.inlines() || (spread.is_of_pairs() && !spread.straddles()) {
-        return call_insert(vectors, table, spread, key);
+    if vectors.is_wide() {
+        return insert_inline(vectors, table, spread, key);
     }
+    if vectors.is_narrow() {
+        return insert_inline(vectors, table, spread, key);
+    }
+    call_insert(vectors, table, spread, key)
+}
+
+#[inline(always)]
+fn insert_inline(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
     let (line, choice) = (Shape::whole(table.len(), spread).line(key), choice(key));
     if spread.is_line() {
         return vectors.set_inline(&mut table[line], choice);
     }
-    if spread.straddles() {
-        return vectors.set_halves_inline(halves_mut(table, line, key), choice);
+    if spread.patterned() {
+        return vectors.set_pattern_inline(&mut table[line], choice, Pattern::of_nine(key));
     }
-    vectors.set_pattern_inline(&mut table[line], choice, spread.pattern(key, choice))
+    if spread.is_window() {
+        return vectors.set_pattern_inline(&mut table[line], choice, Pattern::window(spread.probes(), choice));
+    }
+    if spread.is_pair() {
+        let buddy = buddy_choice(key);
+        let window = Pattern::window(spread.probes() - 8, buddy);
+        return vectors.set_inline(&mut table[line], choice)
+            | vectors.set_pattern_inline(&mut table[line ^ 1], buddy, window);
+    }
+    call_insert(vectors, table, spread, key)
 }
 
-/// [`insert`], likewise.
+/// [`insert`] as a call into vector code.
 #[inline(never)]
 fn call_insert(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHash) -> bool {
     vectors.run(

@@ -62,12 +62,6 @@ impl Spread {
         self == Self::PATTERNED
     }
 
-    /// Whether all bits are in one line, as [`pattern`](Self::pattern) says.
-    #[inline(always)]
-    pub(super) fn has_pattern(self) -> bool {
-        (self.0 < 8) | self.patterned()
-    }
-
     /// The bits of a key in the line that it belongs to.
     #[inline(always)]
     pub(super) fn pattern(self, key: KeyHash, choice: u64) -> &'static Pattern {
@@ -78,6 +72,18 @@ impl Spread {
     #[inline(always)]
     pub(super) fn is_line(self) -> bool {
         self == Self::LINE
+    }
+
+    /// Whether one line has all bits, as many lanes in a row as there are probes.
+    #[inline(always)]
+    pub(super) fn is_window(self) -> bool {
+        self.0 < 8
+    }
+
+    /// Whether all keys have bits in two lines.
+    #[inline(always)]
+    pub(super) fn is_pair(self) -> bool {
+        (self.0 > 8) & (self.0 <= MAX_BLOCKED_PROBES as u8)
     }
 
     /// Whether keys may have bits in two lines, so that there must be an even number of them.

@@ -7,7 +7,6 @@
 use std::arch::asm;
 
 use super::super::Line;
-use super::super::lines::Half;
 use super::super::pattern::Pattern;
 
 #[repr(C, align(64))]
@@ -27,9 +26,9 @@ static CONSTANTS: Constants =
 /// # Safety
 /// There must be AVX2.
 #[inline(always)]
-pub(in super::super) unsafe fn set([low, high]: [&mut Half; 2], choice: u64) -> bool {
+pub(in super::super) unsafe fn set(line: &mut Line, choice: u64) -> bool {
     let new: u8;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 32 bytes of each half, unaligned.
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 64 bytes of `line`, unaligned.
     unsafe {
         asm!(
             "vmovq xmm0, {choice}",
@@ -42,20 +41,19 @@ pub(in super::super) unsafe fn set([low, high]: [&mut Half; 2], choice: u64) -> 
             "vpbroadcastq ymm2, qword ptr [rip + {constants} + 72]",
             "vpsllvq ymm1, ymm2, ymm1",
             "vpsllvq ymm0, ymm2, ymm0",
-            "vmovdqu ymm2, ymmword ptr [{low}]",
-            "vmovdqu ymm3, ymmword ptr [{high}]",
+            "vmovdqu ymm2, ymmword ptr [{line}]",
+            "vmovdqu ymm3, ymmword ptr [{line} + 32]",
             "vpor ymm4, ymm2, ymm0",
             "vpor ymm5, ymm3, ymm1",
-            "vmovdqu ymmword ptr [{low}], ymm4",
-            "vmovdqu ymmword ptr [{high}], ymm5",
+            "vmovdqu ymmword ptr [{line}], ymm4",
+            "vmovdqu ymmword ptr [{line} + 32], ymm5",
             "vpandn ymm0, ymm2, ymm0",
             "vpandn ymm1, ymm3, ymm1",
             "vpor ymm0, ymm0, ymm1",
             "vptest ymm0, ymm0",
             "setne {new}",
             "vzeroupper",
-            low = in(reg) low.as_mut_ptr(),
-            high = in(reg) high.as_mut_ptr(),
+            line = in(reg) line.as_mut_ptr(),
             choice = in(reg) choice,
             constants = sym CONSTANTS,
             new = out(reg_byte) new,
@@ -128,9 +126,9 @@ pub(in super::super) unsafe fn set_pattern(line: &mut Line, choice: u64, pattern
 /// # Safety
 /// There must be AVX2.
 #[inline(always)]
-pub(in super::super) unsafe fn test([low, high]: [&Half; 2], choice: u64) -> bool {
-    let all: u8;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 32 bytes of each half, unaligned.
+pub(in super::super) unsafe fn test(line: &Line, choice: u64) -> bool {
+    let signs: u32;
+    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 64 bytes of `line`, unaligned.
     unsafe {
         asm!(
             "vmovq xmm0, {choice}",
@@ -138,31 +136,27 @@ pub(in super::super) unsafe fn test([low, high]: [&Half; 2], choice: u64) -> boo
             "vpsrlvq ymm1, ymm0, ymmword ptr [rip + {constants} + 32]",
             "vpsrlvq ymm0, ymm0, ymmword ptr [rip + {constants}]",
             "vpbroadcastq ymm2, qword ptr [rip + {constants} + 64]",
-            "vpand ymm1, ymm1, ymm2",
-            "vpand ymm0, ymm0, ymm2",
-            "vpbroadcastq ymm2, qword ptr [rip + {constants} + 72]",
-            "vpsllvq ymm1, ymm2, ymm1",
+            // 63 less the count: the bit becomes the sign of its lane.
+            "vpandn ymm1, ymm1, ymm2",
+            "vpandn ymm0, ymm0, ymm2",
+            "vmovdqu ymm2, ymmword ptr [{line}]",
             "vpsllvq ymm0, ymm2, ymm0",
-            "vmovdqu ymm2, ymmword ptr [{low}]",
-            "vpandn ymm0, ymm2, ymm0",
-            "vmovdqu ymm2, ymmword ptr [{high}]",
-            "vpandn ymm1, ymm2, ymm1",
-            "vpor ymm0, ymm0, ymm1",
-            "vptest ymm0, ymm0",
-            "sete {all}",
+            "vmovdqu ymm2, ymmword ptr [{line} + 32]",
+            "vpsllvq ymm1, ymm2, ymm1",
+            "vpand ymm0, ymm0, ymm1",
+            "vmovmskpd {signs:e}, ymm0",
             "vzeroupper",
-            low = in(reg) low.as_ptr(),
-            high = in(reg) high.as_ptr(),
+            line = in(reg) line.as_ptr(),
             choice = in(reg) choice,
             constants = sym CONSTANTS,
-            all = out(reg_byte) all,
+            signs = lateout(reg) signs,
             out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _, out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
             out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _, out("xmm12") _, out("xmm13") _, out("xmm14") _,
             out("xmm15") _,
             options(pure, readonly, nostack),
         );
     }
-    all != 0
+    signs == 0b1111
 }
 
 /// See [`super::super::Lines::test_pattern_inline`].

@@ -5,8 +5,8 @@
 
 use std::arch::asm;
 
+use super::super::Line;
 use super::super::pattern::Pattern;
-use super::super::{Half, Line};
 
 #[repr(C, align(64))]
 struct Constants {
@@ -128,69 +128,6 @@ pub(in super::super) unsafe fn test_pattern(line: &Line, choice: u64, pattern: &
             line = in(reg) line.as_ptr(),
             choice = in(reg) choice,
             pattern = in(reg) pattern.0.as_ptr(),
-            constants = sym CONSTANTS,
-            missing = lateout(reg) missing,
-            out("xmm16") _, out("xmm17") _, out("k1") _,
-            options(pure, readonly, nostack),
-        );
-    }
-    missing == 0
-}
-
-/// See [`super::super::Lines::set_halves_inline`].
-///
-/// # Safety
-/// There must be AVX-512F and DQ (`kmovb`).
-#[inline(always)]
-pub(in super::super) unsafe fn set_halves([low, high]: [&mut Half; 2], choice: u64) -> bool {
-    let missing: u32;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and change the 32 bytes of each half, unaligned.
-    unsafe {
-        asm!(
-            "vpbroadcastq zmm16, {choice}",
-            "vpsrlvq zmm16, zmm16, zmmword ptr [rip + {constants}]",
-            "vpbroadcastq zmm17, qword ptr [rip + {constants} + 64]",
-            "vprolvq zmm16, zmm17, zmm16",
-            "vbroadcasti64x4 zmm17, ymmword ptr [{low}]",
-            "vinserti64x4 zmm17, zmm17, ymmword ptr [{high}], 1",
-            "vptestnmq k1, zmm16, zmm17",
-            "vporq zmm17, zmm17, zmm16",
-            "vextracti64x4 ymmword ptr [{low}], zmm17, 0",
-            "vextracti64x4 ymmword ptr [{high}], zmm17, 1",
-            "kmovb {missing:e}, k1",
-            low = in(reg) low.as_mut_ptr(),
-            high = in(reg) high.as_mut_ptr(),
-            choice = in(reg) choice,
-            constants = sym CONSTANTS,
-            missing = lateout(reg) missing,
-            out("xmm16") _, out("xmm17") _, out("k1") _,
-            options(nostack),
-        );
-    }
-    missing != 0
-}
-
-/// See [`super::super::Lines::test_halves_inline`].
-///
-/// # Safety
-/// There must be AVX-512F and DQ (`kmovb`).
-#[inline(always)]
-pub(in super::super) unsafe fn test_halves([low, high]: [&Half; 2], choice: u64) -> bool {
-    let missing: u32;
-    // SAFETY: the caller sees to the instructions; they read `CONSTANTS` and the 32 bytes of each half, unaligned.
-    unsafe {
-        asm!(
-            "vpbroadcastq zmm16, {choice}",
-            "vpsrlvq zmm16, zmm16, zmmword ptr [rip + {constants}]",
-            "vpbroadcastq zmm17, qword ptr [rip + {constants} + 64]",
-            "vprolvq zmm16, zmm17, zmm16",
-            "vbroadcasti64x4 zmm17, ymmword ptr [{low}]",
-            "vinserti64x4 zmm17, zmm17, ymmword ptr [{high}], 1",
-            "vptestnmq k1, zmm16, zmm17",
-            "kmovb {missing:e}, k1",
-            low = in(reg) low.as_ptr(),
-            high = in(reg) high.as_ptr(),
-            choice = in(reg) choice,
             constants = sym CONSTANTS,
             missing = lateout(reg) missing,
             out("xmm16") _, out("xmm17") _, out("k1") _,
