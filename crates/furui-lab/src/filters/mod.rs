@@ -33,6 +33,10 @@ const BATCH: usize = 1024;
 /// Turns that each contestant has while its filter fills, and then for hits and for misses.
 const ROUNDS: usize = 7;
 
+/// Keys that a contestant is asked for in a turn, at most: several for each line of the largest tables, so that what the others
+/// have left in the caches does not matter.
+const TURN: usize = 10_000_000;
+
 /// Keys that a contestant is asked for before its turn, which brings a small table back into the cache.
 const WARM_UP: usize = 100_000;
 
@@ -119,7 +123,7 @@ fn measure(
     rows: impl Fn() -> Result<Vec<Row>>,
 ) -> Result<Table> {
     let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
-    let asked = n.min(10_000_000);
+    let asked = n.min(TURN);
     let misses: Vec<KeyHash> = (0..asked as u64).map(|i| KeyHash::new(mix(1 << 40 | i))).collect();
     let mut results: Vec<Samples> = vec![];
     let mut names = vec![];
@@ -133,12 +137,8 @@ fn measure(
             }
         }
         names = rows.iter().map(|(name, row)| (*name, row.bits())).collect();
-        // A small filter is asked for all keys in each round.
-        let share = asked.div_ceil(ROUNDS).max(asked.min(1_000_000));
-        for round in 0..ROUNDS {
-            let start = round * share % (asked.div_ceil(share) * share);
-            let end = (start + share).min(asked);
-            let (hit, miss) = (&keys[start..end], &misses[start..end]);
+        for hit in keys.chunks_exact(asked).cycle().take(ROUNDS) {
+            let miss = &misses;
             for ((name, row), samples) in rows.iter().zip(&mut results) {
                 let mut found = row.count(&hit[..hit.len().min(WARM_UP)]);
                 samples.hit.push(ns_each(hit.len(), || found = row.count(black_box(hit))));
