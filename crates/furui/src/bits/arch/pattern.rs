@@ -44,10 +44,16 @@ impl Pattern {
     /// A bit in each lane.
     pub(crate) const LINE: Self = Self([1; 8]);
 
-    /// A bit in each of `lanes` lanes in a row, 8 at most: which is the first, three bits of the choice say.
+    /// A bit in each of `lanes` lanes in a row, 8 at most, from each lane on.
     #[inline(always)]
-    pub(crate) fn window(lanes: u32, choice: u64) -> &'static Self {
-        &WINDOWS[lanes.min(8) as usize][(choice >> 13) as usize & 7]
+    pub(crate) fn windows(lanes: u32) -> &'static [Self; 8] {
+        &WINDOWS[lanes.min(8) as usize]
+    }
+
+    /// Of these [`windows`](Self::windows) the one that three bits of the choice say.
+    #[inline(always)]
+    pub(crate) fn window(windows: &'static [Self; 8], choice: u64) -> &'static Self {
+        &windows[(choice >> 13) as usize & 7]
     }
 
     /// Two bits in each of four lanes and one in a fifth: how, seven bits of the key say.
@@ -136,8 +142,8 @@ mod tests {
 
     #[test]
     fn windows_are_lanes_in_a_row() {
-        assert_eq!(*Pattern::window(8, 3 << 13), Pattern::LINE);
-        assert_eq!(Pattern::window(3, 6 << 13).0, [1, 0, 0, 0, 0, 0, 1, 1]);
-        assert_eq!(Pattern::window(0, 6 << 13).0, [0; 8]);
+        assert_eq!(*Pattern::window(Pattern::windows(8), 3 << 13), Pattern::LINE);
+        assert_eq!(Pattern::window(Pattern::windows(3), 6 << 13).0, [1, 0, 0, 0, 0, 0, 1, 1]);
+        assert_eq!(Pattern::window(Pattern::windows(0), 6 << 13).0, [0; 8]);
     }
 }

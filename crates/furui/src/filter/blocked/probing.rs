@@ -83,7 +83,7 @@ pub(super) fn test(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -
 #[inline(always)]
 fn test_rest(vectors: Lines, table: &[Line], shape: Shape, key: KeyHash) -> bool {
     let choice = buddy_choice(key);
-    vectors.test(&table[shape.line(key) ^ 1], choice, Pattern::window(shape.spread.probes() - 8, choice))
+    vectors.test(&table[shape.line(key) ^ 1], choice, Pattern::window(shape.spread.windows(), choice))
 }
 
 #[inline(always)]
@@ -97,7 +97,7 @@ pub(super) fn set(vectors: Lines, table: &mut [Line], shape: Shape, key: KeyHash
         return new;
     }
     let choice = buddy_choice(key);
-    new | vectors.set(&mut table[line ^ 1], choice, Pattern::window(shape.spread.probes() - 8, choice))
+    new | vectors.set(&mut table[line ^ 1], choice, Pattern::window(shape.spread.windows(), choice))
 }
 
 /// Whether all bits of `key` are set.
@@ -125,11 +125,11 @@ fn contains_inline(vectors: Lines, table: &[Line], spread: Spread, key: KeyHash)
         return vectors.test_pattern_inline(&table[line], choice, Pattern::of_nine(key));
     }
     if spread.is_window() {
-        return vectors.test_pattern_inline(&table[line], choice, Pattern::window(spread.probes(), choice));
+        return vectors.test_pattern_inline(&table[line], choice, Pattern::window(spread.windows(), choice));
     }
     if spread.is_pair() {
         let buddy = buddy_choice(key);
-        let window = Pattern::window(spread.probes() - 8, buddy);
+        let window = Pattern::window(spread.windows(), buddy);
         return vectors.test_inline(&table[line], choice)
             && vectors.test_pattern_inline(&table[line ^ 1], buddy, window);
     }
@@ -170,11 +170,11 @@ fn insert_inline(vectors: Lines, table: &mut [Line], spread: Spread, key: KeyHas
         return vectors.set_pattern_inline(&mut table[line], choice, Pattern::of_nine(key));
     }
     if spread.is_window() {
-        return vectors.set_pattern_inline(&mut table[line], choice, Pattern::window(spread.probes(), choice));
+        return vectors.set_pattern_inline(&mut table[line], choice, Pattern::window(spread.windows(), choice));
     }
     if spread.is_pair() {
         let buddy = buddy_choice(key);
-        let window = Pattern::window(spread.probes() - 8, buddy);
+        let window = Pattern::window(spread.windows(), buddy);
         return vectors.set_inline(&mut table[line], choice)
             | vectors.set_pattern_inline(&mut table[line ^ 1], buddy, window);
     }

@@ -62,10 +62,20 @@ impl Spread {
         self == Self::PATTERNED
     }
 
+    /// The windows that keys have in the line that they belong to, or in its neighbour.
+    #[inline(always)]
+    pub(super) fn windows(self) -> &'static [Pattern; 8] {
+        Pattern::windows(if self.is_pair() { self.probes() - 8 } else { self.probes() })
+    }
+
     /// The bits of a key in the line that it belongs to.
     #[inline(always)]
     pub(super) fn pattern(self, key: KeyHash, choice: u64) -> &'static Pattern {
-        if self.patterned() { Pattern::of_nine(key) } else { Pattern::window(self.0.into(), choice) }
+        match self {
+            Self::PATTERNED => Pattern::of_nine(key),
+            _ if self.is_window() => Pattern::window(self.windows(), choice),
+            _ => &Pattern::LINE,
+        }
     }
 
     /// Whether all lanes of one line have a bit.

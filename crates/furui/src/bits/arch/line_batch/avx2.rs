@@ -4,8 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::{Line, Pattern, line_vectors};
-use super::{LineBatch, NINE};
+use super::super::{Line, line_vectors};
+use super::{BUDDY, LineBatch, NINE, PAIR, WINDOW};
 
 /// For each of four vectors, whether it is zero: 1 in its byte, else 0.
 #[inline]
@@ -37,8 +37,17 @@ pub(super) fn set<const PLACING: u8>(table: &mut [Line], batch: LineBatch<'_>) -
                 let halves =
                     batch.halves::<PLACING>(key).map(|at| unsafe { &mut *line_0.wrapping_byte_add(at).cast() });
                 let choice = batch.choice(key);
-                if PLACING == NINE {
-                    line_vectors::set_pattern_avx2(halves, choice, Pattern::of_nine(key))
+                if PLACING == NINE || PLACING == WINDOW {
+                    line_vectors::set_pattern_avx2(halves, choice, batch.pattern::<PLACING>(key, choice))
+                } else if PLACING == PAIR {
+                    let lacking = line_vectors::set_avx2(halves, choice);
+                    let choice = batch.buddy_choice(choice);
+                    let halves = batch
+                        .halves::<PLACING>(key)
+                        // SAFETY: likewise.
+                        .map(|at| unsafe { &mut *line_0.wrapping_byte_add(at ^ BUDDY).cast() });
+                    let pattern = batch.pattern::<PLACING>(key, choice);
+                    _mm256_or_si256(lacking, line_vectors::set_pattern_avx2(halves, choice, pattern))
                 } else {
                     line_vectors::set_avx2(halves, choice)
                 }
@@ -65,8 +74,17 @@ pub(super) fn test<const PLACING: u8>(table: &[Line], batch: LineBatch<'_>, answ
                 // SAFETY: the line, and the other of its pair if keys straddle, are in the table, as was asked above.
                 let halves = batch.halves::<PLACING>(key).map(|at| unsafe { &*line_0.wrapping_byte_add(at).cast() });
                 let choice = batch.choice(key);
-                if PLACING == NINE {
-                    line_vectors::test_pattern_avx2(halves, choice, Pattern::of_nine(key))
+                if PLACING == NINE || PLACING == WINDOW {
+                    line_vectors::test_pattern_avx2(halves, choice, batch.pattern::<PLACING>(key, choice))
+                } else if PLACING == PAIR {
+                    let lacking = line_vectors::test_avx2(halves, choice);
+                    let choice = batch.buddy_choice(choice);
+                    let halves = batch
+                        .halves::<PLACING>(key)
+                        // SAFETY: likewise.
+                        .map(|at| unsafe { &*line_0.wrapping_byte_add(at ^ BUDDY).cast() });
+                    let pattern = batch.pattern::<PLACING>(key, choice);
+                    _mm256_or_si256(lacking, line_vectors::test_pattern_avx2(halves, choice, pattern))
                 } else {
                     line_vectors::test_avx2(halves, choice)
                 }

@@ -4,8 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::super::{Line, Pattern, line_vectors};
-use super::{LineBatch, NINE, STRADDLING};
+use super::super::{Line, line_vectors};
+use super::{BUDDY, LineBatch, NINE, PAIR, STRADDLING, WINDOW};
 use crate::hash::KeyHash;
 
 /// How many groups of eight keys go through the loops together. With one, each waits for its products.
@@ -65,8 +65,19 @@ pub(super) fn set<const PLACING: u8>(table: &mut [Line], batch: LineBatch<'_>) -
                 } else {
                     // SAFETY: the line is in the table, as was asked above, and no other reference to one is held.
                     let line = unsafe { &mut *line_0.wrapping_byte_add(batch.offset(eight[i])) };
-                    if PLACING == NINE {
-                        line_vectors::set_pattern_avx512(line, choices[i], Pattern::of_nine(eight[i]))
+                    if PLACING == NINE || PLACING == WINDOW {
+                        line_vectors::set_pattern_avx512(
+                            line,
+                            choices[i],
+                            batch.pattern::<PLACING>(eight[i], choices[i]),
+                        )
+                    } else if PLACING == PAIR {
+                        let choice = batch.buddy_choice(choices[i]);
+                        let lacking = line_vectors::set_avx512(line, choices[i]);
+                        // SAFETY: likewise.
+                        let buddy = unsafe { &mut *line_0.wrapping_byte_add(batch.offset(eight[i]) ^ BUDDY) };
+                        let pattern = batch.pattern::<PLACING>(eight[i], choice);
+                        lacking | line_vectors::set_pattern_avx512(buddy, choice, pattern)
                     } else {
                         line_vectors::set_avx512(line, choices[i])
                     }
@@ -104,8 +115,19 @@ pub(super) fn test<const PLACING: u8>(table: &[Line], batch: LineBatch<'_>, answ
                 } else {
                     // SAFETY: the line is in the table, as was asked above.
                     let line = unsafe { &*line_0.wrapping_byte_add(batch.offset(eight[i])) };
-                    if PLACING == NINE {
-                        line_vectors::test_pattern_avx512(line, choices[i], Pattern::of_nine(eight[i]))
+                    if PLACING == NINE || PLACING == WINDOW {
+                        line_vectors::test_pattern_avx512(
+                            line,
+                            choices[i],
+                            batch.pattern::<PLACING>(eight[i], choices[i]),
+                        )
+                    } else if PLACING == PAIR {
+                        let choice = batch.buddy_choice(choices[i]);
+                        // SAFETY: likewise.
+                        let buddy = unsafe { &*line_0.wrapping_byte_add(batch.offset(eight[i]) ^ BUDDY) };
+                        let pattern = batch.pattern::<PLACING>(eight[i], choice);
+                        line_vectors::test_avx512(line, choices[i])
+                            | line_vectors::test_pattern_avx512(buddy, choice, pattern)
                     } else {
                         line_vectors::test_avx512(line, choices[i])
                     }

@@ -11,7 +11,13 @@ fn has_batches(way: Lines) -> bool {
 }
 
 fn batch(keys: KeyRange<'_>, lines: usize, first: usize, placing: Placing) -> LineBatch<'_> {
-    LineBatch { keys, lines, first, multiplier: MULTIPLIER, placing, ahead: 0 }
+    LineBatch { keys, lines, first, multiplier: MULTIPLIER, placing, windows: Pattern::windows(LANES), ahead: 0 }
+}
+
+const PLACINGS: [Placing; 5] = [Placing::Line, Placing::Window, Placing::Straddling, Placing::Nine, Placing::Pair];
+
+fn is_of_pairs(placing: Placing) -> bool {
+    matches!(placing, Placing::Straddling | Placing::Pair)
 }
 
 /// What batches do, word by word.
@@ -22,17 +28,32 @@ struct Plain {
 
 const MULTIPLIER: u64 = 0x5851_F42D_4C95_7F2D;
 
+/// How many lanes a window has.
+const LANES: u32 = 3;
+
 impl Plain {
     fn bits(&self, key: KeyHash) -> Vec<(usize, usize)> {
         let line = scale(key.get(), self.table.len());
         let straddles = self.placing == Placing::Straddling && key.get() / 64 % 4 == 3;
         let lower = if straddles { line ^ 1 } else { line };
         let choice = key.get().wrapping_mul(MULTIPLIER);
-        let pattern = if self.placing == Placing::Nine { Pattern::of_nine(key) } else { &Pattern::LINE };
-        let turned = pattern.turned(choice).into_iter().enumerate();
-        let bits =
-            turned.flat_map(|(lane, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| (lane, bit)));
-        bits.map(|(lane, bit)| (if lane < 4 { lower } else { line }, 64 * lane + bit)).collect()
+        let window = |choice| Pattern::window(Pattern::windows(LANES), choice);
+        let pattern = match self.placing {
+            Placing::Nine => Pattern::of_nine(key),
+            Placing::Window => window(choice),
+            Placing::Line | Placing::Straddling | Placing::Pair => &Pattern::LINE,
+        };
+        let bits = |pattern: &Pattern, choice, place: &dyn Fn(usize) -> usize| {
+            let turned = pattern.turned(choice);
+            let bits = (0..512).filter(|bit| turned[bit / 64] >> (bit % 64) & 1 == 1);
+            bits.map(|bit| (place(bit / 64), bit)).collect::<Vec<_>>()
+        };
+        let mut all = bits(pattern, choice, &|lane| if lane < 4 { lower } else { line });
+        if self.placing == Placing::Pair {
+            let choice = choice.wrapping_mul(MULTIPLIER);
+            all.extend(bits(window(choice), choice, &|_| line ^ 1));
+        }
+        all
     }
 
     fn test(&self, key: KeyHash) -> bool {
@@ -51,13 +72,11 @@ fn batches_equal_their_keys_one_by_one() {
     let random = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xD129_0DAC_6E5A_42B5);
     let keys: Vec<KeyHash> = [0, u64::MAX, 0].into_iter().chain((0..700).map(random)).map(KeyHash::new).collect();
     let lengths = (0..150).chain([keys.len()]);
-    let kinds: Vec<_> = Lines::each()
-        .flat_map(|way| [Placing::Line, Placing::Straddling, Placing::Nine].map(|placing| (way, placing)))
-        .collect();
+    let kinds: Vec<_> = Lines::each().flat_map(|way| PLACINGS.map(|placing| (way, placing))).collect();
     for (len, &(way, placing)) in lengths.flat_map(|len| kinds.iter().map(move |kind| (len, kind))) {
         // With few lines all bits are set, with many hardly any.
         for lines in [0, 1, 2, 3, 40, 400] {
-            let has_batches = has_batches(way) && lines > 0 && (placing != Placing::Straddling || lines % 2 == 0);
+            let has_batches = has_batches(way) && lines > 0 && (!is_of_pairs(placing) || lines % 2 == 0);
             let context = format!("{way:?}, {placing:?}, {lines}, {len}");
             let batch = |keys, ahead| LineBatch { ahead, ..batch(KeyRange::whole(keys), lines, 0, placing) };
             let mut plain = Plain { table: vec![[0; 64]; lines], placing };
@@ -72,12 +91,13 @@ fn batches_equal_their_keys_one_by_one() {
             let new = keys[..len / 8 * 8].iter().filter(|&&key| plain.set(key)).count();
             assert_eq!(new as u64, told, "{context}");
             assert!(plain.table == table, "{context}");
+            let eights = keys.len() / 8 * 8;
+            let asked = keys[..eights].iter().map(|&key| plain.test(key));
+            let expected: Vec<bool> = asked.chain(keys[eights..].iter().map(|_| false)).collect();
             for ahead in [0, 1, 12, 100] {
                 let mut answers = [false; 703];
                 assert!(way.test_batch(&table, batch(&keys, ahead), &mut answers), "{context}");
-                let (keys, rest) = keys.split_at(keys.len() / 8 * 8);
-                assert!(keys.iter().map(|&key| plain.test(key)).eq(answers[..keys.len()].iter().copied()), "{context}");
-                assert_eq!(answers[keys.len()..], vec![false; rest.len()], "{context}");
+                assert_eq!(answers[..], expected, "{context}");
             }
         }
     }
@@ -90,9 +110,8 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
     if !has_batches(way) {
         return;
     }
-    for (placing, step, firsts) in
-        [(Placing::Line, 1, [1, 25, 49]), (Placing::Nine, 1, [1, 25, 49]), (Placing::Straddling, 2, [2, 24, 48])]
-    {
+    for placing in PLACINGS {
+        let (step, firsts) = if is_of_pairs(placing) { (2, [2, 24, 48]) } else { (1, [1, 25, 49]) };
         for first in firsts {
             let mut parts = vec![[0; 64]; 50];
             let (left, right) = parts.split_at_mut(first);
@@ -119,9 +138,11 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
             assert!(parts == plain.table, "{first}");
         }
     }
-    // Half a pair is no table for keys that straddle.
+    // Half a pair is no table for keys with bits in two lines.
     let mut odd = vec![[0; 64]; 49];
-    for (first, key) in [(0, 0), (49, u64::MAX)] {
+    let halves = [(0, 0), (49, u64::MAX)];
+    for (placing, (first, key)) in [Placing::Straddling, Placing::Pair].into_iter().flat_map(|p| halves.map(|h| (p, h)))
+    {
         let keys = [KeyHash::new(key); 8];
         let mut rooms = [[MaybeUninit::uninit(); 8]; 2];
         let [low_room, high_room] = &mut rooms;
@@ -130,6 +151,6 @@ fn a_part_of_a_table_takes_the_keys_of_its_lines_and_no_others() {
         KeyRange::whole(&keys).split(way, &mut low, &mut high);
         let side = if first == 0 { low } else { high };
         assert_eq!(side.len(), 8);
-        assert_eq!(way.set_batch(&mut odd, batch(side.keys(), 98, first, Placing::Straddling)), None);
+        assert_eq!(way.set_batch(&mut odd, batch(side.keys(), 98, first, placing)), None);
     }
 }

@@ -15,7 +15,7 @@ fn every_way_to_set_and_test_equals_the_plain_words() {
             let pattern = &[
                 Pattern::LINE,
                 *Pattern::of_nine(KeyHash::new(choice)),
-                *Pattern::window(i as u32 % 9, choice),
+                *Pattern::window(Pattern::windows(i as u32 % 9), choice),
                 sparse,
             ][i % 4];
             let before = line;
