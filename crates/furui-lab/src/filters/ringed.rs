@@ -14,8 +14,12 @@ use crate::keys::mix;
 const PROBES: u32 = 7;
 const ROUNDS: usize = 9;
 
-/// Keys asked for in a round, at most.
+/// Lookups in a round.
 const ASKED: usize = 1_000_000;
+
+/// How many keys these are of: as many, which come from memory one after the other, or so few that they stay in a cache, as
+/// where the same keys are asked of many filters.
+const KEYS: [usize; 2] = [ASKED, 10_000];
 
 /// Short windows, and the paper's.
 const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
@@ -46,6 +50,26 @@ type Ask<'a> = Box<dyn Fn(&Questions) -> usize + 'a>;
 pub(super) fn run(n: usize) -> Result<()> {
     lookups(n)?;
     rates(n as u64)
+}
+
+/// What each row takes for a key, in nanoseconds, and to a Bloom filter asked likewise; medians.
+fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
+    let asked = questions.hashes.len();
+    let again = ASKED / asked;
+    let mut samples = vec![vec![]; rows.len()];
+    for _ in 0..ROUNDS {
+        for ((_, ask), samples) in rows.iter().zip(&mut samples) {
+            black_box(ask(questions));
+            samples.push(ns_each(asked * again, || (0..again).for_each(|_| _ = black_box(ask(questions)))));
+        }
+    }
+    let time = |((name, _), own): (&(String, Ask<'_>), &Vec<f64>)| {
+        // Of the same turn each: what the machine does besides changes from turn to turn.
+        let base = &samples[usize::from(name.contains("batch"))];
+        let mut ratios: Vec<f64> = own.iter().zip(base).map(|(own, base)| own / base).collect();
+        [median(&mut own.clone()), median(&mut ratios)]
+    };
+    rows.iter().zip(&samples).map(time).collect()
 }
 
 /// Times of lookups, one key at a time and in batches.
@@ -108,31 +132,15 @@ fn lookups(n: usize) -> Result<()> {
             }),
         ));
     }
-    println!("\n## Lookups, {n} keys, {:.1} KiB\n", ringed[0].bits() as f64 / 8192.0);
-    println!("| filter | hit ns | to Bloom | miss ns | to Bloom |\n|---|--:|--:|--:|--:|");
-    let is_batch = |name: &str| usize::from(name.contains("batch"));
-    let mut times = vec![[[0.0; 2]; 2]; rows.len()];
-    let sets = [set[..n.min(ASKED)].to_vec(), keys(1, n.min(ASKED))];
-    for (which, hashes) in sets.into_iter().enumerate() {
-        let questions = Questions::new(hashes, &params);
-        let asked = questions.hashes.len();
-        let again = ASKED / asked;
-        let mut samples = vec![vec![]; rows.len()];
-        for _ in 0..ROUNDS {
-            for ((_, ask), samples) in rows.iter().zip(&mut samples) {
-                black_box(ask(&questions));
-                samples.push(ns_each(asked * again, || (0..again).for_each(|_| _ = black_box(ask(&questions)))));
-            }
+    for asked in KEYS.map(|keys| keys.min(n)) {
+        let kib = ringed[0].bits() as f64 / 8192.0;
+        println!("\n## Lookups of {asked} keys, {n} in, {kib:.1} KiB\n");
+        println!("| filter | hit ns | to Bloom | miss ns | to Bloom |\n|---|--:|--:|--:|--:|");
+        let [hits, misses] =
+            [set[..asked].to_vec(), keys(1, asked)].map(|hashes| times(&rows, &Questions::new(hashes, &params)));
+        for (((name, _), [hit, hit_ratio]), [miss, miss_ratio]) in rows.iter().zip(hits).zip(misses) {
+            println!("| {name} | {hit:.2} | {hit_ratio:.2} | {miss:.2} | {miss_ratio:.2} |");
         }
-        for ((time, (name, _)), own) in times.iter_mut().zip(&rows).zip(&samples) {
-            // Of the same turn each: what the machine does besides changes from turn to turn.
-            let base = &samples[is_batch(name)];
-            let mut ratios: Vec<f64> = own.iter().zip(base).map(|(own, base)| own / base).collect();
-            time[which] = [median(&mut own.clone()), median(&mut ratios)];
-        }
-    }
-    for ((name, _), [[hit, hit_ratio], [miss, miss_ratio]]) in rows.iter().zip(&times) {
-        println!("| {name} | {hit:.2} | {hit_ratio:.2} | {miss:.2} | {miss_ratio:.2} |");
     }
     println!("\n| filter | insert ns, batch | to Bloom |\n|---|--:|--:|");
     for (name, time) in &inserts {
