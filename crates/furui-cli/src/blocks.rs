@@ -86,6 +86,9 @@ pub struct Blocks<'a> {
     large: bool,
     /// Of how many bytes lines are cut short.
     cut: Option<usize>,
+    /// What is told a file that cannot be opened, before the next one is read.
+    skip: Option<fn(&Error)>,
+    skipped: bool,
 }
 
 impl<'a> Blocks<'a> {
@@ -106,7 +109,19 @@ impl<'a> Blocks<'a> {
             input_lines: 0,
             large: false,
             cut: None,
+            skip: None,
+            skipped: false,
         }
+    }
+
+    /// Goes on with the next file where one cannot be opened, and tells `skip` why.
+    pub fn skipping(self, skip: fn(&Error)) -> Self {
+        Self { skip: Some(skip), ..self }
+    }
+
+    /// Whether there was such a file.
+    pub fn skipped(&self) -> bool {
+        self.skipped
     }
 
     /// Of lines with more than `most` bytes it keeps some more than that many, so that they can be told apart, and not
@@ -169,7 +184,14 @@ impl<'a> Blocks<'a> {
             if self.current.is_none() {
                 match self.files.next() {
                     Some(path) => {
-                        let input = Input::open(&path)?;
+                        let input = match (Input::open(&path), self.skip) {
+                            (Err(error), Some(skip)) => {
+                                skip(&error);
+                                self.skipped = true;
+                                continue;
+                            }
+                            (input, _) => input?,
+                        };
                         self.input.clone_from(&input.name);
                         self.input_lines = 0;
                         self.current = Some(input);

@@ -51,9 +51,14 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            // A standard error that takes nothing is no reason to say it any louder.
-            let _ = writeln!(std::io::stderr(), "furui: {error}");
+            complain(&error);
             ExitCode::from(ERROR)
         }
     }
+}
+
+/// Says what went wrong.
+fn complain(error: &furui::Error) {
+    // A standard error that takes nothing is no reason to say it any louder.
+    let _ = writeln!(std::io::stderr(), "furui: {error}");
 }

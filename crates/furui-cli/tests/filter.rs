@@ -66,6 +66,26 @@ fn every_kind_contains_its_lines_from_pipes_and_from_files_and_few_others() {
 }
 
 #[test]
+fn a_file_that_is_missing_keeps_no_other_from_being_tested() {
+    let dir = TempDir::new();
+    let filter = dir.join("filter");
+    build("bloom", &[], &filter, b"a\nb\n");
+    let (one, two, missing) = (dir.file("one", b"a\nx\n"), dir.file("two", b"y\nb\n"), dir.join("missing"));
+    let directory = dir.join(".");
+    let output = run(&["filter", "test", &filter, &one, &missing, &directory, &two], b"");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(2), &b"a\nb\n"[..]));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(told.lines().count(), 2, "{told}");
+    assert!(told.contains(&missing) && told.contains(&directory), "{told}");
+    // As with grep: whoever asks quietly wants to know whether there is a line, in any of them.
+    let quiet = |files: &[&str]| run(&[&["filter", "test", "-q", &filter], files].concat(), b"").status.code();
+    assert_eq!(quiet(&[&missing, &one]), Some(0));
+    assert_eq!(quiet(&[&missing]), Some(2));
+    let counted = run(&["filter", "test", "--count", &filter, &missing, &one, &two], b"");
+    assert_eq!((counted.status.code(), counted.stdout.as_slice()), (Some(2), &b"2\n"[..]));
+}
+
+#[test]
 fn test_answers_as_grep_does() {
     let dir = TempDir::new();
     let filter = dir.join("f");

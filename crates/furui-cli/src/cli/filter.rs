@@ -100,7 +100,7 @@ pub struct RemoveOptions {
 
 /// Print the lines that may be in a filter
 ///
-/// Exit code 0 if any line is printed, 1 if none, 2 after an error.
+/// Exit code 0 if any line is printed, 1 if none, 2 after an error. A file that cannot be opened is named, and the others are read.
 #[derive(Args)]
 pub struct TestOptions {
     /// The filter

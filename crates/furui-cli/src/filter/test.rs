@@ -8,6 +8,7 @@ use furui::filter::Filter;
 use super::file::open;
 use crate::blocks::Blocks;
 use crate::cli::TestOptions;
+use crate::complain;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::output::{Output, Sink, print};
@@ -15,13 +16,16 @@ use crate::output::{Output, Sink, print};
 /// grep's exit code for "no line".
 const NONE: u8 = 1;
 
+/// grep's exit code where a file could not be read, whatever was found in the others.
+const SKIPPED: u8 = 2;
+
 /// Runs the command.
 pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
     let filter = open(&options.filter)?;
     let keys = Keys::new(filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;
-    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt);
+    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt).skipping(complain);
     let (mut hashes, mut answers) = (Vec::new(), Vec::new());
     let mut found: u64 = 0;
     while let Some(mut block) = blocks.next()? {
@@ -38,5 +42,10 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
     if options.count {
         print(format!("{found}\n").as_bytes())?;
     }
-    Ok(if found > 0 { ExitCode::SUCCESS } else { ExitCode::from(NONE) })
+    Ok(match found {
+        1.. if options.quiet => ExitCode::SUCCESS,
+        _ if blocks.skipped() => ExitCode::from(SKIPPED),
+        0 => ExitCode::from(NONE),
+        _ => ExitCode::SUCCESS,
+    })
 }
