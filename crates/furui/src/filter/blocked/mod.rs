@@ -53,10 +53,10 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// once.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; so does a miss, but with more than 8 probes it seldom
-/// comes to the neighbour. Eight lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines of many keys are
-/// waited for at once: a key takes three quarters of the time that it takes alone in a cache, or nearly all of it, and a quarter
-/// in main memory. A pattern, which is loaded too, takes a tenth more than a bit in each lane. Of two lines the second costs as
-/// much as the first in a cache, and in main memory it comes along with the first on some machines.
+/// comes to the neighbour if it is asked alone. Eight lanes of AVX-512, or four of AVX2, twice, do the rest. In batches the lines
+/// of many keys are waited for at once: a key takes three quarters of the time that it takes alone in a cache, or nearly all of
+/// it, and a quarter to a half in main memory. A pattern, which is loaded too, takes a tenth more than a bit in each lane. Of two
+/// lines the second costs as much as the first in a cache, and in main memory it comes along with the first on some machines.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, one bit in each
 /// lane, and patterns from a table. **Differs** in the second line, where there a filter with more probes puts them in the same

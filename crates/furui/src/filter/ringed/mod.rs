@@ -49,10 +49,10 @@ use ring::Ring;
 /// batches take from a third (misses) to a half (hits) less time than a Bloom filter's, with precomputed keys; one of 1000
 /// groups has 20 lines, more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the
 /// paper's. Key by key hits take no more than a Bloom filter's, and misses a fifth to a half more, the longer the window.
-/// Where a processor gathers words, so that all bits are tested at once, some thousand precomputed keys take as long as in a
-/// Bloom filter. A million come from farther than a filter in a cache, and take three quarters more: lookups from their hashes
-/// alone take a third more. Where n is below δ, every probe takes a remainder: 1.6 times the time of
-/// a straight window. So take 1000, or at k = 7 also 100, where time counts more than 7 % of the rate. What a window
+/// Where a processor gathers words, so that all bits are tested at once, ten thousand precomputed keys, asked again and again,
+/// take as long as in a Bloom filter, or a tenth more. A million come from farther than a filter in a cache, and take a fifth to
+/// three quarters more, as soon as these come; lookups from their hashes alone take a third more. Where n is below δ, every
+/// probe takes a remainder: 1.6 times the time of a straight window. So take 1000, or at k = 7 also 100, where time counts more than 7 % of the rate. What a window
 /// costs grows with k: by the formula 100 groups cost 14 % at k = 10 and 76 % at k = 20, 1000 groups 1.4 %, 6 % and, at
 /// k = 30, 15 %; [`with_rate`](Self::with_rate) makes up for it with more bits.
 ///
