@@ -6,9 +6,9 @@ use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
 
 impl Shape {
-    /// See [`Lines::ahead_of_lookups`].
-    fn ahead_of_lookups(self, vectors: Lines) -> usize {
-        vectors.ahead_of_lookups(self.lines, self.placing())
+    /// See [`Lines::ahead`].
+    fn ahead(self, vectors: Lines) -> usize {
+        vectors.ahead(self.lines, self.placing())
     }
 
     /// What a batch is to know of the spread.
@@ -45,7 +45,7 @@ pub(super) fn contains_all(
     mut keys: &[KeyHash],
     mut answers: &mut [bool],
 ) {
-    if vectors.test_batch(table, shape.batch(KeyRange::whole(keys), shape.ahead_of_lookups(vectors)), answers) {
+    if vectors.test_batch(table, shape.batch(KeyRange::whole(keys), shape.ahead(vectors)), answers) {
         (keys, answers) = (keys.as_chunks::<8>().1, answers.as_chunks_mut::<8>().1);
     }
     test_all(vectors, table, shape, keys, answers);
@@ -56,7 +56,7 @@ pub(super) fn insert_all(vectors: Lines, table: &mut [Line], shape: Shape, range
     let mut keys = range.keys();
     let mut new = 0;
     if keys.len() >= 8
-        && let Some(new_of_eights) = vectors.set_batch(table, shape.batch(range, vectors.ahead(shape.lines)))
+        && let Some(new_of_eights) = vectors.set_batch(table, shape.batch(range, shape.ahead(vectors)))
     {
         (keys, new) = (keys.as_chunks::<8>().1, new_of_eights);
     }
@@ -87,7 +87,7 @@ fn test_all(vectors: Lines, table: &[Line], shape: Shape, keys: &[KeyHash], answ
         |vectors, (table, shape), keys, answers| {
             let (eights, rest) = keys.as_chunks::<8>();
             let (eight_answers, rest_answers) = answers.as_chunks_mut::<8>();
-            let ahead = shape.ahead_of_lookups(vectors);
+            let ahead = shape.ahead(vectors);
             eights.iter().take(ahead).for_each(|eight| fetch(table, shape, eight));
             for (index, (eight, answers)) in eights.iter().zip(eight_answers).enumerate() {
                 if ahead > 0
@@ -114,11 +114,13 @@ fn set_all(vectors: Lines, table: &mut [Line], shape: Shape, keys: &[KeyHash]) -
         #[inline(always)]
         |vectors, table, shape, keys| {
             let (eights, rest) = keys.as_chunks::<8>();
-            let ahead = vectors.ahead(shape.lines);
+            let ahead = shape.ahead(vectors);
             eights.iter().take(ahead).for_each(|eight| fetch(table, shape, eight));
             let mut new = 0;
             for (index, eight) in eights.iter().enumerate() {
-                if let Some(soon) = eights.get(index + ahead) {
+                if ahead > 0
+                    && let Some(soon) = eights.get(index + ahead)
+                {
                     fetch(table, shape, soon);
                 }
                 for &key in eight {

@@ -27,7 +27,7 @@ const CACHED: usize = (4 << 20) / size_of::<Line>();
 
 /// How many groups of eight keys ahead lines are asked for that are in a cache: they come soon, and are not to drive each other
 /// out of the nearest one.
-const FEW: usize = 3;
+const FEW: usize = 6;
 
 /// The same where they come from main memory.
 const MANY: usize = 12;
@@ -38,7 +38,6 @@ const MANY: usize = 12;
 const KEYS_AHEAD: usize = 16;
 
 /// Tables of up to so many are in a near one.
-#[cfg(target_arch = "x86_64")]
 const NEAR: usize = (256 << 10) / size_of::<Line>();
 
 /// Which bits of its line a key has in a batch.
@@ -87,28 +86,26 @@ pub(crate) struct LineBatch<'a> {
 }
 
 impl Lines {
-    /// How many groups of eight keys ahead a batch of insertions into so many lines asks for those of a group.
-    pub(crate) fn ahead(self, lines: usize) -> usize {
-        if lines > CACHED { MANY } else { FEW }
-    }
-
-    /// The same for lookups, or 0 where a processor that sees many keys at once overlaps the loads by itself. The more
-    /// instructions a key takes, the fewer it sees; with those of two lines to ask for, it takes the more.
+    /// How many groups of eight keys ahead a batch of keys in so many lines asks for those of a group, or 0 where a processor
+    /// that sees many keys at once overlaps the loads by itself. The more instructions a key takes, the fewer it sees; with
+    /// those of two lines to ask for, it takes the more.
     #[cfg_attr(
         not(target_arch = "x86_64"),
         expect(unused_variables, reason = "portable code has no batch of such keys")
     )]
-    pub(crate) fn ahead_of_lookups(self, lines: usize, placing: Placing) -> usize {
+    pub(crate) fn ahead(self, lines: usize, placing: Placing) -> usize {
         let itself = match self.0 {
-            Level::Portable => CACHED,
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => NEAR,
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 if placing == Placing::Straddling => CACHED,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => 4 * NEAR,
+            _ => 4 * NEAR,
         };
-        if lines <= itself { 0 } else { self.ahead(lines) }
+        match lines {
+            _ if lines <= itself => 0,
+            ..=CACHED => FEW,
+            _ => MANY,
+        }
     }
 
     /// Sets for each key of the batch its bits, and says for how many keys one of them was not set. Takes whole groups of
