@@ -5,7 +5,7 @@ use super::counters::Counters;
 use super::file::{META, Source, Stored, Writer};
 use super::likeness::{Estimate, Marking};
 use super::probes::own_rate;
-use super::sizing::least;
+use super::sizing::few_probes;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::format::{Kind, ReadError};
@@ -63,7 +63,7 @@ impl CountingBloom {
     /// If `rate` is not between 0 and 1, finer than 64-bit hashes of that many keys can be told apart, or if the
     /// filter would be too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
-        let (counters, probes) = least(own_rate(rate, keys)?, keys);
+        let (counters, probes) = few_probes(own_rate(rate, keys)?, keys);
         let counters = usize::try_from(counters).unwrap_or(usize::MAX);
         Ok(Self { capacity: keys, ..Self::from_parts(counters, probes, 4)? })
     }

@@ -100,7 +100,9 @@ impl Bloom {
         Ok(Self { words, bits, probes, at_once, capacity: 0, hash: HashSpec::default() })
     }
 
-    /// The smallest filter that has the false-positive rate `rate` when it holds `keys` keys; see [`sizing::least`]. With k
+    /// A filter that has the false-positive rate `rate` when it holds `keys` keys, of the fewest probes with which it is at most
+    /// .5 % larger than the smallest; see [`sizing::few_probes`]. (The smallest is
+    /// [`from_parts`](Self::from_parts) of [`sizing::least`].) With k
     /// probes and n keys the rate is exceeded by about the part k / (10 n) (see [`sizing::rate`]): with 100 keys by less than
     /// 1 % at 1 %, by 3 % at 10⁻⁹; with a single key it is met at 1 %, and 3 times as high at 10⁻⁶, 7 times at 10⁻⁹.
     ///
@@ -108,7 +110,7 @@ impl Bloom {
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
     /// filter would be too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
-        let (bits, probes) = sizing::least(own_rate(rate, keys)?, keys);
+        let (bits, probes) = sizing::few_probes(own_rate(rate, keys)?, keys);
         Ok(Self { capacity: keys, ..Self::from_parts(bits, probes)? })
     }
 

@@ -95,8 +95,8 @@ pub struct RingedBloom<M = Buffer> {
 }
 
 impl RingedBloom {
-    /// The smallest filter that is to be expected to have the false-positive `rate` when it holds `keys` keys, with windows
-    /// of `delta` groups: for one filter by itself. Filters of many sizes that are asked for the same [`RingedKeys`] have
+    /// A filter that is to be expected to have the false-positive `rate` when it holds `keys` keys, with windows of `delta` groups
+    /// and as many probes as [`sizing::few_probes`](super::sizing::few_probes) has: for one filter by itself. Filters of many sizes that are asked for the same [`RingedKeys`] have
     /// parameters in common ([`with_size`](Self::with_size)).
     ///
     /// Cost: about ten times that of [`RingedParams::expected_rate`].

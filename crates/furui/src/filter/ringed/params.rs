@@ -67,11 +67,11 @@ impl RingedParams {
         Self::new(sizing::probes(rate), gamma, delta)
     }
 
-    /// The parameters of the smallest γ with which a filter of `keys` keys is expected to have the `rate`, with the probes
-    /// that are best for a Bloom filter.
+    /// The parameters of the smallest γ with which a filter of `keys` keys is expected to have the `rate`, with as many
+    /// probes as a Bloom filter [of few](sizing::few_probes).
     pub(super) fn least(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
         let own = own_rate(rate, keys)?;
-        let (bits, probes) = sizing::least(own, keys);
+        let (bits, probes) = sizing::few_probes(own, keys);
         // What could never be is refused before a rate is computed: a window too long, keys too many.
         Self::new(probes, Gamma::Exact, delta)?.bits(keys)?;
         let keys = keys.max(1);
