@@ -7,6 +7,9 @@ use crate::hash::KeyHash;
 /// Tables of so many words are in a cache near enough for the processor to overlap lookups by itself.
 pub(super) const NEAR: usize = (4 << 20) / 8;
 
+/// Fewer keys than these are looked up one by one: a batch takes as long to begin as thirty of them.
+const FEW: usize = 64;
+
 /// How many bits of a key are tested first in a table that is far: nearly all keys that are not in lack one of them, and the
 /// lines of the others need not come.
 const FIRST_IF_FAR: u32 = 4;
@@ -46,6 +49,15 @@ impl AtOnce {
     pub(super) fn contains(self, words: &[[u8; 8]], bits: u32, key: KeyHash) -> bool {
         let gather = self.gather;
         self.all_set(key, move |state, lanes| gather.scaled(words, bits, state, factors(), lanes))
+    }
+
+    /// The same of each key, in as many `answers`.
+    pub(super) fn contains_all(self, words: &[[u8; 8]], bits: u32, keys: &[KeyHash], answers: &mut [bool]) {
+        if keys.len() < FEW {
+            answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = self.contains(words, bits, key));
+            return;
+        }
+        self.gather.scaled_batch(words, bits, (self.probes, MULTIPLIER), keys, answers);
     }
 
     /// The same where they are in a window of a ring: of this kind, and from this bit on.

@@ -37,7 +37,7 @@ static ONE: u32 = 1;
 /// Whoever has one asks of each key all bits at once, without a branch that a processor could foresee wrongly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gather {
-    /// Only if AVX-512 with F, VL and DQ was found: the proof that `unsafe` below relies on.
+    /// Only if AVX-512 with F, VL and DQ, BMI1, BMI2 and POPCNT were found: the proof that `unsafe` below relies on.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
@@ -72,6 +72,9 @@ impl Gather {
         if is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
         {
             return Some(Self::Avx512);
         }

@@ -6,6 +6,7 @@
 #[cfg(target_has_atomic = "64")]
 pub(crate) mod atomic;
 mod gather;
+mod gather_batch;
 mod generic;
 mod key_range;
 mod line_batch;

@@ -7,7 +7,10 @@ use crate::bits::arch::{Gather, Words, prefetch_for_write};
 use crate::bits::bit;
 use crate::hash::KeyHash;
 
-/// Tables of so many words are in one near enough for insertions too.
+/// Tables of so many words are near enough for bits of many keys to be loaded by one instruction, without being asked for ahead.
+const NEAR_TO_GATHER: usize = (12 << 20) / 8;
+
+/// Tables of so many words are in a cache near enough for insertions too.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time: their lines must stay in the nearest cache until they are changed.
@@ -72,17 +75,17 @@ fn by_loads(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
 
 /// [`contains`] for every key, in as many `answers`.
 pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
-    if words.len() > NEAR {
-        let keys = keys.iter().map(|&key| Probes::of(key));
-        return far::contains_all(words, shape.probes, keys, |probes| probes.next(shape.bits), answers);
-    }
-    let answers = answers.iter_mut().zip(keys);
-    // Two loops: which of them is found out once.
     match shape.at_once {
-        Some(at_once) => {
-            answers.for_each(|(answer, &key)| *answer = at_once.contains(words, shape.bits as u32, key));
+        Some(at_once) if words.len() <= NEAR_TO_GATHER => {
+            at_once.contains_all(words, shape.bits as u32, keys, answers);
         }
-        None => answers.for_each(|(answer, &key)| *answer = by_loads(words, shape, key)),
+        None if words.len() <= NEAR => {
+            answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = by_loads(words, shape, key));
+        }
+        _ => {
+            let keys = keys.iter().map(|&key| Probes::of(key));
+            far::contains_all(words, shape.probes, keys, |probes| probes.next(shape.bits), answers);
+        }
     }
 }
 
