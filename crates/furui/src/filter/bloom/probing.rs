@@ -10,8 +10,8 @@ use crate::hash::KeyHash;
 /// Tables of so many words are near enough for bits of many keys to be loaded by one instruction, without being asked for ahead.
 const NEAR_TO_GATHER: usize = (12 << 20) / 8;
 
-/// Tables of so many words are in a cache near enough for insertions too.
-const NEAR_TO_INSERT: usize = (2 << 20) / 8;
+/// Tables of so many words are in a cache near enough for the processor to overlap insertions by itself.
+const NEAR_TO_INSERT: usize = (12 << 20) / 8;
 
 /// How many keys are inserted at a time: their lines must stay in the nearest cache until they are changed.
 const INSERT_BATCH: usize = 16;
