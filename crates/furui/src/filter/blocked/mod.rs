@@ -48,7 +48,7 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///
 /// **Rate.** [`expected_rate`](Self::expected_rate) is exact: bits lie closer in a line than in a whole filter, and some
 /// lines get more keys than others. That costs 5 % of space against a [`Bloom`](super::Bloom) filter at 1 %
-/// (10.10 bits a key for 9.59) and 8 % at 0.1 %, with patterns (15.49 for 14.38; 15.73 with a bit in each lane; nine bits that
+/// (10.10 bits a key for 9.62) and 8 % at 0.1 %, with patterns (15.49 for 14.42; 15.73 with a bit in each lane; nine bits that
 /// are any of the line's would need 15.48). Finer rates have more probes, in two lines: two lines seldom have too many keys at
 /// once.
 ///
