@@ -101,10 +101,10 @@ impl Bloom {
     }
 
     /// A filter that has the false-positive rate `rate` when it holds `keys` keys, of the fewest probes with which it is at most
-    /// .5 % larger than the smallest; see [`sizing::few_probes`]. (The smallest is
-    /// [`from_parts`](Self::from_parts) of [`sizing::least`].) With k
-    /// probes and n keys the rate is exceeded by about the part k / (10 n) (see [`sizing::rate`]): with 100 keys by less than
-    /// 1 % at 1 %, by 3 % at 10⁻⁹; with a single key it is met at 1 %, and 3 times as high at 10⁻⁶, 7 times at 10⁻⁹.
+    /// .5 % larger than the smallest; see [`sizing::few_probes`]. (The smallest is [`from_parts`](Self::from_parts) of
+    /// [`sizing::least`].) With k probes and n keys the rate is exceeded by about the part k / (10 n) (see [`sizing::rate`]): with
+    /// 100 keys by less than 1 % at 1 %, by 3 % at 10⁻⁹; with a single key it is met at 1 %, and 3 times as high at 10⁻⁶, 7 times
+    /// at 10⁻⁹.
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
