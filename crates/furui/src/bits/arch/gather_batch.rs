@@ -116,7 +116,7 @@ unsafe fn test(words: *const [u8; 8], bits: __m512i, state: __m512i, lanes: u32)
 
 #[cfg(target_arch = "x86_64")]
 impl Left {
-    /// All of these.
+    /// Begins with all of these.
     fn begin(&mut self, keys: &[KeyHash]) {
         self.states.iter_mut().zip(keys).for_each(|(state, key)| *state = key.get());
         (0..).zip(&mut self.indexes).for_each(|(i, index)| *index = i);
@@ -138,14 +138,14 @@ impl Left {
     fn keep(&mut self, set: &[u32; TOGETHER / LANES], factor: __m512i) {
         let mut kept = 0;
         for (eight, &set) in (0..self.count).step_by(LANES).zip(set) {
-            let next = _mm512_maskz_compress_epi64(set as u8, _mm512_mullo_epi64(self.state(eight), factor));
-            let index = &self.indexes[eight..eight + LANES];
-            let (states, indexes) = (&mut self.states[kept..kept + LANES], index.as_ptr());
+            let state = _mm512_maskz_compress_epi64(set as u8, _mm512_mullo_epi64(self.state(eight), factor));
+            let (from, to) = (eight..eight + LANES, kept..kept + LANES);
             // SAFETY: as many words as a vector has are read and written, for which no alignment is needed.
             unsafe {
-                let index = _mm256_maskz_compress_epi32(set as u8, _mm256_loadu_si256(indexes.cast()));
-                _mm512_storeu_si512(states.as_mut_ptr().cast(), next);
-                _mm256_storeu_si256(self.indexes[kept..kept + LANES].as_mut_ptr().cast(), index);
+                let index = _mm256_loadu_si256(self.indexes[from].as_ptr().cast());
+                let index = _mm256_maskz_compress_epi32(set as u8, index);
+                _mm512_storeu_si512(self.states[to.clone()].as_mut_ptr().cast(), state);
+                _mm256_storeu_si256(self.indexes[to].as_mut_ptr().cast(), index);
             }
             kept += set.count_ones() as usize;
         }
