@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Run};
@@ -39,6 +40,7 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
         match envelope.kind() {
             Kind::Run => Run::open(file, envelope.name(), envelope.hash())?.verify()?,
             Kind::Manifest => drop(Manifest::decode(&file, envelope.name())?),
+            Kind::FilteredTrie => FilteredTrie::verify_file(path)?,
             kind if kind.is_filter() => drop(AnyFilter::open(path)?),
             _ => envelope.verify(&file)?,
         }

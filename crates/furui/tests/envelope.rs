@@ -118,7 +118,9 @@ fn every_truncation_and_every_appendix_is_an_error_on_opening() {
     }
     for appendix in [&b"\0"[..], b"\n", &[0; 64], &good] {
         let longer = [&good, appendix].concat();
-        Envelope::open(longer.as_slice(), "sample").expect_err("bytes behind the end");
+        let error = format_error(Envelope::open(longer.as_slice(), "sample").expect_err("bytes behind the end"));
+        // Of two files in one, the second has an end of its own, which does not fit the first one's place.
+        assert!(appendix == good || error.problem == Problem::Appended { bytes: appendix.len() as u64 }, "{error}");
     }
 }
 

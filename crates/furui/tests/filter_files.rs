@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, FilterRef, Gamma, QuotientFilter, RingedBloom,
-    RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterMut, FilterRef, Gamma, GrowingBloom,
+    QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
@@ -126,8 +126,8 @@ fn a_filter_that_was_written_and_read_goes_on_as_one_that_was_not() {
     for (i, mut stayed) in filled().into_iter().enumerate() {
         let path = dir.join(format!("{i}.filter"));
         std::fs::write(&path, written(&stayed)).unwrap();
-        for mut read in [AnyFilter::open(&path).unwrap(), AnyFilter::open_trusted(&path).unwrap()] {
-            let mut stayed = stayed.clone();
+        {
+            let (mut read, mut stayed) = (AnyFilter::open(&path).unwrap(), stayed.clone());
             for key in hashes(1).skip(2500).take(1200) {
                 assert_eq!(read.insert(key), stayed.insert(key));
             }
@@ -146,6 +146,60 @@ fn a_filter_that_was_written_and_read_goes_on_as_one_that_was_not() {
         stayed.insert_all(&keys[2900..3100]).unwrap();
     }
     std::fs::remove_dir_all(dir).unwrap();
+}
+
+/// A filter that is checked as it is read: of a damaged file each answer is right or an error that names the file, and from
+/// the first error on there are only errors.
+#[test]
+fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
+    let dir = tempdir("checked-filters");
+    let path = dir.join("it.filter");
+    let keys: Vec<KeyHash> = hashes(1).take(6000).collect();
+    let kinds = filled().into_iter().chain(filled_others());
+    for filter in kinds {
+        let file = written(&filter);
+        std::fs::write(&path, &file).unwrap();
+        let checked = CheckedFilter::open(&path).unwrap();
+        assert_eq!((checked.kind(), checked.hash_spec()), (filter.kind(), filter.hash_spec()));
+        let right: Vec<bool> = keys.iter().map(|&key| filter.contains(key)).collect();
+        assert!(keys.iter().zip(&right).all(|(&key, &right)| checked.contains(key).unwrap() == right));
+        let mut all = vec![];
+        CheckedFilter::open(&path).unwrap().contains_all(&keys, &mut all).unwrap();
+        assert!(all == right && written(checked.whole().unwrap()) == file);
+        for at in (0..file.len()).step_by(file.len() / 40) {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0x10;
+            std::fs::write(&path, &damaged).unwrap();
+            let Ok(checked) = CheckedFilter::open(&path) else { continue };
+            let mut failed = false;
+            for (&key, &right) in keys.iter().zip(&right) {
+                match checked.contains(key) {
+                    Ok(found) => assert!(found == right && !failed, "{:?} at {at}", filter.kind()),
+                    Err(error) => failed = error.to_string().contains("it.filter"),
+                }
+            }
+            // What no key is read for is found when all is asked for, but for padding at the end of the file.
+            assert!(checked.whole().is_err() || at >= file.len() - 400 && written(checked.whole().unwrap()) == file);
+        }
+    }
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+/// The kinds that [`filled`] leaves out, large enough for several regions.
+fn filled_others() -> Vec<AnyFilter> {
+    let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000).unwrap();
+    let mut filters = vec![
+        AnyFilter::Blocked(BlockedBloom::with_rate(30_000, 0.01).unwrap()),
+        AnyFilter::Blocked(BlockedBloom::with_rate(30_000, 1e-5).unwrap()),
+        AnyFilter::Ringed(RingedBloom::with_size(params, 30_000).unwrap()),
+        AnyFilter::SplitBlock(SplitBlockBloom::with_rate(30_000, 0.01).unwrap()),
+        AnyFilter::Growing(GrowingBloom::with_rate(0.01).unwrap()),
+        AnyFilter::Bloom(Bloom::with_rate(9000, 0.001).unwrap()),
+    ];
+    for filter in &mut filters {
+        filter.insert_all(&hashes(1).take(3000).collect::<Vec<_>>()).unwrap();
+    }
+    filters
 }
 
 fn tempdir(name: &str) -> PathBuf {

@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "test helpers")]
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io::Write;
 
-use furui::KeyHash;
+use furui::{HashSpec, KeyHash};
 use furui::dict::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError};
 use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::hash::Rolling;
 use proptest::prelude::*;
 
@@ -165,18 +167,27 @@ fn too_many_tries_are_refused() {
 fn damaged_tries_are_errors_or_some_trie() {
     let whole = build(&paths(0, 400));
     let other = build(&paths(300, 500));
-    let mut file = bytes(&whole);
-    for at in (0..file.len()).step_by(11) {
-        file[at] ^= 0x5A;
-        if let Ok(damaged) = Trie::from_bytes(&file, "memory") {
-            let other = bytes(&other);
-            let other = Trie::from_bytes(&other, "memory").unwrap();
-            for forget in [false, true] {
-                if let Ok(merged) = Trie::merge(&[&damaged, &other], 0, forget, drop) {
-                    merged.iter().count();
-                }
+    let envelope = Envelope::open(bytes(&whole).as_slice(), "whole").unwrap();
+    let section = |tag| envelope.read_section(bytes(&whole).as_slice(), Tag::new(tag), 1 << 24).unwrap();
+    let (meta, mut body) = (section(*b"META"), section(*b"TRIE"));
+    let other = bytes(&other);
+    let other = Trie::from_bytes(&other, "memory").unwrap();
+    for at in (0..body.len()).step_by(11) {
+        body[at] ^= 0x5A;
+        // Its checksums fit: an enemy's file, or one that a furui with an error wrote.
+        let mut file = vec![];
+        let mut writer = EnvelopeWriter::new(&mut file, Kind::Trie, HashSpec::default()).unwrap();
+        for (tag, bytes) in [(*b"META", &meta), (*b"TRIE", &body)] {
+            writer.section(Tag::new(tag), Align::Line).unwrap();
+            writer.write_all(bytes).unwrap();
+        }
+        writer.finish().unwrap();
+        let damaged = Trie::from_bytes(&file, "memory").unwrap();
+        for forget in [false, true] {
+            if let Ok(merged) = Trie::merge(&[&damaged, &other], 0, forget, drop) {
+                merged.iter().count();
             }
         }
-        file[at] ^= 0x5A;
+        body[at] ^= 0x5A;
     }
 }

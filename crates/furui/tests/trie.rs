@@ -186,41 +186,48 @@ fn damaged_bytes_give_wrong_answers_or_errors_but_no_panic() {
         random = random.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
         ((u128::from(random) * n as u128) >> 64) as usize
     };
-    // The envelope's own bytes are its own tests' matter: they have checksums that are read on opening.
-    let body = 4096..file.len() - 128;
+    let (meta, body) = sections(&file);
     for round in 0..300 {
-        let mut damaged = file.clone();
+        let mut damaged = body.clone();
         for _ in 0..1 + next(40) {
-            let at = body.start + next(if round % 2 == 0 { body.len() } else { 2000 });
+            let at = next(if round % 2 == 0 { body.len() } else { 2000 });
             damaged[at] = [0, 0xFF, next(256) as u8, damaged[at] ^ (1 << next(8))][next(4)];
         }
-        ask(&Trie::from_bytes(&damaged, "damaged").unwrap(), &keys);
+        ask(&Trie::from_bytes(&sealed(&meta, &damaged), "damaged").unwrap(), &keys);
     }
-    let mut zero = file.clone();
-    zero[body.clone()].fill(0);
-    ask(&Trie::from_bytes(&zero, "zero").unwrap(), &keys);
-    zero[body].fill(0xFF);
-    ask(&Trie::from_bytes(&zero, "ones").unwrap(), &keys);
+    for byte in [0, 0xFF] {
+        ask(&Trie::from_bytes(&sealed(&meta, &vec![byte; body.len()]), "one byte only").unwrap(), &keys);
+    }
+}
+
+/// The two sections of a trie's file.
+fn sections(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let envelope = Envelope::open(file, "trie").unwrap();
+    let section = |tag| envelope.read_section(file, Tag::new(tag), 1 << 24).unwrap();
+    (section(*b"META"), section(*b"TRIE"))
+}
+
+/// A trie's file of these sections, with checksums that fit.
+fn sealed(meta: &[u8], body: &[u8]) -> Vec<u8> {
+    let mut file = vec![];
+    let mut writer = EnvelopeWriter::new(&mut file, Kind::Trie, HashSpec::default()).unwrap();
+    for (tag, align, bytes) in [(*b"META", Align::Line, meta), (*b"TRIE", Align::Page, body)] {
+        writer.section(Tag::new(tag), align).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap();
+    file
 }
 
 #[test]
 fn any_numbers_in_meta_are_an_error_or_a_trie_that_works() {
     let file = file_of(&build(&paths(700)));
-    let envelope = Envelope::open(file.as_slice(), "trie").unwrap();
-    let meta = envelope.read_section(file.as_slice(), Tag::new(*b"META"), 128).unwrap();
-    let body = &file[envelope.sections()[1].offset as usize..][..envelope.sections()[1].length as usize];
+    let (meta, body) = sections(&file);
     for at in 0..meta.len() {
         for byte in [0, 1, 0x7F, 0xFF, meta[at] ^ 1, meta[at].wrapping_add(1)] {
             let mut meta = meta.clone();
             meta[at] = byte;
-            let mut file = vec![];
-            let mut writer = EnvelopeWriter::new(&mut file, Kind::Trie, HashSpec::default()).unwrap();
-            writer.section(Tag::new(*b"META"), Align::Line).unwrap();
-            writer.write_all(&meta).unwrap();
-            writer.section(Tag::new(*b"TRIE"), Align::Page).unwrap();
-            writer.write_all(body).unwrap();
-            writer.finish().unwrap();
-            if let Ok(trie) = Trie::from_bytes(&file, "meta") {
+            if let Ok(trie) = Trie::from_bytes(&sealed(&meta, &body), "meta") {
                 ask(&trie, &[b"", b"a", b"somewhere/else"]);
             }
         }
@@ -228,22 +235,14 @@ fn any_numbers_in_meta_are_an_error_or_a_trie_that_works() {
 }
 
 #[test]
-fn a_file_is_opened_and_verified_and_damage_is_found() {
-    let path = std::env::temp_dir().join(format!("furui-trie-{}", std::process::id()));
-    let model = paths(2000);
-    let mut file = file_of(&build(&model));
-    std::fs::write(&path, &file).unwrap();
-    let trie = Trie::open(&path).unwrap();
-    assert_eq!(trie.iter().count(), model.len());
-    Trie::verify(&path).unwrap();
-    let middle = file.len() / 2;
-    file[middle] ^= 1;
-    std::fs::write(&path, &file).unwrap();
-    assert!(Trie::verify(&path).unwrap_err().to_string().contains("checksum"));
-    file.truncate(middle);
-    std::fs::write(&path, &file).unwrap();
-    assert!(Trie::open(&path).is_err());
-    std::fs::remove_file(&path).unwrap();
+fn damage_anywhere_in_a_file_is_an_error() {
+    let file = file_of(&build(&paths(200)));
+    for at in (0..file.len()).step_by(3) {
+        let mut damaged = file.clone();
+        damaged[at] ^= 1;
+        assert!(Trie::from_bytes(&damaged, "damaged").is_err(), "at {at}");
+        assert!(Trie::from_bytes(&file[..at], "cut off").is_err(), "at {at}");
+    }
 }
 
 /// The keys of the golden file.
@@ -266,6 +265,24 @@ const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/v1/compa
 #[ignore = "writes the golden file, once"]
 fn write_the_golden_file() {
     std::fs::write(GOLDEN, file_of(&build(&golden()))).unwrap();
+}
+
+#[test]
+fn the_example_of_the_format_description_is_what_is_written() {
+    let entries = [("rom", Some(3)), ("romane", Some(1)), ("romanus", None)];
+    let file = file_of(&build(&entries.map(|(key, value)| (key.as_bytes().to_vec(), value)).into()));
+    let section = include_str!("../../../docs/format.md").lines().skip_while(|line| *line != "### Compact trie");
+    let (mut shown, mut end) = (0, 0);
+    for line in section.skip(1).take_while(|line| !line.starts_with("### ")) {
+        let Some((offset, bytes)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
+        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
+        let Some(bytes) = bytes.get(..23).filter(|bytes| !bytes.starts_with(' ')) else { continue };
+        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(file[offset..][..8], bytes, "at {offset:x}");
+        assert!(file[end..offset].iter().all(|&byte| byte == 0), "lines before {offset:x} are missing");
+        (shown, end) = (shown + 1, offset + 8);
+    }
+    assert!(shown > 40 && end == file.len());
 }
 
 #[test]

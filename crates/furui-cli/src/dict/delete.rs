@@ -38,7 +38,7 @@ fn delete_all(
         worker.tend(dict, block.len(), block.bytes.len())?;
         for line in block.lines() {
             // What is not there needs no mark that it is gone.
-            if dict.contains(line) {
+            if dict.contains(line)? {
                 dict.delete(line)?;
                 found = true;
             }

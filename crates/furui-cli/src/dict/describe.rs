@@ -49,8 +49,8 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
             trie.entry().number,
             grouped(trie.keys()),
             size::display(trie.entry().seal.length),
-            grouped(trie.trie().nodes()),
-            trie.filter().false_positive_rate()
+            grouped(trie.nodes()),
+            trie.filter().whole()?.false_positive_rate()
         ));
     }
     Ok(lines.join("\n") + "\n")

@@ -21,7 +21,7 @@ pub fn run(options: &DictFiles) -> Result<ExitCode, Error> {
     let mut found = false;
     while let Some(block) = blocks.next()? {
         let keys: Vec<&[u8]> = block.lines().collect();
-        dict.get_all(&keys, &mut values);
+        dict.get_all(&keys, &mut values)?;
         out.clear();
         for (key, value) in keys.iter().zip(&values) {
             if let Some(value) = value {

@@ -32,7 +32,7 @@ fn print(mut entries: Entries<'_>, separator: u8) -> Result<ExitCode, Error> {
     let mut output = Output::new(false)?;
     let mut out = vec![];
     let mut found = false;
-    while let Some((key, value)) = entries.next_entry() {
+    while let Some((key, value)) = entries.next_entry()? {
         push_entry(&mut out, key, value, separator);
         found = true;
         if out.len() >= GATHERED {

@@ -65,7 +65,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
     }
     let of_one = built[0].4.clone();
     for (most_tries, merging, put, dict, times) in &built {
-        let bytes: u64 = dict.tries().map(|trie| trie.trie().bytes() as u64).sum();
+        let bytes: u64 = dict.tries().map(|trie| trie.trie_bytes() as u64).sum();
         let [hit, miss, hits, misses] = times.0.each_ref().map(|times| median(&mut times.clone()));
         let ratios: [f64; 4] = std::array::from_fn(|column| {
             median(
@@ -99,7 +99,7 @@ fn side_by_side<'r>(keys: &[&[u8]], room: &'r mut Vec<u8>) -> Vec<&'r [u8]> {
 fn one_by_one(dict: &Dict<Memory>, keys: &[&[u8]]) -> f64 {
     ns_each(keys.len(), || {
         for key in keys {
-            black_box(dict.get(key));
+            black_box(dict.get(key)).expect("a dictionary in memory is whole");
         }
     })
 }
@@ -108,7 +108,7 @@ fn batched(dict: &Dict<Memory>, keys: &[&[u8]]) -> f64 {
     let mut values = vec![];
     ns_each(keys.len(), || {
         for batch in keys.chunks(4096) {
-            dict.get_all(batch, &mut values);
+            dict.get_all(batch, &mut values).expect("a dictionary in memory is whole");
             black_box(&values);
         }
     })

@@ -58,7 +58,7 @@ impl Shelf {
             let view = shelf.tables.view()?;
             let mut entries = shelf.words.range((Bound::Excluded(word.as_bytes()), Bound::Unbounded));
             while found.len() < most
-                && let Some((word, number)) = entries.next_entry()
+                && let Some((word, number)) = entries.next_entry().map_err(Fault::Other)?
             {
                 let extent = match shelf.recent.lists.get(&number) {
                     Some(fresh) => fresh.extent(),
@@ -79,7 +79,7 @@ impl Shelf {
     /// # Errors
     /// As [`words_after`](Self::words_after).
     pub fn fingerprint(&mut self, word: &str) -> Result<(u64, u64)> {
-        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+        self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => shelf.extent(number).map(|extent| (extent.ids, extent.sum)),
             None => Ok((0, 0)),
         })
@@ -222,12 +222,17 @@ impl Shelf {
         let found = records::unpack(block, row.value())?.into_iter().find(|(other, _)| *other == number);
         found.map(|(_, record)| Some(record)).ok_or_else(|| Fault::damaged("records", block))
     }
+
+    /// The number of a word that has one.
+    fn number_of(&self, word: &str) -> Outcome<Option<u32>> {
+        self.words.get(word.as_bytes()).map_err(Fault::Other)
+    }
 }
 
 impl Index for Shelf {
     fn size(&mut self, word: &str) -> Result<Listing> {
         let whole = self.whole;
-        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+        self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => Ok(Listing { ids: shelf.extent(number)?.ids, whole }),
             None => Ok(Listing { ids: 0, whole }),
         })
@@ -235,14 +240,14 @@ impl Index for Shelf {
 
     /// As said there; no more than [`run_ids`](super::ShelfOptions::run_ids) at once.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
-        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+        self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => shelf.run(number, range, most, |part| part.ids()),
             None => Ok(Arc::default()),
         })
     }
 
     fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
-        self.asking(|shelf| match shelf.words.get(word.as_bytes()) {
+        self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => shelf.run(number, range, most, |part| part.weights()),
             None => Ok(Arc::default()),
         })

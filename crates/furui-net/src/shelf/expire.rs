@@ -129,7 +129,7 @@ impl Shelf {
         }
         let mut words = vec![];
         let mut entries = self.words.iter();
-        while let Some((word, number)) = entries.next_entry() {
+        while let Some((word, number)) = entries.next_entry().map_err(Fault::Other)? {
             if gone.binary_search(&number).is_ok() {
                 words.push(word.to_vec());
             }

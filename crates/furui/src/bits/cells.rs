@@ -126,6 +126,11 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
         (u64::from_le_bytes(self.words()[word]) >> shift) as u8 & self.max()
     }
 
+    /// The word that the counter at `index` lies in.
+    pub fn word_of(&self, index: usize) -> &[u8; 8] {
+        &self.words()[self.locate(index).0]
+    }
+
     /// Asks for the memory of the counter at `index`, which will be read soon.
     #[inline]
     pub fn prefetch(&self, index: usize) {

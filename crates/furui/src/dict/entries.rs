@@ -1,6 +1,10 @@
+use std::result;
+
 use super::layer::Layer;
-use super::{Found, Trie, TrieEntries, WriteBuffer};
-use crate::format::Bytes;
+use super::trie::{CheckedEntries, CheckedTrie};
+use super::{Found, WriteBuffer};
+use crate::error::Result;
+use crate::format::FormatError;
 
 /// Keys and values in order of keys, of all parts of a dictionary as if it were one: see
 /// [`Snapshot::range`](super::Snapshot::range).
@@ -8,13 +12,16 @@ use crate::format::Bytes;
 /// A merge of as many streams as there are parts, in which of equal keys the newest counts, and those that are deleted
 /// are passed over. Cost: a comparison of keys for each part, and a step of those that have the key.
 ///
-/// As an [`Iterator`] it gives each key in a vector of its own; [`next_entry`](Self::next_entry) lends it.
+/// As an [`Iterator`] it gives each key in a vector of its own; [`next_entry`](Self::next_entry) lends it. After an error,
+/// which says that what was read is damaged, it ends.
 pub struct Entries<'a> {
     /// Newest first.
     streams: Vec<Stream<'a>>,
     /// The first key that does not belong.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
+    /// What went wrong at the beginning, and is not told yet.
+    failure: Option<FormatError>,
 }
 
 enum Stream<'a> {
@@ -24,24 +31,25 @@ enum Stream<'a> {
 
 /// The entries of a trie, the next of them at hand.
 struct TrieStream<'a> {
-    entries: TrieEntries<'a, Bytes>,
+    entries: CheckedEntries<'a>,
     key: Vec<u8>,
     found: Option<Found>,
 }
 
 impl<'a> TrieStream<'a> {
-    fn new(trie: &'a Trie<Bytes>, from: &[u8]) -> Self {
-        let mut stream = Self { entries: trie.range(from..), key: vec![], found: None };
-        stream.advance();
-        stream
+    fn new(trie: &'a CheckedTrie, from: &[u8]) -> result::Result<Self, FormatError> {
+        let mut stream = Self { entries: trie.entries_from(from), key: vec![], found: None };
+        stream.advance()?;
+        Ok(stream)
     }
 
-    fn advance(&mut self) {
-        self.found = self.entries.next_entry().map(|(key, found)| {
+    fn advance(&mut self) -> result::Result<(), FormatError> {
+        self.found = self.entries.next_entry()?.map(|(key, found)| {
             self.key.clear();
             self.key.extend_from_slice(key);
             found
         });
+        Ok(())
     }
 }
 
@@ -49,30 +57,49 @@ impl<'a> Entries<'a> {
     /// The keys from `from` on, and before `end` if there is one. `layers` are oldest first.
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
-            Layer::Window(window) => Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) },
-            Layer::Trie(trie) => Stream::Trie(TrieStream::new(trie.trie(), from)),
+            Layer::Window(window) => Ok(Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) }),
+            Layer::Trie(trie) => TrieStream::new(trie.trie(), from).map(Stream::Trie),
         });
-        Self { streams: streams.collect(), end, key: vec![] }
+        let (streams, failure) = match streams.collect() {
+            Ok(streams) => (streams, None),
+            Err(failure) => (vec![], Some(failure)),
+        };
+        Self { streams, end, key: vec![], failure }
     }
 
     /// The next key and its value.
-    pub fn next_entry(&mut self) -> Option<(&[u8], u32)> {
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if a trie is damaged where it was read.
+    pub fn next_entry(&mut self) -> Result<Option<(&[u8], u32)>> {
         loop {
             match self.advance()? {
-                Found::Value(value) => return Some((&self.key, value)),
-                Found::Deleted => {}
+                Some(Found::Value(value)) => return Ok(Some((&self.key, value))),
+                Some(Found::Deleted) => {}
+                None => return Ok(None),
             }
         }
     }
 
     /// As [`next_entry`](Self::next_entry), with those that are deleted.
-    pub(super) fn next_found(&mut self) -> Option<(&[u8], Found)> {
+    pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
-        Some((&self.key, found))
+        Ok(found.map(|found| (&*self.key, found)))
     }
 
-    /// Goes on to the next key: what it holds. The key is in `key` then.
-    fn advance(&mut self) -> Option<Found> {
+    /// Goes on to the next key: what it holds. The key is in `key` then. After an error there is no next one.
+    fn advance(&mut self) -> Result<Option<Found>> {
+        let next = match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.step(),
+        };
+        if next.is_err() {
+            self.streams.clear();
+        }
+        Ok(next?)
+    }
+
+    fn step(&mut self) -> result::Result<Option<Found>, FormatError> {
         let mut least: Option<(usize, &[u8], Found)> = None;
         for (i, stream) in self.streams.iter().enumerate() {
             if let Some((key, found)) = stream.current()
@@ -81,19 +108,19 @@ impl<'a> Entries<'a> {
                 least = Some((i, key, found));
             }
         }
-        let (newest, key, found) = least?;
+        let Some((newest, key, found)) = least else { return Ok(None) };
         if self.end.as_deref().is_some_and(|end| key >= end) {
-            return None;
+            return Ok(None);
         }
         self.key.clear();
         self.key.extend_from_slice(key);
-        self.streams[newest].advance();
+        self.streams[newest].advance()?;
         for older in &mut self.streams[newest + 1..] {
             if older.current().is_some_and(|(key, _)| key == self.key) {
-                older.advance();
+                older.advance()?;
             }
         }
-        Some(found)
+        Ok(Some(found))
     }
 }
 
@@ -105,18 +132,21 @@ impl Stream<'_> {
         }
     }
 
-    fn advance(&mut self) {
+    fn advance(&mut self) -> result::Result<(), FormatError> {
         match self {
-            Self::Window { next, .. } => *next += 1,
+            Self::Window { next, .. } => {
+                *next += 1;
+                Ok(())
+            }
             Self::Trie(trie) => trie.advance(),
         }
     }
 }
 
 impl Iterator for Entries<'_> {
-    type Item = (Vec<u8>, u32);
+    type Item = Result<(Vec<u8>, u32)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_entry().map(|(key, value)| (key.to_vec(), value))
+        self.next_entry().map(|entry| entry.map(|(key, value)| (key.to_vec(), value))).transpose()
     }
 }

@@ -1,8 +1,11 @@
+use std::path::Path;
+
+use super::Found;
 use super::merge::Union;
-use super::{Found, Trie};
+use super::trie::CheckedTrie;
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, Filter};
-use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
+use crate::filter::{AnyFilter, CheckedFilter, Filter};
+use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};
 
@@ -19,8 +22,8 @@ const FILTER: Tag = Tag::new(*b"FILT");
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
-    trie: Trie<Bytes>,
-    filter: AnyFilter<Bytes>,
+    trie: CheckedTrie,
+    filter: CheckedFilter,
 }
 
 impl FilteredTrie {
@@ -43,30 +46,37 @@ impl FilteredTrie {
     }
 
     /// Opens the file that a manifest names. Nothing is read of it but the envelope, the trie's numbers and the filter's:
-    /// the time does not depend on its size.
+    /// the time does not depend on its size. The rest is checked when it is read.
     pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec) -> Result<Self> {
         let name = storage.path(&StoreKind::Dict.file_name(entry.number));
         let file = entry.open(storage, StoreKind::Dict)?;
-        let envelope = Envelope::open(&file, &name)?;
-        envelope.expect_kind(Kind::FilteredTrie)?;
+        let (envelope, opened) = Self::read(&file, &name)?;
         envelope.expect_hash(hash)?;
+        if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
+            return Err(envelope.error(0, Problem::OtherFile).into());
+        }
+        Ok(Self { entry: *entry, ..opened })
+    }
+
+    /// Reads what `file` says of itself; its number is not there.
+    fn read(file: &impl ReadAt, name: &str) -> Result<(Envelope, Self)> {
+        let envelope = Envelope::open(file, name)?;
+        envelope.expect_kind(Kind::FilteredTrie)?;
         if !envelope.sections().iter().map(|section| section.tag).eq([TRIE, FILTER]) {
             return Err(envelope
                 .error(0, Problem::Invalid("its sections are not those of a dictionary's trie"))
                 .into());
         }
-        let (bytes, part_name) = part(&file, &envelope, TRIE)?;
-        let trie = Trie::from_shared(&bytes, &part_name)?;
-        let (bytes, part_name) = part(&file, &envelope, FILTER)?;
-        let filter = AnyFilter::from_shared(&bytes, &part_name)?;
-        if envelope.seal() != entry.seal || trie.keys() != entry.keys {
-            return Err(envelope.error(0, Problem::OtherFile).into());
-        }
-        if filter.hash_spec() != hash {
-            let problem = Problem::OtherHash { found: filter.hash_spec(), expected: hash };
+        let (bytes, part_name) = part(file, &envelope, TRIE)?;
+        let trie = CheckedTrie::open(&bytes, &part_name)?;
+        let (bytes, part_name) = part(file, &envelope, FILTER)?;
+        let filter = CheckedFilter::from_shared(&bytes, &part_name)?;
+        if filter.hash_spec() != envelope.hash() {
+            let problem = Problem::OtherHash { found: filter.hash_spec(), expected: envelope.hash() };
             return Err(FormatError { file: part_name, offset: 0, problem }.into());
         }
-        Ok(Self { entry: *entry, trie, filter })
+        let entry = RunEntry { number: 0, keys: trie.keys(), seal: envelope.seal() };
+        Ok((envelope, Self { entry, trie, filter }))
     }
 
     /// As the manifest names it.
@@ -79,54 +89,78 @@ impl FilteredTrie {
         self.entry.keys
     }
 
-    /// The trie.
-    pub fn trie(&self) -> &Trie<Bytes> {
-        &self.trie
+    /// How many nodes the trie has, the root not counted.
+    pub fn nodes(&self) -> u64 {
+        self.trie.nodes()
+    }
+
+    /// How many bytes the trie takes, without its filter.
+    pub fn trie_bytes(&self) -> usize {
+        self.trie.bytes()
     }
 
     /// The filter of its keys.
-    pub fn filter(&self) -> &AnyFilter<Bytes> {
+    pub fn filter(&self) -> &CheckedFilter {
         &self.filter
     }
 
+    pub(super) fn trie(&self) -> &CheckedTrie {
+        &self.trie
+    }
+
     #[inline(always)]
-    pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
-        let maybe = match &self.filter {
-            // What is written today, without a detour: where there are several tries, a processor is at the filters of all of
-            // them at once, and sees the further ahead the fewer instructions they take.
-            AnyFilter::Blocked(filter) => filter.contains(hash),
-            filter => filter.contains(hash),
-        };
-        if maybe { self.trie.get(key) } else { None }
+    pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
+        if self.filter.contains(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
     }
 
     /// Which of the keys it knows that are still open: their places among those, which ascend, and what it knows. `open` are
     /// indices of `keys`, and `hashes` the hashes of the keys there.
-    pub(super) fn get_all(&self, open: &[usize], hashes: &[KeyHash], keys: &[&[u8]]) -> Vec<(usize, Found)> {
+    pub(super) fn get_all(
+        &self,
+        open: &[usize],
+        hashes: &[KeyHash],
+        keys: &[&[u8]],
+    ) -> Result<Vec<(usize, Found)>> {
         let mut passed = vec![];
-        self.filter.contains_all(hashes, &mut passed);
+        self.filter.contains_all(hashes, &mut passed)?;
         let asked: Vec<usize> = passed.iter().zip(0..).filter(|&(&passed, _)| passed).map(|(_, place)| place).collect();
         let mut answers = vec![];
-        self.trie.get_all(&asked.iter().map(|&place| keys[open[place]]).collect::<Vec<_>>(), &mut answers);
-        asked.into_iter().zip(answers).filter_map(|(place, found)| Some((place, found?))).collect()
+        self.trie.get_all(&asked.iter().map(|&place| keys[open[place]]).collect::<Vec<_>>(), &mut answers)?;
+        Ok(asked.into_iter().zip(answers).filter_map(|(place, found)| Some((place, found?))).collect())
+    }
+
+    /// Reads every byte of a file by itself, and checks all that [`Dict::verify`](super::Dict::verify) checks of it.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
+    pub fn verify_file(path: impl AsRef<Path>) -> Result<()> {
+        let name = path.as_ref().display().to_string();
+        let file = DiskFile::mapped(path.as_ref()).map_err(|source| Error::io("cannot open", &name, source))?;
+        let (envelope, trie) = Self::read(&file, &name)?;
+        trie.check(&file, &envelope)
     }
 
     /// Reads every byte, and checks all there is to check: checksums, that keys ascend and are found, and that the filter
     /// says so.
-    pub(super) fn verify<S: Storage>(&self, storage: &S, hash: HashSpec) -> Result<()> {
+    pub(super) fn verify<S: Storage>(&self, storage: &S) -> Result<()> {
         let name = storage.path(&StoreKind::Dict.file_name(self.entry.number));
         let file = self.entry.open(storage, StoreKind::Dict)?;
-        let envelope = Envelope::open(&file, &name)?;
-        envelope.verify(&file)?;
+        self.check(&file, &Envelope::open(&file, &name)?)
+    }
+
+    fn check(&self, file: &impl ReadAt, envelope: &Envelope) -> Result<()> {
+        envelope.verify(file)?;
+        let hash = envelope.hash();
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
-        self.trie.check().map_err(|(_, what)| invalid(what))?;
-        let mut entries = self.trie.iter();
+        let (trie, filter) = (self.trie.whole()?, self.filter.whole()?);
+        trie.check().map_err(|(_, what)| invalid(what))?;
+        let mut entries = trie.iter();
         let (mut keys, mut last) = (0, None);
         while let Some((key, found)) = entries.next_entry() {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if self.get(key, hash.hash(key)) != Some(found) {
+            if !filter.contains(hash.hash(key)) || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;

@@ -33,7 +33,7 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -
     let mut bytes = vec![];
     let mut ends = vec![];
     let mut entries = Entries::new(layers, b"", None);
-    while let Some((key, found)) = entries.next_found() {
+    while let Some((key, found)) = entries.next_found()? {
         if forget && found == Found::Deleted {
             continue;
         }
@@ -55,11 +55,12 @@ fn merge_tries(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Res
         Layer::Trie(_) => Ok(None),
     };
     let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
-    let tries = layers.iter().zip(&of_windows).rev().map(|(layer, of_window)| match (layer, of_window) {
-        (Layer::Trie(trie), _) => Some(trie.trie().borrowed()),
-        (Layer::Window(_), trie) => trie.as_ref().map(Trie::borrowed),
+    // A trie is checked as a whole before it is merged: nothing that was not read as it was written gets new checksums.
+    let tries = layers.iter().zip(&of_windows).rev().filter_map(|(layer, of_window)| match layer {
+        Layer::Trie(trie) => Some(trie.trie().whole()),
+        Layer::Window(_) => of_window.as_ref().map(|trie| Ok(trie.borrowed())),
     });
-    let tries: Vec<Trie<&[u8]>> = tries.flatten().collect();
+    let tries: Vec<Trie<&[u8]>> = tries.collect::<std::result::Result<_, _>>()?;
     let most = tries.iter().map(Trie::keys).sum();
     let mut fill = Fill::new(most, hash, rate)?;
     let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), hash.seed, forget, |hash| fill.push(hash));

@@ -4,6 +4,7 @@ use std::ops::{Bound, RangeBounds};
 use super::entries::Entries;
 use super::layer::Layer;
 use super::{FilteredTrie, Found, WriteBuffer};
+use crate::error::Result;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
 
 /// A dictionary as it was at one moment: "which number has this key, and which keys are there?", answered for ever the
@@ -40,13 +41,16 @@ impl Snapshot {
     }
 
     /// How many keys there are. Cost: a walk over all of them.
-    pub fn count(&self) -> u64 {
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn count(&self) -> Result<u64> {
         let mut entries = self.iter();
         let mut count = 0;
-        while entries.next_entry().is_some() {
+        while entries.next_entry()?.is_some() {
             count += 1;
         }
-        count
+        Ok(count)
     }
 
     /// Its tries, oldest first.
@@ -70,25 +74,40 @@ impl Snapshot {
     }
 
     /// The value of `key`. Cost: a probe of each window and filter, and most times a look into one trie.
-    pub fn get(&self, key: &[u8]) -> Option<u32> {
-        self.find(key, self.hash.hash(key))?.value()
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if a trie is damaged where it was read, now or before.
+    pub fn get(&self, key: &[u8]) -> Result<Option<u32>> {
+        Ok(self.find(key, self.hash.hash(key))?.and_then(Found::value))
     }
 
     /// Whether `key` is there.
-    pub fn contains(&self, key: &[u8]) -> bool {
-        self.get(key).is_some()
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.get(key)?.is_some())
     }
 
     /// What is known of a key: the newest that was said.
-    pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
-        self.layers.iter().rev().find_map(|layer| match layer {
-            Layer::Window(window) => window.buffer.get(key, hash),
-            Layer::Trie(trie) => trie.get(key, hash),
-        })
+    pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
+        for layer in self.layers.iter().rev() {
+            let found = match layer {
+                Layer::Window(window) => window.buffer.get(key, hash),
+                Layer::Trie(trie) => trie.get(key, hash)?,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// The value of each key, in a batch, which takes less time than one by one. `out` is cleared first.
-    pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<u32>>) {
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<u32>>) -> Result<()> {
         out.clear();
         out.resize(keys.len(), None);
         // Those that no part has known so far: their indices, and their hashes.
@@ -100,7 +119,7 @@ impl Snapshot {
                     let found = open.iter().zip(&hashes).map(|(&i, &hash)| window.buffer.get(keys[i], hash));
                     found.enumerate().filter_map(|(place, found)| Some((place, found?))).collect()
                 }
-                Layer::Trie(trie) => trie.get_all(&open, &hashes, keys),
+                Layer::Trie(trie) => trie.get_all(&open, &hashes, keys)?,
             };
             for &(place, found) in &known {
                 out[open[place]] = found.value();
@@ -108,6 +127,7 @@ impl Snapshot {
             take_out(&mut open, &known);
             take_out(&mut hashes, &known);
         }
+        Ok(())
     }
 
     /// All keys and values, in order of keys.
@@ -128,7 +148,7 @@ impl Snapshot {
     /// for (key, value) in [("a", 1), ("b", 2), ("c", 3)] {
     ///     dict.put(key.as_bytes(), value)?;
     /// }
-    /// let found: Vec<_> = dict.range(&b"b"[..]..).collect();
+    /// let found = dict.range(&b"b"[..]..).collect::<Result<Vec<_>, _>>()?;
     /// assert_eq!(found, [(b"b".to_vec(), 2), (b"c".to_vec(), 3)]);
     /// # Ok::<(), furui::Error>(())
     /// ```
@@ -149,12 +169,18 @@ impl Snapshot {
     }
 
     /// The longest key that `text` begins with: its length, and its value.
-    pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, u32)> {
-        self.prefixes(text).pop()
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn longest_prefix(&self, text: &[u8]) -> Result<Option<(usize, u32)>> {
+        Ok(self.prefixes(text)?.pop())
     }
 
     /// All keys that `text` begins with, the shortest first: their lengths, and their values.
-    pub fn prefixes(&self, text: &[u8]) -> Vec<(usize, u32)> {
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, u32)>> {
         let text = &text[..text.len().min(super::MAX_KEY)];
         let mut found = BTreeMap::new();
         if self.windows().any(|buffer| !buffer.is_empty()) {
@@ -166,11 +192,11 @@ impl Snapshot {
             }
         }
         for trie in self.tries().rev() {
-            for (length, older) in trie.trie().prefixes(text) {
+            for (length, older) in trie.trie().prefixes(text)? {
                 found.entry(length).or_insert(older);
             }
         }
-        found.into_iter().filter_map(|(length, found)| Some((length, found.value()?))).collect()
+        Ok(found.into_iter().filter_map(|(length, found)| Some((length, found.value()?))).collect())
     }
 
     /// The hash of every prefix of `text`, from the empty one on.

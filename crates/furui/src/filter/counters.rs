@@ -75,6 +75,11 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         }));
     }
 
+    /// Shows `see` the words that the counters of `key` lie in.
+    pub(super) fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        self.of(key).for_each(|position| see(self.cells.word_of(position)));
+    }
+
     /// Asks for the counters of a key behind the one of index `i`. Of a batch that is walked through in order, it is
     /// called with every index.
     #[inline]

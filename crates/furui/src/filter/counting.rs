@@ -216,6 +216,10 @@ impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
         self.counters.write(self.capacity, 0, out)
     }
 
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        self.counters.reads(key, see);
+    }
+
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let (counters, capacity, reserved) = Counters::read(source, &WIDTHS)?;
         if reserved != 0 {

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use super::error::no_memory;
 use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
+use crate::hash::KeyHash;
 
 /// What a filter is: sizes and counts, of a length that the kind fixes.
 pub(super) const META: Tag = Tag::new(*b"META");
@@ -21,6 +22,10 @@ pub(super) trait Stored<M>: Sized {
 
     /// Writes all sections.
     fn write(&self, out: &mut Writer<'_>) -> io::Result<()>;
+
+    /// Shows `see` the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`; all of the
+    /// table if that cannot be told from the key.
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8]));
 
     /// Reads what [`write`](Self::write) wrote. Total: whatever the bytes are, this gives a filter that works or an
     /// error.
@@ -96,7 +101,7 @@ impl Source for Mapped<'_> {
 }
 
 /// Bytes of a file as a table: mapped, or read where files cannot be mapped. Errors call the file `name`.
-pub(crate) fn map_table(file: &DiskFile, name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
+fn map_table(file: &DiskFile, name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
     let io = |source| ReadError::Io { file: name.to_owned(), source };
     if let Some(pages) = file.map_private(offset, length).map_err(io)? {
         return Ok(Buffer::mapped(pages));

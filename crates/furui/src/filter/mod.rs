@@ -8,6 +8,7 @@ mod any;
 mod at_once;
 mod blocked;
 mod bloom;
+mod checked;
 mod copies;
 mod counters;
 mod counting;
@@ -32,10 +33,10 @@ pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES, SharedB
 pub use bloom::Bloom;
 #[cfg(target_has_atomic = "64")]
 pub use bloom::SharedBloom;
+pub use checked::CheckedFilter;
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};
-pub(crate) use file::map_table;
 pub use growing::{GrowingBloom, MAX_PARTS};
 pub use likeness::{Estimate, Likeness};
 pub use probes::MAX_PROBES;

@@ -164,6 +164,10 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
         self.counters.write(self.decrements as u64, self.random.0, out)
     }
 
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        self.counters.reads(key, see);
+    }
+
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let (counters, decrements, state) = read_stable(source, &WIDTHS)?;
         Ok(Self { counters, decrements, random: SplitMix64(state), hash: source.envelope().hash() })

@@ -229,6 +229,10 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloomLight<M> {
         self.counters.write(self.decrements as u64, self.cursor as u64, out)
     }
 
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        self.counters.reads(key, see);
+    }
+
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         let (counters, decrements, cursor) = read_stable(source, &[BITS])?;
         match usize::try_from(cursor) {

@@ -34,6 +34,11 @@ impl DiskFile {
         Self::new(File::open(path)?, false)
     }
 
+    /// Opens a file by itself, mapped where files can be.
+    pub(crate) fn mapped(path: &Path) -> io::Result<Self> {
+        Self::new(File::open(path)?, true)
+    }
+
     /// Takes over an open file, of which nobody will change a byte any more.
     pub(crate) fn new(file: File, mapped: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();

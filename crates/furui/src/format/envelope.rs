@@ -5,9 +5,13 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::field::{array_at, u16_at, u32_at, u64_at};
 use super::layout::*;
+use super::sums::{Sums, level_lengths};
 use super::writer::seal_checksum;
-use super::{FormatError, Problem, ReadAt, ReadError};
+use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
 use crate::hash::{HashAlgorithm, HashSpec};
+
+/// How many bytes may have been appended to a file for its own end to be found, so that the error can say so.
+const GROWTH: usize = 1 << 20;
 
 /// How many bytes [`Envelope::verify`] holds at a time.
 const VERIFY_CHUNK: usize = 256 << 10;
@@ -23,7 +27,16 @@ pub struct Envelope {
     kind: Kind,
     hash: HashSpec,
     sections: Vec<Section>,
+    /// The checksums of the file's regions, if it has them.
+    sums: Option<RegionSums>,
     seal: Seal,
+}
+
+/// Where the checksums of a file's regions lie, and the checksum of the last level of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RegionSums {
+    section: Section,
+    root: u64,
 }
 
 impl Envelope {
@@ -55,7 +68,7 @@ impl Envelope {
         self.seal
     }
 
-    /// All sections, in the order of the file.
+    /// All sections, in the order of the file, but for the checksums of its regions.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
@@ -71,7 +84,15 @@ impl Envelope {
             .ok_or_else(|| self.error(self.seal.length - FOOTER_LEN as u64, Problem::NoSection(tag)))
     }
 
-    /// An error in this file, for whoever reads its sections.
+    /// The regions of the file, whose bytes these are, none of them checked yet; `None` if its kind has no checksums of
+    /// regions.
+    pub(crate) fn regions(&self, file: &Bytes) -> Option<Regions> {
+        let RegionSums { section, root } = self.sums?;
+        // The length of the file is that of these bytes, and the section lies inside.
+        Some(Regions::new(&self.name, file.clone(), section.offset as usize, root))
+    }
+
+    /// An error in this file, for the reader of a section.
     pub fn error(&self, offset: u64, problem: Problem) -> FormatError {
         FormatError { file: self.name.clone(), offset, problem }
     }
@@ -117,7 +138,8 @@ impl Envelope {
     }
 
     /// Reads every byte of the file, in order, and checks it: sections by their checksums, padding for zeros, the
-    /// envelope anew. Takes 256 KiB of memory.
+    /// envelope anew; checksums of regions, if the file has them. Takes 256 KiB of memory, and twice 1/1024 of the file's
+    /// length for checksums of regions.
     ///
     /// # Errors
     /// [`ReadError::Format`] names the place of the damage: of padding the byte, of a section its start.
@@ -126,24 +148,39 @@ impl Envelope {
         if reader.open()? != *self {
             return Err(self.error(0, Problem::Invalid("the file changed since it was opened")).into());
         }
+        let mut sums = self.sums.map(|_| Sums::default());
+        let mut header = [0; HEADER_LEN];
+        reader.read(0, &mut header)?;
+        sums.iter_mut().for_each(|sums| sums.update(&header));
         let mut end = HEADER_LEN as u64;
         for section in &self.sections {
-            reader.check_padding(end..section.offset)?;
+            reader.check_padding(end..section.offset, &mut sums)?;
             end = section.offset + section.length;
             let mut hasher = Xxh3Default::new();
             reader.for_each_chunk(section.offset..end, |_, chunk| {
                 hasher.update(chunk);
+                sums.iter_mut().for_each(|sums| sums.update(chunk));
                 Ok(())
             })?;
             if hasher.digest() != section.checksum {
                 return Err(self.error(section.offset, Problem::Checksum).into());
             }
         }
-        reader.check_padding(end..self.table_offset())
+        if let Some(RegionSums { section, root }) = self.sums {
+            reader.check_padding(end..section.offset, &mut sums)?;
+            end = section.offset + section.length;
+            let mut found = vec![0; section.length as usize];
+            reader.read(section.offset, &mut found)?;
+            if xxh3_64(&found) != section.checksum || sums.take().map(Sums::finish) != Some((found, root)) {
+                return Err(self.error(section.offset, Problem::Checksum).into());
+            }
+        }
+        reader.check_padding(end..self.table_offset(), &mut sums)
     }
 
     fn table_offset(&self) -> u64 {
-        self.seal.length - (self.sections.len() * ENTRY_LEN + FOOTER_LEN) as u64
+        let sections = self.sections.len() + usize::from(self.sums.is_some());
+        self.seal.length - (sections * ENTRY_LEN + FOOTER_LEN) as u64
     }
 }
 
@@ -157,8 +194,22 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
     fn open(&self) -> Result<Envelope, ReadError> {
         let length = self.file.len();
         let (header, kind, hash) = self.header(length)?;
-        let (sections, checksum) = self.sections(length, &header)?;
-        Ok(Envelope { name: self.name.to_owned(), kind, hash, sections, seal: Seal { length, checksum } })
+        let (mut sections, root, checksum) = self.sections(length, &header)?;
+        let mut sums = None;
+        if kind.has_sums() {
+            let section = sections.pop().filter(|section| {
+                let expected = level_lengths(section.offset).into_iter().sum::<u64>();
+                section.tag == SUMS && section.align == Align::Line && section.length == expected
+            });
+            let section = section.ok_or_else(|| {
+                self.error(length - FOOTER_LEN as u64, Problem::Invalid("the checksums of the file's regions are missing"))
+            })?;
+            sums = Some(RegionSums { section, root });
+        } else if root != 0 {
+            let at = length - (FOOTER_LEN - FOOTER_SUMS) as u64;
+            return Err(self.error(at, Problem::Invalid("a reserved byte is not zero")));
+        }
+        Ok(Envelope { name: self.name.to_owned(), kind, hash, sections, sums, seal: Seal { length, checksum } })
     }
 
     fn header(&self, length: u64) -> Result<([u8; HEADER_LEN], Kind, HashSpec), ReadError> {
@@ -194,13 +245,14 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok((header, kind, HashSpec { algorithm, seed: u64_at(&header, HEADER_SEED) }))
     }
 
-    /// The sections, and the checksum of the footer.
-    fn sections(&self, length: u64, header: &[u8]) -> Result<(Vec<Section>, u64), ReadError> {
+    /// The sections, the checksum of the last level of checksums of regions, and that of the footer.
+    fn sections(&self, length: u64, header: &[u8]) -> Result<(Vec<Section>, u64, u64), ReadError> {
         let footer_offset = length - FOOTER_LEN as u64;
         let mut footer = [0; FOOTER_LEN];
         self.read(footer_offset, &mut footer)?;
         if footer[FOOTER_END_MAGIC..] != END_MAGIC {
-            return Err(self.error(footer_offset + FOOTER_END_MAGIC as u64, Problem::NoEnd));
+            let problem = self.grown(length)?.unwrap_or(Problem::NoEnd);
+            return Err(self.error(footer_offset + FOOTER_END_MAGIC as u64, problem));
         }
         let expected = u64_at(&footer, FOOTER_FILE_LEN);
         if expected > length {
@@ -240,7 +292,21 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         if Align::Line.round_up(end) != Some(table_offset) {
             return Err(self.error(table_offset, Problem::Invalid("the section table is not behind the sections")));
         }
-        Ok((sections, checksum))
+        Ok((sections, u64_at(&footer, FOOTER_SUMS), checksum))
+    }
+
+    /// Whether a footer that lies not far before the end says that the file ends there.
+    fn grown(&self, length: u64) -> Result<Option<Problem>, ReadError> {
+        let start = length - length.min(GROWTH as u64);
+        let mut end = vec![0; (length - start) as usize];
+        self.read(start, &mut end)?;
+        let fits = |at: &usize| {
+            let footer = &end[*at..][..FOOTER_LEN];
+            footer[FOOTER_END_MAGIC..] == END_MAGIC
+                && u64_at(footer, FOOTER_FILE_LEN) == start + (at + FOOTER_LEN) as u64
+        };
+        let found = (0..end.len() - FOOTER_LEN).rev().find(fits);
+        Ok(found.map(|at| Problem::Appended { bytes: (end.len() - at - FOOTER_LEN) as u64 }))
     }
 
     fn check_reserved<const N: usize>(
@@ -255,10 +321,13 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         }
     }
 
-    fn check_padding(&self, padding: Range<u64>) -> Result<(), ReadError> {
-        self.for_each_chunk(padding, |offset, chunk| match chunk.iter().position(|&byte| byte != 0) {
-            Some(at) => Err(self.error(offset + at as u64, Problem::Invalid("a byte of padding is not zero"))),
-            None => Ok(()),
+    fn check_padding(&self, padding: Range<u64>, sums: &mut Option<Sums>) -> Result<(), ReadError> {
+        self.for_each_chunk(padding, |offset, chunk| {
+            sums.iter_mut().for_each(|sums| sums.update(chunk));
+            match chunk.iter().position(|&byte| byte != 0) {
+                Some(at) => Err(self.error(offset + at as u64, Problem::Invalid("a byte of padding is not zero"))),
+                None => Ok(()),
+            }
         })
     }
 

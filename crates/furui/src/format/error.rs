@@ -57,8 +57,13 @@ pub enum Problem {
         /// How many it has.
         found: u64,
     },
-    /// The bytes that end every file are not there: the file was cut off, or more was written behind it.
+    /// The bytes that end every file are not there.
     NoEnd,
+    /// The file has an end, and more behind it.
+    Appended {
+        /// How many bytes it has behind its end.
+        bytes: u64,
+    },
     /// The file is not there, though the store needs it.
     Missing,
     /// A good file, but not the one that another file refers to by its [`Seal`](super::Seal).
@@ -104,7 +109,12 @@ impl fmt::Display for Problem {
             Self::Truncated { expected, found } => {
                 write!(f, "truncated: {expected} bytes expected, {found} found; restore the file from a copy")
             }
-            Self::NoEnd => write!(f, "the file does not end as it should, it was cut off; restore it from a copy"),
+            Self::NoEnd => {
+                write!(f, "the file does not end as a furui file does: it was cut off or overwritten; restore it from a copy")
+            }
+            Self::Appended { bytes } => {
+                write!(f, "the file has grown by {bytes} bytes, which furui did not write: restore it from a copy")
+            }
             Self::Missing => write!(f, "the file is missing, though its store needs it; restore the store from a copy"),
             Self::OtherFile => write!(f, "not the file that its store names; restore the store from one copy"),
             Self::UnknownStore(kind) => write!(f, "a store of kind {kind:?} is unknown to this furui: upgrade furui"),

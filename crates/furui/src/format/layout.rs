@@ -30,10 +30,14 @@ pub(super) const ENTRY_CHECKSUM: usize = 24;
 pub(super) const FOOTER_LEN: usize = 64;
 pub(super) const FOOTER_TABLE: usize = 0;
 pub(super) const FOOTER_COUNT: usize = 8;
-pub(super) const FOOTER_RESERVED: [Range<usize>; 2] = [12..16, 24..48];
+pub(super) const FOOTER_RESERVED: [Range<usize>; 2] = [12..16, 32..48];
 pub(super) const FOOTER_FILE_LEN: usize = 16;
+pub(super) const FOOTER_SUMS: usize = 24;
 pub(super) const FOOTER_CHECKSUM: usize = 48;
 pub(super) const FOOTER_END_MAGIC: usize = 56;
+
+/// The last section of files that [have](Kind::has_sums) checksums of their regions.
+pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 
 /// What a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,6 +114,12 @@ impl Kind {
     /// Whether it is a filter's file.
     pub const fn is_filter(self) -> bool {
         matches!(self.code(), 16..64)
+    }
+
+    /// Whether its files end with checksums of their regions: those that are mapped and read here and there. A run's
+    /// pages have checksums of their own, a manifest is read whole, and the parts of a filtered trie are such files.
+    pub(super) const fn has_sums(self) -> bool {
+        self.is_filter() || matches!(self, Self::Trie)
     }
 
     /// The name as users write it.

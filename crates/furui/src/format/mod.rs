@@ -15,6 +15,8 @@ pub(crate) mod field;
 mod layout;
 mod publish;
 mod read_at;
+mod regions;
+mod sums;
 mod writer;
 
 pub use bytes::Bytes;
@@ -25,4 +27,6 @@ pub use layout::{Align, Kind, MAX_SECTIONS, Seal, Section, Tag, VERSION};
 pub use publish::publish;
 pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, parent_of, sync_directory};
 pub use read_at::ReadAt;
+pub(crate) use regions::Regions;
+pub use sums::REGION;
 pub use writer::EnvelopeWriter;

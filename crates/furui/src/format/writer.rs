@@ -1,9 +1,10 @@
-use std::io;
+use std::io::{self, Write};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::field::put;
 use super::layout::*;
+use super::sums::Sums;
 use crate::hash::HashSpec;
 
 /// Writes a file's envelope front to back: header, sections as they come, table, footer.
@@ -30,14 +31,16 @@ pub struct EnvelopeWriter<W> {
     written: u64,
     sections: Vec<Section>,
     hasher: Xxh3Default,
+    /// Of files that end with checksums of their regions.
+    sums: Option<Sums>,
 }
 
-impl<W: io::Write> EnvelopeWriter<W> {
+impl<W: Write> EnvelopeWriter<W> {
     /// Begins a file: writes the header to `out`.
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn new(mut out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
+    pub fn new(out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
         let mut header = [0; HEADER_LEN];
         put(&mut header, 0, MAGIC);
         put(&mut header, HEADER_VERSION, VERSION.to_le_bytes());
@@ -46,8 +49,11 @@ impl<W: io::Write> EnvelopeWriter<W> {
         put(&mut header, HEADER_SEED, hash.seed.to_le_bytes());
         let checksum = xxh3_64(&header[..HEADER_CHECKSUM]);
         put(&mut header, HEADER_CHECKSUM, checksum.to_le_bytes());
-        out.write_all(&header)?;
-        Ok(Self { out, header, written: HEADER_LEN as u64, sections: Vec::new(), hasher: Xxh3Default::new() })
+        let sums = kind.has_sums().then(Sums::default);
+        let hasher = Xxh3Default::new();
+        let mut writer = Self { out, header, written: 0, sections: Vec::new(), hasher, sums };
+        writer.put(&header)?;
+        Ok(writer)
     }
 
     /// Begins a section, which ends the one before it. What is written from now on belongs to it.
@@ -75,6 +81,16 @@ impl<W: io::Write> EnvelopeWriter<W> {
     pub fn finish(mut self) -> io::Result<Seal> {
         self.end_section();
         self.pad(Align::Line)?;
+        let mut root = 0;
+        if let Some(sums) = self.sums.take() {
+            let levels;
+            (levels, root) = sums.finish();
+            let (offset, length) = (self.written, levels.len() as u64);
+            let checksum = xxh3_64(&levels);
+            self.sections.push(Section { tag: SUMS, align: Align::Line, offset, length, checksum });
+            self.put(&levels)?;
+            self.pad(Align::Line)?;
+        }
         let table_offset = self.written;
         let mut end = vec![0; self.sections.len() * ENTRY_LEN + FOOTER_LEN];
         let length = table_offset + end.len() as u64;
@@ -89,6 +105,7 @@ impl<W: io::Write> EnvelopeWriter<W> {
         put(footer, FOOTER_TABLE, table_offset.to_le_bytes());
         put(footer, FOOTER_COUNT, (self.sections.len() as u32).to_le_bytes());
         put(footer, FOOTER_FILE_LEN, length.to_le_bytes());
+        put(footer, FOOTER_SUMS, root.to_le_bytes());
         put(footer, FOOTER_END_MAGIC, END_MAGIC);
         let checksum = seal_checksum(&self.header, table, footer);
         put(footer, FOOTER_CHECKSUM, checksum.to_le_bytes());
@@ -108,13 +125,25 @@ impl<W: io::Write> EnvelopeWriter<W> {
     fn pad(&mut self, align: Align) -> io::Result<()> {
         const ZEROS: [u8; Align::Page.bytes() as usize] = [0; Align::Page.bytes() as usize];
         let padding = (self.written.wrapping_neg() % u64::from(align.bytes())) as usize;
-        self.out.write_all(&ZEROS[..padding])?;
-        self.written += padding as u64;
+        self.put(&ZEROS[..padding])
+    }
+
+    /// Writes bytes that belong to no section.
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
+        self.count(bytes);
         Ok(())
+    }
+
+    fn count(&mut self, written: &[u8]) {
+        if let Some(sums) = &mut self.sums {
+            sums.update(written);
+        }
+        self.written += written.len() as u64;
     }
 }
 
-impl<W: io::Write> io::Write for EnvelopeWriter<W> {
+impl<W: Write> Write for EnvelopeWriter<W> {
     /// Writes into the section that was begun last.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.sections.is_empty() {
@@ -122,7 +151,7 @@ impl<W: io::Write> io::Write for EnvelopeWriter<W> {
         }
         let written = self.out.write(bytes)?;
         self.hasher.update(&bytes[..written]);
-        self.written += written as u64;
+        self.count(&bytes[..written]);
         Ok(written)
     }
 

@@ -50,10 +50,10 @@ use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
 /// let mut dict = Dict::open(Memory::new(), DictOptions::default())?;
 /// assert_eq!([dict.number(b"seen")?, dict.number(b"before")?, dict.number(b"seen")?], [0, 1, 0]);
 /// dict.put(b"see", 7)?;
-/// assert_eq!(dict.longest_prefix(b"seeds"), Some((3, 7)));
+/// assert_eq!(dict.longest_prefix(b"seeds")?, Some((3, 7)));
 /// let before = dict.snapshot();
 /// dict.delete(b"see")?;
-/// assert_eq!((dict.get(b"see"), before.get(b"see")), (None, Some(7)));
+/// assert_eq!((dict.get(b"see")?, before.get(b"see")?), (None, Some(7)));
 /// dict.sync()?;
 /// # Ok::<(), furui::Error>(())
 /// ```
@@ -171,7 +171,7 @@ impl<S: Storage> Dict<S> {
     /// # Errors
     /// As [`put`](Self::put); [`Error::Config`] after 2³² - 1 ids.
     pub fn number(&mut self, key: &[u8]) -> Result<u32> {
-        if let Some(value) = self.get(key) {
+        if let Some(value) = self.get(key)? {
             return Ok(value);
         }
         let id = self.next_id;
@@ -213,6 +213,6 @@ impl<S: Storage> Dict<S> {
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn verify(&self) -> Result<()> {
-        self.tries().try_for_each(|trie| trie.verify(&*self.storage, self.hash))
+        self.tries().try_for_each(|trie| trie.verify(&*self.storage))
     }
 }

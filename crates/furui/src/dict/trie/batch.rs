@@ -1,7 +1,7 @@
 use std::ops::Deref;
 
 use super::search::Step;
-use super::{Found, Trie};
+use super::{Found, Guard, Trie};
 use crate::bits::{Vectors, prefetch};
 
 /// How many searches of a batch are under way at a time.
@@ -10,7 +10,7 @@ const BATCH: usize = 16;
 /// How many keys of a batch are found before their values are read.
 const CHUNK: usize = 256;
 
-impl<M: Deref<Target = [u8]>> Trie<M> {
+impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// What each of `keys` holds; `out` is cleared.
     ///
     /// 16 searches are under way at a time, each a step further while the memory of the others is on its way: on a

@@ -2,6 +2,7 @@ use std::ops::Deref;
 
 use super::block::{Block, NODES, Position};
 use super::labels::Rest;
+use super::parts::Names;
 use super::writer::DIRECTORY_STEP;
 use super::{Part, Trie};
 
@@ -92,7 +93,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     }
 }
 
-impl super::parts::Names<'_> {
+impl Names<'_> {
     fn is_whole(&self, rest: Rest<'_>) -> bool {
         let Rest::Tokens { count, .. } = rest else { return true };
         let mut text = vec![];

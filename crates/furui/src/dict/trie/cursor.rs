@@ -2,7 +2,7 @@ use std::ops::Deref;
 
 use super::block::{Block, Position, below};
 use super::search::group;
-use super::{Found, Part, Trie};
+use super::{Found, Guard, Trie};
 
 /// A node of a [`Trie`], good for that trie only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +30,7 @@ impl TrieNode {
 ///
 /// Whatever the bytes are, a walk down ends, because children come behind their parent. But in a damaged trie there may be
 /// many ways to a node: who visits all of them stops after [`nodes`](Trie::nodes).
-impl<M: Deref<Target = [u8]>> Trie<M> {
+impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The root: the empty path.
     pub fn root(&self) -> TrieNode {
         TrieNode(ROOT)
@@ -38,7 +38,6 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
 
     /// The child whose label begins with the least byte.
     pub fn first_child(&self, node: TrieNode) -> Option<TrieNode> {
-        let nodes = self.part(Part::Nodes);
         if node.0 == ROOT {
             return (self.nodes() > 0).then_some(TrieNode(0));
         }
@@ -47,7 +46,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
             return None;
         }
         let (down, skip) = (block.down(), (block.inner() & below(slot)).count_ones());
-        let (_, offset, slot) = group(nodes, down.offset(), down.slot(), skip, self.vectors)?;
+        let (_, offset, slot) = group(&self.names(), down.offset(), down.slot(), skip, self.vectors)?;
         Some(TrieNode::new(offset, slot)).filter(|child| *child > node)
     }
 
@@ -58,7 +57,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         let (next, block, slot) = match slot {
             63 => {
                 let offset = position.offset() + block.length();
-                (TrieNode::new(offset, 0), Block::at(self.part(Part::Nodes), offset)?, 0)
+                (TrieNode::new(offset, 0), self.names().block(offset)?, 0)
             }
             _ => (TrieNode(node.0 + 1), block, slot + 1),
         };
@@ -113,6 +112,6 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
 
     fn block(&self, node: TrieNode) -> Option<(Block<'_>, u32)> {
         let position = node.position();
-        Some((Block::at(self.part(Part::Nodes), position.offset())?, position.slot()))
+        Some((self.names().block(position.offset())?, position.slot()))
     }
 }

@@ -1,6 +1,5 @@
 use std::io::{self, Write};
 use std::ops::Deref;
-use std::path::Path;
 
 use super::block::{CODES, NODES};
 use super::jump::{BUCKET, Lengths, MAX_LENGTH};
@@ -8,11 +7,10 @@ use super::parts::{PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
 use super::writer::DIRECTORY_STEP;
-use super::{Shape, Trie};
+use super::{Shape, Trie, Trusted};
 use crate::bits::Vectors;
-use crate::filter::map_table;
 use crate::format::field::{put, u16_at, u32_at, u64_at};
-use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Seal, Tag};
+use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Regions, Seal, Tag};
 use crate::hash::HashSpec;
 
 /// What the trie is: its numbers.
@@ -44,67 +42,30 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     }
 }
 
-impl Trie {
-    /// Opens a trie's file in constant time: its bytes are mapped, and of them only the numbers are read and checked. A
-    /// damaged trie gives wrong answers then, never a panic; [`verify`](Self::verify) reads everything.
-    ///
-    /// # Errors
-    /// [`ReadError::Format`] if the file's envelope or numbers are not those of a trie.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let name = path.display().to_string();
-        let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
-        Self::from_file(&file, &name)
-    }
-
-    /// As [`open`](Self::open), of a file that is open already and that errors call `name`.
-    ///
-    /// # Errors
-    /// Those of [`open`](Self::open).
-    pub fn from_file(file: &DiskFile, name: &str) -> Result<Self, ReadError> {
-        let (envelope, shape) = read_shape(file, name)?;
-        let body = map_table(file, name, envelope.section(TRIE)?.offset, shape.parts.len())?;
-        Ok(Self { body, shape, vectors: Vectors::detect() })
-    }
-
-    /// Reads every byte of a trie's file, and checks every checksum and every node.
-    ///
-    /// # Errors
-    /// [`ReadError::Format`] names the place of the damage.
-    pub fn verify(path: &Path) -> Result<(), ReadError> {
-        let name = path.display().to_string();
-        let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
-        let envelope = Envelope::open(&file, &name)?;
-        envelope.verify(&file)?;
-        let trie = Self::from_file(&file, &name)?;
-        let offset = envelope.section(TRIE)?.offset;
-        trie.check().map_err(|(at, what)| envelope.error(offset + at as u64, Problem::Invalid(what)).into())
-    }
-}
-
 impl<'a> Trie<&'a [u8]> {
-    /// The trie whose file's bytes these are, which are checked as by [`open`](Trie::open); errors call them `name`.
+    /// The trie whose file's bytes these are, whose checksums are all checked; errors call them `name`. That its nodes are
+    /// those of one tree is for [`check`](Self::check) to say: whatever they are, they give answers, and no panic.
     ///
     /// # Errors
-    /// Those of [`open`](Trie::open).
+    /// [`ReadError::Format`] if these are not the bytes of a trie's file, whole and undamaged.
     pub fn from_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
         let (envelope, shape) = read_shape(bytes, name)?;
+        envelope.verify(bytes)?;
         let offset = envelope.section(TRIE)?.offset as usize;
         // The envelope has checked that its sections lie inside the file.
-        Ok(Self { body: &bytes[offset..][..shape.parts.len()], shape, vectors: Vectors::detect() })
+        Ok(Self { body: &bytes[offset..][..shape.parts.len()], shape, vectors: Vectors::detect(), guard: Trusted })
     }
 }
 
 impl Trie<Bytes> {
-    /// As [`from_bytes`](Trie::from_bytes), of shared bytes, which live as long as the trie does.
-    ///
-    /// # Errors
-    /// Those of [`open`](Trie::open).
-    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
+    /// The trie whose file's bytes these are, not checked yet, with the regions of the file and where the trie's bytes
+    /// begin in it.
+    pub(super) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions, usize), ReadError> {
         let (envelope, shape) = read_shape(bytes, name)?;
-        let offset = envelope.section(TRIE)?.offset as usize;
-        let body = bytes.part(offset..offset + shape.parts.len());
-        let body = body.expect("the envelope's sections lie inside the file");
-        Ok(Self { body, shape, vectors: Vectors::detect() })
+        let base = envelope.section(TRIE)?.offset as usize;
+        let body = bytes.part(base..base + shape.parts.len()).expect("the envelope's sections lie inside the file");
+        let regions = envelope.regions(bytes).expect("a trie's file has checksums of its regions");
+        Ok((Self { body, shape, vectors: Vectors::detect(), guard: Trusted }, regions, base))
     }
 }
 

@@ -2,12 +2,11 @@ use std::ops::{Bound, Deref, RangeBounds};
 
 use super::block::Position;
 use super::search::{Search, Step};
-use super::{Found, Trie, TrieNode};
-use crate::bits::Buffer;
+use super::{Found, Guard, Trie, TrieNode, Trusted};
 
 /// The keys of a [`Trie`] in byte order, from one bound to another, with what they hold.
-pub struct TrieEntries<'t, M = Buffer> {
-    trie: &'t Trie<M>,
+pub struct TrieEntries<'t, G = Trusted> {
+    trie: Trie<&'t [u8], G>,
     /// Nodes to be visited, with the length of the path to their parents; the next is the last.
     stack: Vec<(TrieNode, usize)>,
     path: Vec<u8>,
@@ -21,34 +20,20 @@ enum End {
     Prefix(Vec<u8>),
 }
 
-impl<M: Deref<Target = [u8]>> Trie<M> {
+impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// All keys in byte order.
-    pub fn iter(&self) -> TrieEntries<'_, M> {
-        self.entries(Bound::Unbounded, End::Bound(Bound::Unbounded))
+    pub fn iter(&self) -> TrieEntries<'_, G> {
+        TrieEntries::new(self.borrowed(), Bound::Unbounded, End::Bound(Bound::Unbounded))
     }
 
     /// The keys between two bounds, in byte order.
-    pub fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> TrieEntries<'_, M> {
-        let end = range.end_bound().map(|key| key.to_vec());
-        self.entries(range.start_bound().map(|key| &**key), End::Bound(end))
+    pub fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> TrieEntries<'_, G> {
+        TrieEntries::between(self.borrowed(), range.start_bound().map(|key| &**key), range.end_bound().map(|key| &**key))
     }
 
     /// The keys that begin with `prefix`, in byte order.
-    pub fn prefix(&self, prefix: &[u8]) -> TrieEntries<'_, M> {
-        self.entries(Bound::Included(prefix), End::Prefix(prefix.to_vec()))
-    }
-
-    fn entries(&self, start: Bound<&[u8]>, end: End) -> TrieEntries<'_, M> {
-        let mut entries = TrieEntries { trie: self, stack: vec![], path: vec![], end, left: self.nodes() + 1 };
-        match start {
-            Bound::Unbounded => entries.stack.push((self.root(), 0)),
-            Bound::Included(key) => entries.seek(key),
-            Bound::Excluded(key) => {
-                // The least key that is greater.
-                entries.seek(&[key, &[0]].concat());
-            }
-        }
-        entries
+    pub fn prefix(&self, prefix: &[u8]) -> TrieEntries<'_, G> {
+        TrieEntries::new(self.borrowed(), Bound::Included(prefix), End::Prefix(prefix.to_vec()))
     }
 
     /// The longest key that `text` begins with: its length, and what it holds.
@@ -57,7 +42,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     }
 
     /// All keys that `text` begins with, shortest first: their lengths, and what they hold.
-    pub fn prefixes<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (usize, Found)> + use<'a, M> {
+    pub fn prefixes<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (usize, Found)> + use<'a, M, G> {
         let names = self.names();
         let mut search = Some(Search::new(text, Position(0), 0));
         let root = self.terminal(self.root()).map(|found| (0, found));
@@ -88,7 +73,26 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> TrieEntries<'_, M> {
+impl<'t, G: Guard> TrieEntries<'t, G> {
+    /// The keys of a trie between two bounds.
+    pub(super) fn between(trie: Trie<&'t [u8], G>, start: Bound<&[u8]>, end: Bound<&[u8]>) -> Self {
+        Self::new(trie, start, End::Bound(end.map(<[u8]>::to_vec)))
+    }
+
+    fn new(trie: Trie<&'t [u8], G>, start: Bound<&[u8]>, end: End) -> Self {
+        let left = trie.nodes() + 1;
+        let mut entries = Self { trie, stack: vec![], path: vec![], end, left };
+        match start {
+            Bound::Unbounded => entries.stack.push((entries.trie.root(), 0)),
+            Bound::Included(key) => entries.seek(key),
+            Bound::Excluded(key) => {
+                // The least key that is greater.
+                entries.seek(&[key, &[0]].concat());
+            }
+        }
+        entries
+    }
+
     /// The next key and what it holds. The key lies in a buffer of this iterator: nothing is allocated.
     pub fn next_entry(&mut self) -> Option<(&[u8], Found)> {
         while let Some((node, parent)) = self.stack.pop() {
@@ -153,7 +157,7 @@ impl End {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Iterator for TrieEntries<'_, M> {
+impl<G: Guard> Iterator for TrieEntries<'_, G> {
     type Item = (Vec<u8>, Found);
 
     fn next(&mut self) -> Option<Self::Item> {

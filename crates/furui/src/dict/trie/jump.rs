@@ -4,8 +4,9 @@
 //! entry is searched from the root. Buckets are lines of four entries and what does not fit is left out, so a search
 //! looks at one line for each length, whatever the keys are.
 
-use super::block::{Block, Position, below};
+use super::block::{Position, below};
 use super::counts::{Counted, count_keys};
+use super::guard::Guard;
 use super::parts::Names;
 use super::search::group;
 use crate::bits::{Vectors, scale};
@@ -211,7 +212,7 @@ fn heavy(names: &Names<'_>, lengths: &[u16], terminals: &[u8], nodes: u64, vecto
 /// The label of a node behind its first byte.
 fn rest(names: &Names<'_>, position: Position, vectors: Vectors) -> Vec<u8> {
     let mut out = vec![];
-    let label = Block::at(names.nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));
+    let label = names.block(position.offset()).and_then(|block| block.label(position.slot(), vectors));
     let rest = label.and_then(|label| names.rest(label, vectors));
     rest.into_iter().for_each(|rest| names.append(rest, &mut out));
     out
@@ -229,13 +230,13 @@ fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Vect
         while at.level > 0 {
             path.extend(rest(names, at.position, vectors).iter().rev());
             path.extend(
-                Block::at(names.nodes, at.position.offset()).map(|block| block.edges()[at.position.slot() as usize]),
+                names.block(at.position.offset()).map(|block| block.edges()[at.position.slot() as usize]),
             );
             at = &heavy[at.parent];
         }
         path.reverse();
         if path.len() < usize::from(u16::MAX)
-            && let Some(children) = children(names.nodes, node.position, vectors)
+            && let Some(children) = children(names, node.position, vectors)
         {
             landings.push(Landing { path, length: length as u16, keys: node.keys, children });
         }
@@ -244,34 +245,45 @@ fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Vect
 }
 
 /// Where the children of an inner node are.
-fn children(nodes: &[u8], position: Position, vectors: Vectors) -> Option<Position> {
-    let block = Block::at(nodes, position.offset())?;
+fn children(names: &Names<'_>, position: Position, vectors: Vectors) -> Option<Position> {
+    let block = names.block(position.offset())?;
     let (down, skip) = (block.down(), (block.inner() & below(position.slot())).count_ones());
-    let (_, offset, slot) = group(nodes, down.offset(), down.slot(), skip, vectors)?;
+    let (_, offset, slot) = group(names, down.offset(), down.slot(), skip, vectors)?;
     Some(Position::new(offset, slot))
+}
+
+/// A jump table among a trie's bytes.
+pub(super) struct JumpTable<'a, G> {
+    pub(super) lengths: &'a Lengths,
+    pub(super) buckets: &'a [u8],
+    pub(super) paths: &'a [u8],
+    /// Where both begin among the trie's bytes.
+    pub(super) starts: [usize; 2],
+    pub(super) guard: G,
 }
 
 /// Where a key jumps to: the children it goes on with, and how many of its bytes, not all, lead there.
 #[inline(always)]
-pub(super) fn land(
-    lengths: &Lengths,
-    buckets: &[u8],
-    paths: &[u8],
-    key: &[u8],
-    vectors: Vectors,
-) -> Option<(Position, usize)> {
-    let lines = buckets.as_chunks::<BUCKET>().0;
-    for &length in lengths {
+pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Vectors) -> Option<(Position, usize)> {
+    let lines = table.buckets.as_chunks::<BUCKET>().0;
+    for &length in table.lengths {
         let Some(start) = key.get(..usize::from(length)).filter(|start| !start.is_empty()) else { continue };
         let hash = HashSpec::default().hash(start).get();
-        let line = lines.get(scale(hash, lines.len()))?;
+        let index = scale(hash, lines.len());
+        let line = lines.get(index)?;
+        if !table.guard.touch(table.starts[0] + index * BUCKET, BUCKET) {
+            return None;
+        }
         for entry in line.as_chunks::<ENTRY>().0 {
             let (target, place) = (u64_at(entry, 0), u64_at(entry, 8));
             if (target >> Position::BITS) ^ (hash & ((1 << TAG_BITS) - 1)) != 0 {
                 continue;
             }
             let (start, len) = (place & ((1 << 48) - 1), (place >> 48) as usize);
-            let path = paths.get(start as usize..).and_then(|paths| paths.get(..len)).unwrap_or(&[]);
+            let path = table.paths.get(start as usize..).and_then(|paths| paths.get(..len)).unwrap_or(&[]);
+            if !table.guard.touch(table.starts[1].saturating_add(start as usize), path.len()) {
+                return None;
+            }
             if len > 0 && path.len() == len && len < key.len() && vectors.starts_with(key, path) {
                 return Some((Position(target & ((1 << Position::BITS) - 1)), len));
             }

@@ -1,4 +1,5 @@
-use super::block::{Block, Position};
+use super::block::Position;
+use super::guard::Guard;
 use super::parts::Names;
 use super::text::Text;
 use crate::bits::Vectors;
@@ -52,7 +53,7 @@ pub(super) enum Rest<'a> {
     Tokens { records: &'a [u8], start: usize, count: usize },
 }
 
-impl<'a> Names<'a> {
+impl<'a, G: Guard> Names<'a, G> {
     /// Follows codes and links; `None` if the bytes are damaged.
     #[inline(always)]
     pub(super) fn rest(&self, label: Label<'a>, vectors: Vectors) -> Option<Rest<'a>> {
@@ -86,10 +87,11 @@ impl<'a> Names<'a> {
         bytes[..len].copy_from_slice(&from[..len]);
         let bits = (u128::from_le_bytes(bytes) >> (4 * (start % 2))) as u64;
         if nibbles == LONG_NIBBLES {
-            return text(self.long, bits);
+            let (start, len) = place_of(bits);
+            return if self.guard.touch(self.long_start.saturating_add(start), len) { text(self.long, bits) } else { None };
         }
         let position = Position(bits & ((1 << (4 * nibbles.min(FAR_NIBBLES))) - 1));
-        match Block::at(self.nodes, position.offset())?.label(position.slot(), vectors)? {
+        match self.block(position.offset())?.label(position.slot(), vectors)? {
             Label::Record { records, start, nibbles, link: false } => {
                 Some(Rest::Tokens { records, start, count: nibbles / TOKEN_NIBBLES })
             }
@@ -223,9 +225,14 @@ pub(super) fn token_number(records: &[u8], nibble: usize) -> Option<u16> {
 
 #[inline(always)]
 fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
-    let start = (place >> PLACE_LENGTH_BITS) as usize;
-    let len = (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize;
+    let (start, len) = place_of(place);
     Some(Rest::Text(Text::beginning(texts.get(start..)?, len)?))
+}
+
+/// Where a text begins, and how long it is, of what a place or link says.
+#[inline(always)]
+fn place_of(place: u64) -> (usize, usize) {
+    ((place >> PLACE_LENGTH_BITS) as usize, (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize)
 }
 
 /// Where a text is, as places and links say it.

@@ -5,7 +5,8 @@
 //! which `counts` finds; `writer` makes all of them as nodes come, `body` is where, `ends` their values (in `pieces`
 //! until all nodes are there); `skeleton` and `encode` bring the nodes of keys, with `codes`, `tokens` and `matcher`
 //! for the labels, `merge` those of several tries; `cursor`, `iter` and `up` are the other ways through the tree;
-//! `file` and `check` take bytes from strangers.
+//! `file` and `check` take bytes from strangers; `checked` is a trie whose file is checked as it is read, by way of a
+//! `guard`, which is told what is read.
 
 use std::fmt;
 use std::ops::Deref;
@@ -17,6 +18,7 @@ mod bits;
 mod block;
 mod body;
 mod check;
+mod checked;
 mod codes;
 mod counts;
 mod cursor;
@@ -25,6 +27,7 @@ mod encode;
 mod ends;
 mod error;
 mod file;
+mod guard;
 mod intern;
 mod iter;
 mod jump;
@@ -43,8 +46,12 @@ mod values;
 mod writer;
 
 use block::Position;
+use jump::JumpTable;
+pub(in crate::dict) use checked::{CheckedEntries, CheckedTrie};
 pub use cursor::TrieNode;
 pub use error::{MAX_KEY, TrieError};
+#[expect(unreachable_pub, reason = "bounds of public items, which no other crate need name")]
+pub use guard::{Guard, Trusted};
 pub use iter::TrieEntries;
 pub use merge::MAX_MERGED;
 use parts::{Names, Part, Parts};
@@ -90,10 +97,12 @@ use values::Width;
 /// compression is Morrison's PATRICIA (1968). Instead of select directories, each block has the place of its children, as
 /// it has its ranks: one memory access where LOUDS needs several. Ids, tombstones and the label codes are of this crate.
 #[derive(Clone)]
-pub struct Trie<M = Buffer> {
+pub struct Trie<M = Buffer, G = Trusted> {
     body: M,
     shape: Shape,
     vectors: Vectors,
+    /// Told of what is read.
+    guard: G,
 }
 
 /// What a key holds.
@@ -137,11 +146,11 @@ impl Trie {
     }
 
     fn assemble(encoded: writer::Encoded) -> Self {
-        Self { body: encoded.body, shape: encoded.shape, vectors: Vectors::detect() }
+        Self { body: encoded.body, shape: encoded.shape, vectors: Vectors::detect(), guard: Trusted }
     }
 }
 
-impl<M> Trie<M> {
+impl<M, G> Trie<M, G> {
     /// How many keys there are, deleted ones among them.
     pub fn keys(&self) -> u64 {
         self.shape.keys
@@ -153,7 +162,7 @@ impl<M> Trie<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Trie<M> {
+impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// How many bytes it takes.
     pub fn bytes(&self) -> usize {
         self.body.len()
@@ -164,9 +173,20 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         Part::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
 
-    /// The same trie over borrowed bytes.
-    pub(in crate::dict) fn borrowed(&self) -> Trie<&[u8]> {
-        Trie { body: &self.body, shape: self.shape, vectors: self.vectors }
+    /// This trie over borrowed bytes.
+    pub(in crate::dict) fn borrowed(&self) -> Trie<&[u8], G> {
+        self.guarded(self.guard)
+    }
+
+    /// This trie over borrowed bytes, with another guard.
+    fn guarded<H>(&self, guard: H) -> Trie<&[u8], H> {
+        Trie { body: &self.body, shape: self.shape, vectors: self.vectors, guard }
+    }
+
+    /// Tells the guard what is read of a part.
+    #[inline(always)]
+    fn touch(&self, part: Part, start: usize, len: usize) {
+        self.guard.touch(self.shape.parts.start(part).saturating_add(start), len);
     }
 
     #[inline(always)]
@@ -175,7 +195,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     }
 
     #[inline(always)]
-    fn names(&self) -> Names<'_> {
+    fn names(&self) -> Names<'_, G> {
         let body: &[u8] = &self.body;
         let part = |part| &body[self.shape.parts.range(part)];
         Names {
@@ -184,6 +204,8 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
             texts: part(Part::Texts),
             tokens: part(Part::Tokens).as_chunks().0,
             long: part(Part::Long),
+            long_start: self.shape.parts.start(Part::Long),
+            guard: self.guard,
         }
     }
 
@@ -199,8 +221,14 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     /// A search from where the key jumps to, or from the root.
     #[inline(always)]
     fn begin<'k>(&self, key: &'k [u8], vectors: Vectors) -> Search<'k> {
-        let landing = jump::land(&self.shape.jump, self.part(Part::Buckets), self.part(Part::Paths), key, vectors);
-        let (position, at) = landing.unwrap_or((Position(0), 0));
+        let table = JumpTable {
+            lengths: &self.shape.jump,
+            buckets: self.part(Part::Buckets),
+            paths: self.part(Part::Paths),
+            starts: [Part::Buckets, Part::Paths].map(|part| self.shape.parts.start(part)),
+            guard: self.guard,
+        };
+        let (position, at) = jump::land(&table, key, vectors).unwrap_or((Position(0), 0));
         Search::new(key, position, at)
     }
 
@@ -242,6 +270,8 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
 
     #[inline]
     fn inner_id(&self, inner: u64) -> Option<u64> {
+        let (start, len) = values::terminal_line(inner);
+        self.touch(Part::Terminals, start, len);
         let id = self.shape.leaves + values::terminal_rank(self.part(Part::Terminals), inner)?;
         (id < self.shape.keys).then_some(id)
     }
@@ -250,6 +280,9 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     #[inline]
     fn found(&self, id: u64) -> Found {
         let deleted = self.part(Part::Deleted);
+        let (start, len) = self.shape.width.place(id);
+        self.touch(Part::Values, start, len);
+        self.touch(Part::Deleted, (id / 8) as usize, usize::from(!deleted.is_empty()));
         if deleted.get((id / 8) as usize).is_some_and(|byte| byte >> (id % 8) & 1 == 1) {
             return Found::Deleted;
         }
@@ -257,7 +290,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
     }
 }
 
-impl<M> fmt::Debug for Trie<M> {
+impl<M, G> fmt::Debug for Trie<M, G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Trie").field("shape", &self.shape).finish_non_exhaustive()
     }

@@ -1,5 +1,7 @@
 use std::ops::Range;
 
+use super::block::{Block, CODES};
+use super::guard::{Guard, Trusted};
 use super::labels::Token;
 
 /// What a trie's bytes are divided into. Each part begins at a multiple of 64.
@@ -99,17 +101,38 @@ impl Parts {
         self.starts[part as usize]..self.ends[part as usize]
     }
 
+    #[inline(always)]
+    pub(super) fn start(&self, part: Part) -> usize {
+        self.starts[part as usize]
+    }
+
     pub(super) fn lengths(&self) -> [u64; PARTS] {
         std::array::from_fn(|i| (self.ends[i] - self.starts[i]) as u64)
     }
 }
 
-/// The parts that labels are read from.
+/// The parts that nodes and labels are read from.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'a> {
+pub(super) struct Names<'a, G = Trusted> {
     pub(super) nodes: &'a [u8],
     pub(super) places: &'a [[u8; 8]],
     pub(super) texts: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) long: &'a [u8],
+    /// Where the long labels begin among the trie's bytes. The nodes begin at 0.
+    pub(super) long_start: usize,
+    /// Told of the nodes and long labels that are read; the other parts are checked before.
+    pub(super) guard: G,
+}
+
+impl<'a, G: Guard> Names<'a, G> {
+    /// The block of nodes at an offset, if there is one, and it is whole.
+    #[inline(always)]
+    pub(super) fn block(&self, offset: usize) -> Option<Block<'a>> {
+        if !self.guard.touch(offset, CODES) {
+            return None;
+        }
+        let block = Block::at(self.nodes, offset)?;
+        self.guard.touch(offset, block.length()).then_some(block)
+    }
 }

@@ -1,4 +1,5 @@
 use super::block::{Block, Position, below};
+use super::guard::Guard;
 use super::parts::Names;
 use crate::bits::{Vectors, prefetch};
 
@@ -37,14 +38,14 @@ impl<'k> Search<'k> {
 
     /// Asks for the block that the next step begins with.
     #[inline(always)]
-    pub(super) fn fetch(&self, names: &Names<'_>) {
+    pub(super) fn fetch<G>(&self, names: &Names<'_, G>) {
         fetch(names.nodes, self.offset);
     }
 
     /// One block nearer to the group, if it is not in this one. True if it is, or nowhere.
     #[inline(always)]
-    pub(super) fn is_at_group(&mut self, names: &Names<'_>) -> bool {
-        let Some(block) = Block::at(names.nodes, self.offset) else { return true };
+    pub(super) fn is_at_group<G: Guard>(&mut self, names: &Names<'_, G>) -> bool {
+        let Some(block) = names.block(self.offset) else { return true };
         let count = (block.first() & !below(self.slot)).count_ones();
         self.hops += 1;
         if self.skip < count || self.hops > MAX_SPAN {
@@ -60,7 +61,7 @@ impl<'k> Search<'k> {
     ///
     /// `leaf` is told of a leaf's rank before its label is compared.
     #[inline(always)]
-    pub(super) fn step(&mut self, names: &Names<'_>, vectors: Vectors, leaf: impl Fn(u64)) -> Step {
+    pub(super) fn step<G: Guard>(&mut self, names: &Names<'_, G>, vectors: Vectors, leaf: impl Fn(u64)) -> Step {
         let Some(&byte) = self.key.get(self.at) else { return Step::Miss };
         let Some((block, slot)) = self.child(names, vectors, byte) else { return Step::Miss };
         let inner = block.is_inner(slot);
@@ -100,8 +101,8 @@ impl<'k> Search<'k> {
 
     /// The node of the group whose label begins with `byte`.
     #[inline(always)]
-    fn child<'a>(&self, names: &Names<'a>, vectors: Vectors, byte: u8) -> Option<(Block<'a>, u32)> {
-        let (mut block, mut offset, slot) = group(names.nodes, self.offset, self.slot, self.skip, vectors)?;
+    fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Vectors, byte: u8) -> Option<(Block<'a>, u32)> {
+        let (mut block, mut offset, slot) = group(names, self.offset, self.slot, self.skip, vectors)?;
         // Up to the next first child: the borrow of the subtraction runs to the top if there is none in the block.
         let mut next = block.first() & (!1 << slot);
         let mut within = (next & next.wrapping_neg()).wrapping_sub(1 << slot);
@@ -114,7 +115,7 @@ impl<'k> Search<'k> {
                 return None;
             }
             offset += block.length();
-            block = Block::at(names.nodes, offset)?;
+            block = names.block(offset)?;
             next = block.first();
             within = (next & next.wrapping_neg()).wrapping_sub(1);
         }
@@ -136,16 +137,16 @@ pub(super) fn fetch(nodes: &[u8], offset: usize) {
 /// The group that comes `skip` groups behind the one that begins at or after `slot` of the block at `offset`: its block,
 /// that block's offset, and the slot of its first node.
 #[inline(always)]
-pub(super) fn group(
-    nodes: &[u8],
+pub(super) fn group<'a, G: Guard>(
+    names: &Names<'a, G>,
     mut offset: usize,
     slot: u32,
     mut skip: u32,
     vectors: Vectors,
-) -> Option<(Block<'_>, usize, u32)> {
+) -> Option<(Block<'a>, usize, u32)> {
     let mut mask = !below(slot);
     for _ in 0..MAX_SPAN {
-        let block = Block::at(nodes, offset)?;
+        let block = names.block(offset)?;
         let firsts = block.first() & mask;
         let count = firsts.count_ones();
         if skip < count {

@@ -4,10 +4,10 @@ use std::ops::Deref;
 
 use super::block::{Block, Position, below};
 use super::values::terminal_select;
-use super::{MAX_KEY, Part, Trie};
+use super::{Guard, MAX_KEY, Part, Trie};
 use crate::bits::Vectors;
 
-impl<M: Deref<Target = [u8]>> Trie<M> {
+impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The key of this number, below [`keys`](Self::keys). Numbers are in breadth-first order, first of the keys that end in
     /// leaves, then of the others: [`id_of`](Self::id_of) undone.
     ///
@@ -18,10 +18,14 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         }
         let mut position = match id.checked_sub(self.shape.leaves) {
             None => Some(self.node_of(id, false)?),
-            Some(rank) => match terminal_select(self.part(Part::Terminals), rank)? {
-                0 => None,
-                inner => Some(self.node_of(inner, true)?),
-            },
+            Some(rank) => {
+                let lines = self.part(Part::Terminals);
+                self.touch(Part::Terminals, 0, lines.len());
+                match terminal_select(lines, rank)? {
+                    0 => None,
+                    inner => Some(self.node_of(inner, true)?),
+                }
+            }
         };
         let mut labels: Vec<Vec<u8>> = vec![];
         let mut length = 0;
@@ -50,7 +54,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
 
     /// The node whose child is at `position`; `None` inside if it is the root.
     fn parent(&self, position: Position) -> Option<Option<Position>> {
-        let nodes = self.part(Part::Nodes);
+        let names = self.names();
         let (block, offset) = match self.last_block(|block| block.down() <= position) {
             Some(found) => found,
             None => return Some(None),
@@ -58,27 +62,27 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         // Which group among those of the block's inner nodes: how many begin from the first one's to here.
         let (mut at, mut mask, mut groups) = (block.down().offset(), !below(block.down().slot()), 0);
         while at < position.offset() {
-            let block = Block::at(nodes, at)?;
+            let block = names.block(at)?;
             groups += (block.first() & mask).count_ones();
             mask = u64::MAX;
             at += block.length();
         }
         let up_to = below(position.slot()) | 1 << position.slot();
-        groups += (Block::at(nodes, at)?.first() & mask & up_to).count_ones();
+        groups += (names.block(at)?.first() & mask & up_to).count_ones();
         let slot = select(self.vectors, block.inner(), u64::from(groups).checked_sub(1)?)?;
         Some(Some(Position::new(offset, slot)).filter(|parent| *parent < position))
     }
 
     /// The last block of which `holds`, which holds of none behind one of which it does not.
     fn last_block(&self, holds: impl Fn(Block<'_>) -> bool) -> Option<(Block<'_>, usize)> {
-        let nodes = self.part(Part::Nodes);
+        let names = self.names();
         let directory = self.part(Part::Directory).as_chunks::<8>().0;
         let at = |entry: &[u8; 8]| usize::try_from(u64::from_le_bytes(*entry)).ok();
-        let holds_at = |entry: &[u8; 8]| at(entry).and_then(|offset| Block::at(nodes, offset)).is_some_and(&holds);
+        let holds_at = |entry: &[u8; 8]| at(entry).and_then(|offset| names.block(offset)).is_some_and(&holds);
         let mut offset = at(directory.get(directory.partition_point(holds_at).checked_sub(1)?)?)?;
         let mut found = None;
         for _ in 0..super::writer::DIRECTORY_STEP {
-            let Some(block) = Block::at(nodes, offset).filter(|&block| holds(block)) else { break };
+            let Some(block) = names.block(offset).filter(|&block| holds(block)) else { break };
             found = Some((block, offset));
             offset += block.length();
         }

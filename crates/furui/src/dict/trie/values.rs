@@ -24,6 +24,13 @@ impl Width {
         (u128::from(count) * u128::from(self.0)).div_ceil(8) as u64
     }
 
+    /// Where the bytes of the value of this index begin, and how many they are at most.
+    #[inline(always)]
+    pub(super) fn place(self, index: u64) -> (usize, usize) {
+        let bit = index as u128 * u128::from(self.0);
+        (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit as usize % 8 + self.0 as usize).div_ceil(8))
+    }
+
     /// The value of this index; 0 if there is none.
     #[inline(always)]
     pub(super) fn get(self, packed: &[u8], index: u64) -> u32 {
@@ -59,6 +66,12 @@ pub(super) fn terminals(bits: &Bits) -> Vec<u8> {
         lines.resize(lines.len().next_multiple_of(64), 0);
     }
     lines
+}
+
+/// Where the line of the inner node of this rank begins, and its length.
+#[inline(always)]
+pub(super) fn terminal_line(inner: u64) -> (usize, usize) {
+    ((inner / LINE_BITS) as usize * 64, 64)
 }
 
 /// Whether a key ends in the inner node of this rank.

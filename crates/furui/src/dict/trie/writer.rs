@@ -8,7 +8,7 @@ use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, WORD
 use super::parts::{ALIGN, Names, PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::Width;
-use super::{Found, Shape, TrieError};
+use super::{Found, Shape, TrieError, Trusted};
 use crate::bits::{Buffer, Vectors, prefetch};
 
 /// The offset of every so many blocks is in the directory.
@@ -198,6 +198,8 @@ impl Writer {
             texts: &texts,
             tokens: tokens.as_chunks().0,
             long: &self.long,
+            long_start: 0,
+            guard: Trusted,
         };
         let jump = Jump::choose(&names, &self.lengths, &terminals, nodes, vectors);
         let jump_lengths = jump.lengths;

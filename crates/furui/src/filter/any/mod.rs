@@ -42,7 +42,7 @@ pub type FilterRef<'a> = AnyFilter<&'a [u8]>;
 impl AnyFilter {
     /// Opens a filter's file. Its table is mapped, not read: pages come in as they are asked for. What is inserted later
     /// changes this filter, never the file. Every byte is checked once, which is one sequential pass;
-    /// [`open_trusted`](Self::open_trusted) does without.
+    /// a [`CheckedFilter`](super::CheckedFilter) is opened without one.
     ///
     /// While it is open the file must not be written to or cut short, by any program: what is not yet read would be other
     /// bytes than those that were checked, and reading behind the end kills the process. To replace the file by another of
@@ -52,26 +52,10 @@ impl AnyFilter {
     /// # Errors
     /// [`ReadError::Format`] if these are not the bytes of a filter's file, whole and undamaged.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        Self::map(path, true)
-    }
-
-    /// As [`open`](Self::open), but in constant time: of the table, no byte is read before it is needed. A damaged table
-    /// then gives wrong answers, never a panic. But a quotient filter's table, whose slots refer to each other, is always
-    /// read once (about 7 ns a slot), and refused if they do not fit. The file must not change meanwhile, as there.
-    ///
-    /// # Errors
-    /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
-    pub fn open_trusted(path: &Path) -> Result<Self, ReadError> {
-        Self::map(path, false)
-    }
-
-    fn map(path: &Path, verify: bool) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
         let envelope = Envelope::open(&file, &name)?;
-        if verify {
-            envelope.verify(&file)?;
-        }
+        envelope.verify(&file)?;
         Self::read(&Mapped { file: &file, envelope: &envelope })
     }
 }
@@ -89,14 +73,24 @@ impl<'a> FilterRef<'a> {
 }
 
 impl AnyFilter<Bytes> {
-    /// The filter whose file's bytes these are; errors call them `name`. In constant time, as
-    /// [`open_trusted`](AnyFilter::open_trusted): a damaged table gives wrong answers, never a panic.
-    ///
-    /// # Errors
-    /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
-    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
-        let envelope = Envelope::open(&**bytes, name)?;
-        Self::read(&Shared { bytes, envelope: &envelope })
+    /// The filter whose file's bytes these are, and whose envelope; none of its table is checked.
+    pub(super) fn unchecked(bytes: &Bytes, envelope: &Envelope) -> Result<Self, ReadError> {
+        Self::read(&Shared { bytes, envelope })
+    }
+
+    /// Shows `see` the bytes of the tables that [`contains`](Filter::contains) may read for `key`.
+    pub(super) fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        match self {
+            Self::Bloom(filter) => filter.reads(key, see),
+            Self::Blocked(filter) => filter.reads(key, see),
+            Self::Counting(filter) => filter.reads(key, see),
+            Self::Stable(filter) => filter.reads(key, see),
+            Self::StableLight(filter) => filter.reads(key, see),
+            Self::Ringed(filter) => filter.reads(key, see),
+            Self::Quotient(filter) => filter.reads(key, see),
+            Self::SplitBlock(filter) => filter.reads(key, see),
+            Self::Growing(filter) => filter.reads(key, see),
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 
+use super::probing::Shape;
 use super::spread::Spread;
 use super::{BlockedBloom, check_parts};
 use crate::bits::arch::{Line, Lines};
 use crate::filter::file::{BITS, META, Source, Stored, Writer};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
+use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
     const KIND: Kind = Kind::BlockedBloom;
@@ -21,6 +23,12 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
         out.write_all(&meta)?;
         out.section(BITS, Align::Line)?;
         out.write_all(&self.table)
+    }
+
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        // The neighbour too, whether the key has bits there or not: it seldom lies in another region.
+        let pair = Shape::whole(self.table().len(), self.spread).line(key) / 2 * 2 * size_of::<Line>();
+        see(&self.table[pair..self.table.len().min(pair + 2 * size_of::<Line>())]);
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {

@@ -2,12 +2,13 @@ use std::io::{self, Write};
 use std::ops::Deref;
 
 use super::super::file::{BITS, META, Source, Stored, Writer};
-use super::super::probes::MAX_PROBES;
+use super::super::probes::{MAX_PROBES, positions, salted_positions};
 use super::probing::at_once;
 use super::{Bloom, MAX_BITS};
 use crate::bits::arch::Gather;
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError, Tag};
+use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
     const KIND: Kind = Kind::Bloom;
@@ -21,6 +22,15 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
         out.write_all(&meta)?;
         out.section(BITS, Align::Line)?;
         out.write_all(&self.words)
+    }
+
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        let read = |position: usize| see(&self.words[position / 8..][..1]);
+        if self.salted() {
+            salted_positions(key, self.probes, self.bits as usize).for_each(read);
+        } else {
+            positions(key, self.probes, self.bits as usize).for_each(read);
+        }
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {

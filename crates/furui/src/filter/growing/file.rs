@@ -5,6 +5,7 @@ use super::super::file::{META, Source, Stored, Writer};
 use super::{Bloom, GrowingBloom, MAX_PARTS, Part};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError, Tag};
+use crate::hash::KeyHash;
 
 /// `META` is a head and an entry for each part there could be.
 const HEAD: usize = 32;
@@ -35,6 +36,10 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
             out.write_all(part.filter.table())?;
         }
         Ok(())
+    }
+
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        self.parts.iter().for_each(|part| part.filter.reads(key, see));
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {

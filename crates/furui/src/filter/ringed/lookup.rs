@@ -40,6 +40,12 @@ pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> boo
     }
 }
 
+/// Where the bits of a key are.
+pub(super) fn positions(ring: &Ring, key: KeyHash) -> impl Iterator<Item = usize> {
+    let start = ring.start_of(key.get());
+    offsets(key, ring.params()).map(move |offset| ring.position(start, offset))
+}
+
 /// [`contains`] by loads.
 ///
 /// Few windows reach beyond the ring's end, unless they are long.

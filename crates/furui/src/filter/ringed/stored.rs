@@ -2,10 +2,11 @@ use std::io::{self, Write};
 use std::ops::Deref;
 
 use super::ring::Ring;
-use super::{RingedBloom, RingedParams};
+use super::{RingedBloom, RingedParams, lookup};
 use crate::filter::file::{BITS, META, Source, Stored, Writer};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError};
+use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
     const KIND: Kind = Kind::RingedBloom;
@@ -20,6 +21,10 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
         out.write_all(&meta)?;
         out.section(BITS, Align::Line)?;
         out.write_all(&self.words)
+    }
+
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        lookup::positions(&self.ring, key).for_each(|position| see(&self.words[position / 8..][..1]));
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {

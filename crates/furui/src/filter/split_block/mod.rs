@@ -258,6 +258,11 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
         out.write_all(&self.table)
     }
 
+    fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
+        let blocks = self.table.as_chunks::<BLOCK>().0;
+        see(&blocks[split_block::place(key, blocks.len())]);
+    }
+
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; 32] = source.meta()?;

@@ -30,7 +30,8 @@ const COALESCED: usize = 32;
 /// needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). Lookup: the page by a guess and a few steps along the
 /// fences, then one page.
 ///
-/// A page's checksum is compared when the page is first touched; from then on its bytes are trusted.
+/// A page's checksum is compared whenever the page is read; of a mapped file, when the page is first touched: from then on
+/// its bytes, which stay where they are, are trusted.
 ///
 /// Source: the cascade filter of M. A. Bender et al., PVLDB 5(11), 2012, whose levels are quotient filters; the fences
 /// take the place of computing a slot's address, since full pages do not lie where a quotient says.
@@ -139,11 +140,11 @@ impl<F: ReadAt> Run<F> {
         let index = self.fences.page_of(hash);
         if let Some(pages) = self.mapped_pages() {
             self.prefetch(hash, index, &pages[index]);
-            return Ok(self.page(index, &pages[index])?.contains(hash));
+            return Ok(self.mapped_page(index, &pages[index])?.contains(hash));
         }
         let mut pages = [[0; PAGE_BYTES]];
         self.read_pages(index, &mut pages)?;
-        Ok(self.page(index, &pages[0])?.contains(hash))
+        Ok(self.checked_page(index, &pages[0])?.contains(hash))
     }
 
     /// Looks a sorted batch up in one forward pass: `found[i]` becomes true if `hashes[i]` is in the run. Where it is
@@ -173,7 +174,7 @@ impl<F: ReadAt> Run<F> {
                 && self.spans(hashes[done])
             {
                 let index = places[done % AHEAD];
-                found[done] = self.page(index, &pages[index])?.contains(hashes[done]);
+                found[done] = self.mapped_page(index, &pages[index])?.contains(hashes[done]);
             }
             if i < hashes.len() && !found[i] && self.spans(hashes[i]) {
                 let index = self.fences.page_of(hashes[i]);
@@ -206,10 +207,13 @@ impl<F: ReadAt> Run<F> {
             }
             let pages = &mut buffer[..=last - first];
             self.read_pages(first, pages)?;
+            for (index, page) in (first..).zip(&*pages) {
+                self.checked_page(index, page)?;
+            }
             for i in start..end {
                 if !found[i] && self.spans(hashes[i]) {
                     let index = self.fences.page_of(hashes[i]);
-                    found[i] = self.page(index, &pages[index - first])?.contains(hashes[i]);
+                    found[i] = self.trusted_page(index, &pages[index - first])?.contains(hashes[i]);
                 }
             }
             start = end;
@@ -253,9 +257,7 @@ impl<F: ReadAt> Run<F> {
                 Err(Problem::Invalid("the first key of a page is not its fence"))
             }
         });
-        let page = checked.map_err(|problem| self.page_error(index, problem))?;
-        self.checked.insert(index);
-        Ok(page)
+        checked.map_err(|problem| self.page_error(index, problem))
     }
 
     pub(super) fn page_error(&self, index: usize, problem: Problem) -> Error {
@@ -267,13 +269,21 @@ impl<F: ReadAt> Run<F> {
         self.fences.get(index + 1)
     }
 
+    /// Page `index` of a mapped file, checked if it was not before.
     #[inline]
-    fn page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
+    fn mapped_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         if self.checked.contains(index) {
-            Page::new(bytes, self.bits).map_err(|problem| self.page_error(index, problem))
-        } else {
-            self.checked_page(index, bytes)
+            return self.trusted_page(index, bytes);
         }
+        let page = self.checked_page(index, bytes)?;
+        self.checked.insert(index);
+        Ok(page)
+    }
+
+    /// Page `index` over bytes that were checked.
+    #[inline]
+    fn trusted_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
+        Page::new(bytes, self.bits).map_err(|problem| self.page_error(index, problem))
     }
 
     fn page_start(&self, index: usize) -> u64 {

@@ -68,7 +68,7 @@ impl<'t> Source<'t> {
     #[inline(always)]
     pub(super) fn first_child(&self, cursor: Cursor, vectors: Vectors) -> Result<Branch<'t>, TrieError> {
         let down = cursor.down();
-        let group = group(self.names.nodes, down.offset(), down.slot(), cursor.skip(), vectors);
+        let group = group(&self.names, down.offset(), down.slot(), cursor.skip(), vectors);
         let (block, offset, slot) = group.ok_or(TrieError::Damaged)?;
         if slot < FIRST_SLOTS {
             self.fetch_next(block, offset);

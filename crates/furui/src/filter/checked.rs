@@ -1,0 +1,133 @@
+use std::path::Path;
+
+use super::{AnyFilter, Filter};
+use crate::format::{Bytes, DiskFile, Envelope, FormatError, Kind, Problem, ReadAt, ReadError, Regions};
+use crate::hash::{HashSpec, KeyHash};
+
+/// A filter of whatever kind over the bytes of its file, each region of which is checked when this process first reads it:
+/// for files so large that [`AnyFilter::open`], which reads all of them, would take too long.
+///
+/// The table is mapped where files can be mapped. Opening takes constant time, but for a quotient filter, whose slots
+/// refer to each other: all of its file is read. The first question about a region of 4 KiB reads that much; when few
+/// regions are left, they are read too, and from then on a question costs what it costs in memory.
+///
+/// The file must not be changed or cut short while it is open, as for [`AnyFilter::open`].
+///
+/// ```
+/// use furui::filter::{AnyFilter, Bloom, CheckedFilter, FilterMut};
+/// use furui::HashSpec;
+/// use furui::format::publish;
+///
+/// # let dir = std::env::temp_dir().join(format!("furui-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir)?;
+/// # let path = dir.join("words.filter");
+/// let hash = HashSpec::default();
+/// let mut words = Bloom::with_rate(1000, 0.01)?;
+/// words.insert(hash.hash(b"seen"))?;
+/// publish(&path, |out| {
+///     let written = AnyFilter::Bloom(words).write_to(out);
+///     written.map_err(|error| furui::Error::io("cannot write", "words.filter", error))
+/// })?;
+///
+/// let words = CheckedFilter::open(&path)?;
+/// assert!(words.contains(hash.hash(b"seen"))?);
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CheckedFilter {
+    filter: AnyFilter<Bytes>,
+    file: Bytes,
+    regions: Regions,
+}
+
+impl CheckedFilter {
+    /// Opens a filter's file.
+    ///
+    /// # Errors
+    /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let name = path.as_ref().display().to_string();
+        let open = || {
+            let file = DiskFile::mapped(path.as_ref())?;
+            file.bytes(0, file.len())
+        };
+        let bytes = open().map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        Self::from_shared(&bytes, &name)
+    }
+
+    /// The filter whose file's bytes these are; errors call them `name`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
+        let envelope = Envelope::open(&**bytes, name)?;
+        let regions = envelope.regions(bytes).ok_or_else(|| {
+            envelope.error(0, Problem::NotAFilter(envelope.kind()))
+        })?;
+        if envelope.kind() == Kind::QuotientFilter {
+            regions.check_all()?;
+        }
+        let filter = AnyFilter::unchecked(bytes, &envelope)?;
+        Ok(Self { filter, file: bytes.clone(), regions })
+    }
+
+    /// Whether `key` may be in the set.
+    ///
+    /// # Errors
+    /// [`FormatError`] if what was read is not what was written, now or before.
+    #[inline(always)]
+    pub fn contains(&self, key: KeyHash) -> Result<bool, FormatError> {
+        if !self.regions.all_checked() {
+            self.check(key)?;
+        }
+        Ok(match &self.filter {
+            // The kind of a dictionary's tries, without a detour: where there are several tries, a processor is at the
+            // filters of all of them at once, and sees the further ahead the fewer instructions they take.
+            AnyFilter::Blocked(filter) => filter.contains(key),
+            filter => filter.contains(key),
+        })
+    }
+
+    /// Answers for a whole batch: `out` is cleared and gets one answer per key.
+    ///
+    /// # Errors
+    /// As [`contains`](Self::contains).
+    pub fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<(), FormatError> {
+        if !self.regions.all_checked() {
+            keys.iter().try_for_each(|&key| self.check(key))?;
+        }
+        self.filter.contains_all(keys, out);
+        Ok(())
+    }
+
+    /// The filter itself, once every region was checked.
+    ///
+    /// # Errors
+    /// As [`contains`](Self::contains).
+    pub fn whole(&self) -> Result<&AnyFilter<Bytes>, FormatError> {
+        self.regions.check_all()?;
+        Ok(&self.filter)
+    }
+
+    /// What kind of filter it is.
+    pub fn kind(&self) -> Kind {
+        self.filter.kind()
+    }
+
+    /// How the keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.filter.hash_spec()
+    }
+
+    /// Checks what is read for `key`.
+    #[inline(never)]
+    fn check(&self, key: KeyHash) -> Result<(), FormatError> {
+        // The filter's tables are parts of the file's bytes: where they are is the difference of the two addresses.
+        let file = self.file.as_ptr().addr();
+        self.filter.reads(key, &mut |bytes| {
+            self.regions.touch(bytes.as_ptr().addr() - file, bytes.len());
+        });
+        self.regions.result()
+    }
+}
