@@ -76,6 +76,14 @@ impl Change {
             return Self { kind, repaired, place, file: changed };
         }
     }
+
+    /// A bit of this byte is another, and the checksums are right.
+    pub fn repaired_bit(file: &[u8], at: usize) -> Self {
+        let mut changed = file.to_vec();
+        changed[at] ^= 1;
+        repair(&mut changed);
+        Self { kind: Kind::Bit, repaired: true, place: at..at + 1, file: changed }
+    }
 }
 
 impl Kind {

@@ -1,6 +1,5 @@
 //! Running `furui` where it may take neither too much memory nor too much time.
 
-use std::fmt;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -35,11 +34,12 @@ pub struct Answer {
     pub stderr: String,
 }
 
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
-        write!(f, "{:?}, {} bytes {:?}", self.end, self.stdout.len(), shown(&self.stdout))?;
-        if self.stderr.is_empty() { Ok(()) } else { write!(f, ", {:?}", shown(self.stderr.as_bytes())) }
+impl Answer {
+    /// As a text, with a little of what was printed from this byte on.
+    pub fn from(&self, byte: usize) -> String {
+        let shown = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(120)]).into_owned();
+        let (printed, told) = (shown(&self.stdout[byte..]), shown(self.stderr.as_bytes()));
+        format!("{:?}, {} bytes, at {byte} {printed:?}, error {told:?}", self.end, self.stdout.len())
     }
 }
 
