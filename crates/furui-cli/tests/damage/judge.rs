@@ -45,18 +45,16 @@ pub struct Target<'a> {
 /// A fault, and where it showed.
 pub struct Finding {
     pub fault: Fault,
-    arguments: Vec<String>,
-    expected: Answer,
-    got: Answer,
+    /// The command, what was expected of it, and what it said.
+    pub text: String,
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { fault, arguments, expected, got } = self;
+impl Finding {
+    fn new(fault: Fault, arguments: &[String], expected: &Answer, got: &Answer) -> Self {
         let same = expected.stdout.iter().zip(&got.stdout).take_while(|(a, b)| a == b).count();
         let line = expected.stdout[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        write!(f, "{fault:?}: furui {}", arguments.join(" "))?;
-        write!(f, "\n    expected {}\n    got      {}", expected.from(line), got.from(line))
+        let (command, expected, got) = (arguments.join(" "), expected.from(line), got.from(line));
+        Self { fault, text: format!("{fault:?}: furui {command}\n    expected {expected}\n    got      {got}") }
     }
 }
 
@@ -90,7 +88,6 @@ impl<'a> Target<'a> {
 
     /// Checksums that were made right must be, or repaired damage would not come far.
     fn check_repair(&self, place: &Path) {
-        self.specimen.copy(place);
         self.damage(&Change::repaired_bit(&self.bytes, self.bytes.len() / 2), place);
         for path in [self.path, "store"].iter().filter(|path| place.join(path).exists()) {
             let answer = run(place, &["verify".to_owned(), (*path).to_owned()]);
@@ -104,7 +101,6 @@ impl<'a> Target<'a> {
         let mut findings: Vec<Finding> = vec![];
         let mut known = BTreeSet::new();
         for (chapter, expected) in self.specimen.chapters.iter().zip(&self.expected) {
-            self.specimen.copy(place);
             self.damage(change, place);
             let mut course = Course::default();
             for (step, expected) in chapter.iter().zip(expected) {
@@ -120,7 +116,7 @@ impl<'a> Target<'a> {
                 });
                 // One of each sort will do.
                 if let Some(fault) = fault.filter(|&fault| known.insert(fault)) {
-                    findings.push(Finding { fault, arguments, expected: expected.clone(), got });
+                    findings.push(Finding::new(fault, &arguments, expected, &got));
                 }
             }
             fs::remove_dir_all(place).unwrap();
@@ -128,7 +124,9 @@ impl<'a> Target<'a> {
         findings
     }
 
-    fn damage(&self, change: &Change, place: &Path) {
+    /// Makes the damaged specimen in the directory `place`.
+    pub fn damage(&self, change: &Change, place: &Path) {
+        self.specimen.copy(place);
         // The file may be the specimen's own, under a second name.
         fs::remove_file(place.join(self.path)).unwrap();
         fs::write(place.join(self.path), &change.file).unwrap();

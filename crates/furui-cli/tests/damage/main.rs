@@ -8,7 +8,8 @@
 //! - What wrote with status 0, `compact` above all, has left answers right, or damage that `verify` finds.
 //! - Where the checksums were made to fit, as only an enemy does, answers may be others; a crash or a hang may not be.
 //!
-//! `FURUI_DAMAGE_SEED` and `FURUI_DAMAGE_COUNT` choose the damages, `FURUI_DAMAGE_ONLY` one of them by its number.
+//! `FURUI_DAMAGE_SEED` and `FURUI_DAMAGE_COUNT` choose the damages, `FURUI_DAMAGE_ONLY` one of them by its
+//! number, whose files are then kept.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
@@ -30,7 +31,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use change::Change;
-use judge::{Fault, Target};
+use judge::{Fault, Finding, Target};
 use process::limit_memory;
 use random::Random;
 use specimen::Specimen;
@@ -74,22 +75,30 @@ fn damage(count: usize) {
         let other = random.pick(&targets);
         let change = Change::new(&mut random, index / targets.len(), &target.bytes, &other.bytes);
         let mut commands = 0;
-        let findings = target.judge(&change, &scratch.path().join(index.to_string()), &mut commands);
-        (target, change, findings, commands)
+        let place = scratch.path().join(index.to_string());
+        let findings = target.judge(&change, &place, &mut commands);
+        if only.is_some() {
+            target.damage(&change, &place);
+            println!("the damaged files are kept in {}", place.display());
+        }
+        (&target.specimen.name, format!("{target}: {change}"), findings, commands)
     });
 
     let commands: usize = judged.iter().map(|(.., commands)| commands).sum();
     let mut sorts: BTreeMap<(Fault, &str), usize> = BTreeMap::new();
-    for (index, (target, change, findings, _)) in range.zip(&judged) {
-        for finding in findings {
-            let of_sort = sorts.entry((finding.fault, target.specimen.name.as_str())).or_default();
+    for (index, (specimen, damage, findings, _)) in range.zip(&judged) {
+        for Finding { fault, text } in findings {
+            let of_sort = sorts.entry((*fault, specimen)).or_default();
             *of_sort += 1;
             if *of_sort <= SHOWN {
-                println!("FURUI_DAMAGE_SEED={seed} FURUI_DAMAGE_ONLY={index}: {target}: {change}\n  {finding}");
+                println!("FURUI_DAMAGE_SEED={seed} FURUI_DAMAGE_ONLY={index}: {damage}\n  {text}");
             }
         }
     }
     let damaged = judged.iter().filter(|(_, _, findings, _)| !findings.is_empty()).count();
+    if only.is_some() {
+        std::mem::forget(scratch);
+    }
     println!("{commands} commands; faults after {damaged} damages: {sorts:?}");
     assert!(sorts.is_empty(), "damage was believed, lost or not survived; see above");
 }
