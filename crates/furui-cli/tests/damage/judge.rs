@@ -53,7 +53,9 @@ impl Finding {
     fn new(fault: Fault, arguments: &[String], expected: &Answer, got: &Answer) -> Self {
         let same = expected.stdout.iter().zip(&got.stdout).take_while(|(a, b)| a == b).count();
         let line = expected.stdout[..same].iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let (command, expected, got) = (arguments.join(" "), expected.from(line), got.from(line));
+        // Of a long line only what is just before the difference.
+        let from = line.max(same.saturating_sub(60));
+        let (command, expected, got) = (arguments.join(" "), expected.from(from), got.from(from));
         Self { fault, text: format!("{fault:?}: furui {command}\n    expected {expected}\n    got      {got}") }
     }
 }
