@@ -1,0 +1,125 @@
+//! The checksums of a file, as docs/format.md has them, written without furui's own code.
+
+use std::ops::Range;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+const MAGIC: &[u8] = b"FURUI\r\n\x1a";
+const HEADER: usize = 64;
+const FOOTER: usize = 64;
+const ENTRY: usize = 32;
+/// The bytes of a page of a run, and those that a checksum of a region covers.
+const PAGE: usize = 4096;
+const RUN: u16 = 2;
+
+/// Where the sections of a file lie, as its table says, as far as that can be.
+struct Layout {
+    table: Range<usize>,
+    /// Where each section's entry begins, its tag, and where the section lies.
+    sections: Vec<(usize, [u8; 4], Range<usize>)>,
+}
+
+impl Layout {
+    /// None if the footer leads nowhere.
+    fn of(file: &[u8]) -> Option<Self> {
+        let footer = file.len().checked_sub(FOOTER).filter(|&footer| footer >= HEADER)?;
+        let start = usize::try_from(u64_at(file, footer)).ok().filter(|&start| start <= footer)?;
+        let entries = (start..footer).step_by(ENTRY).filter(|entry| entry + ENTRY <= footer);
+        let sections = entries.filter_map(|entry| {
+            let offset = usize::try_from(u64_at(file, entry + 8)).ok()?;
+            let end = offset.checked_add(usize::try_from(u64_at(file, entry + 16)).ok()?)?;
+            let tag = file[entry..entry + 4].try_into().ok()?;
+            (end <= start).then_some((entry, tag, offset..end))
+        });
+        Some(Self { table: start..footer, sections: sections.collect() })
+    }
+}
+
+/// Makes the checksums right of a file in which something was changed, from the inside out: of the pages of a run, of files
+/// in sections, of regions, of sections, of header and footer. What the table or footer says wrongly stays so.
+pub fn repair(file: &mut [u8]) {
+    let Some(Layout { table, sections }) = Layout::of(file) else { return };
+    let is_run = file[10..12] == RUN.to_le_bytes();
+    for (entry, tag, section) in sections {
+        match &tag {
+            b"PAGE" if is_run => {
+                for page in file[section.clone()].chunks_exact_mut(PAGE) {
+                    let sum = xxh3_64(&page[4..]) as u32;
+                    put(page, 0, &sum.to_le_bytes());
+                }
+            }
+            b"SUMS" => {
+                let (levels, root) = region_sums(&file[..section.start]);
+                if levels.len() == section.len() {
+                    put(file, section.start, &levels);
+                    put(file, table.end + 24, &root.to_le_bytes());
+                }
+            }
+            _ if file[section.clone()].starts_with(MAGIC) => repair(&mut file[section.clone()]),
+            _ => {}
+        }
+        let sum = xxh3_64(&file[section]);
+        put(file, entry + 24, &sum.to_le_bytes());
+    }
+    let sum = xxh3_64(&file[..HEADER - 8]);
+    put(file, HEADER - 8, &sum.to_le_bytes());
+    let sealed = [&file[..HEADER], &file[table.start..table.end + 48]].concat();
+    put(file, table.end + 48, &xxh3_64(&sealed).to_le_bytes());
+}
+
+/// Makes a manifest name a run as it is now: by its length and the checksum in its footer.
+pub fn rename_run(manifest: &mut [u8], number: u64, run: &[u8]) {
+    let Some(layout) = Layout::of(manifest) else { return };
+    let Some(checksum) = run.len().checked_sub(16).map(|at| u64_at(run, at)) else { return };
+    for (_, _, section) in layout.sections.into_iter().filter(|(_, tag, _)| tag == b"RUNS") {
+        for entry in section.step_by(32) {
+            if u64_at(manifest, entry) == number {
+                put(manifest, entry + 16, &(run.len() as u64).to_le_bytes());
+                put(manifest, entry + 24, &checksum.to_le_bytes());
+            }
+        }
+    }
+    repair(manifest);
+}
+
+/// Where a file says how long and how many things are: headers, tables, footers, short sections, heads of pages; of files
+/// in sections too.
+pub fn numbers(file: &[u8]) -> Vec<Range<usize>> {
+    let Some(Layout { table, sections }) = Layout::of(file) else { return vec![] };
+    let mut all = vec![0..HEADER, table.clone(), table.end..file.len()];
+    for (_, tag, section) in sections {
+        let inner = if file[section.clone()].starts_with(MAGIC) { numbers(&file[section.clone()]) } else { vec![] };
+        all.extend(inner.into_iter().map(|range| section.start + range.start..section.start + range.end));
+        if section.len() <= 1024 {
+            all.push(section);
+        } else if &tag == b"PAGE" {
+            all.extend([section.start..section.start + 16, section.end - PAGE..section.end - PAGE + 16]);
+        } else {
+            all.push(section.start..section.start + 128);
+        }
+    }
+    all.retain(|range| range.len() >= 8);
+    all
+}
+
+/// The levels of checksums over these bytes, and the checksum of the last one.
+fn region_sums(bytes: &[u8]) -> (Vec<u8>, u64) {
+    let level = |bytes: &[u8]| -> Vec<u8> {
+        bytes.chunks(PAGE).flat_map(|region| (xxh3_64(region) as u32).to_le_bytes()).collect()
+    };
+    let mut last = level(bytes);
+    let mut levels = last.clone();
+    while last.len() > PAGE {
+        last = level(&last);
+        levels.extend_from_slice(&last);
+    }
+    (levels, xxh3_64(&last))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+    bytes[at..at + value.len()].copy_from_slice(value);
+}

@@ -1,0 +1,106 @@
+//! What is damaged.
+
+mod dictionary;
+mod filters;
+mod set;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::random::Random;
+use crate::script::Step;
+use crate::support::TempDir;
+
+/// A directory with files that belong together, and what is done with it.
+pub struct Specimen {
+    pub name: String,
+    /// The directory, of which copies are damaged.
+    directory: PathBuf,
+    /// The files that are damaged, by their paths in it.
+    pub files: Vec<String>,
+    /// Each chapter has a copy of its own.
+    pub chapters: Vec<Vec<Step>>,
+}
+
+impl Specimen {
+    /// All there are. The files that commands read are in a directory beside them.
+    pub fn all(scratch: &TempDir) -> Vec<Self> {
+        let mut all = filters::all(scratch);
+        all.extend([set::specimen(scratch), dictionary::specimen(scratch)]);
+        all
+    }
+
+    /// One in a directory, of which these are the files that are damaged, or all in its subdirectory of this name.
+    fn new(directory: &Path, name: &str, files: &[&str], chapters: Vec<Vec<Step>>) -> Self {
+        let mut all = vec![];
+        for &file in files {
+            match fs::read_dir(directory.join(file)) {
+                Ok(entries) => all.extend(entries.map(|entry| {
+                    let name = entry.unwrap().file_name();
+                    format!("{file}/{}", name.to_str().unwrap())
+                })),
+                Err(_) => all.push(file.to_owned()),
+            }
+        }
+        all.retain(|file| !file.ends_with("/LOCK"));
+        all.sort();
+        Self { name: name.to_owned(), directory: directory.to_owned(), files: all, chapters }
+    }
+
+    pub fn read(&self, file: &str) -> Vec<u8> {
+        fs::read(self.directory.join(file)).unwrap()
+    }
+
+    /// Makes a copy of it.
+    pub fn copy(&self, to: &Path) {
+        copy(&self.directory, to);
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else if path.extension().is_some_and(|end| end == "run" || end == "trie") {
+            // These are never changed where they are.
+            fs::hard_link(path, to).unwrap();
+        } else {
+            fs::copy(path, to).unwrap();
+        }
+    }
+}
+
+/// Writes lines into a file that commands read.
+fn input(inputs: &Path, name: &str, lines: &[String]) {
+    fs::create_dir_all(inputs).unwrap();
+    fs::write(inputs.join(name), text(lines)).unwrap();
+}
+
+fn text(lines: &[String]) -> Vec<u8> {
+    lines.iter().flat_map(|line| [line.as_bytes(), b"\n"].concat()).collect()
+}
+
+/// Different lines that begin with `head`, alike as those of one host are, a few of them long.
+fn lines(head: &str, count: usize) -> Vec<String> {
+    const WORDS: [&str; 16] = [
+        "seen", "before", "archive", "index", "a", "item", "news", "page", "de", "view", "tag", "2024", "user", "img",
+        "x", "list",
+    ];
+    let line = |i: usize| {
+        let mut random = Random::new(1, i);
+        let mut line = format!("{head}/{}", WORDS[i % 7]);
+        for _ in 0..random.below(5) {
+            line.push('/');
+            line.push_str(WORDS[random.below(WORDS.len())]);
+        }
+        line.push_str(&format!("/{i:x}"));
+        if i % 500 == 499 {
+            line.push_str(&"0123456789abcdef".repeat(1 + random.below(200)));
+        }
+        line
+    };
+    (0..count).map(line).collect()
+}

@@ -1,0 +1,96 @@
+use std::fs;
+use std::path::Path;
+
+use super::{Specimen, input, lines, text};
+use crate::script::Effect::{Reads, Verifies, Writes};
+use crate::script::Step;
+use crate::support::{TempDir, stdout};
+
+/// What a kind of filter can, besides to be asked and filled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Can {
+    Remove,
+    Unite,
+    Intersect,
+    /// To say yes to every line that it was given.
+    Remember,
+}
+use Can::{Intersect, Remember, Remove, Unite};
+
+/// How a filter is built, and what it can.
+const KINDS: [(&str, &str, &[Can]); 12] = [
+    ("bloom", "--kind bloom --capacity 12000", &[Remember, Unite, Intersect]),
+    ("bloom-sha1", "--kind bloom --hash sha1 --hash-seed 5 --capacity 12000", &[Remember, Unite, Intersect]),
+    ("growing", "--kind bloom", &[Remember, Unite]),
+    ("blocked", "--kind blocked --capacity 12000", &[Remember, Unite, Intersect]),
+    ("blocked-fine", "--kind blocked --fpr 0.001 --capacity 12000", &[Remember, Unite, Intersect]),
+    ("blocked-finer", "--kind blocked --fpr 0.00003 --capacity 12000", &[Remember, Unite, Intersect]),
+    ("counting", "--kind counting --capacity 12000", &[Remember, Unite, Remove]),
+    ("stable", "--kind stable --capacity 12000", &[]),
+    ("stable-light", "--kind stable-light --capacity 12000", &[]),
+    ("ringed", "--kind ringed --capacity 12000", &[Remember, Unite, Intersect]),
+    ("quotient", "--kind quotient --hash siphash --capacity 12000", &[Remember, Unite, Intersect, Remove]),
+    ("parquet", "--kind parquet --capacity 12000", &[Remember, Unite, Intersect]),
+];
+
+/// A filter of each kind, with another of its kind beside it.
+pub fn all(scratch: &TempDir) -> Vec<Specimen> {
+    let inputs = scratch.path().join("filter-inputs");
+    let (known, others, more) = (lines("known", 8000), lines("other", 8000), lines("more", 300));
+    input(&inputs, "known", &known);
+    input(&inputs, "gone", &known[..200]);
+    input(&inputs, "more", &more);
+    input(&inputs, "asked", &[&known[4000..], &others, &more].concat());
+    let inputs = inputs.to_str().unwrap();
+    let one = |&(name, options, can): &(&str, &str, &[Can])| {
+        let directory = scratch.path().join(name);
+        fs::create_dir(&directory).unwrap();
+        build(&directory.join("a.filter"), options, &text(&known));
+        build(&directory.join("b.filter"), options, &text(&[&known[6000..], &others[..2000]].concat()));
+        let step = |effect, words| Step::new(effect, words, inputs);
+        let known_there = step(Reads, "filter test a.filter @known");
+        let mut chapters = vec![vec![
+            step(Verifies, "verify a.filter"),
+            step(Reads, "info a.filter"),
+            step(Reads, "info --json a.filter"),
+            if can.contains(&Remember) { known_there.printing(text(&known)) } else { known_there },
+            step(Reads, "filter test a.filter @asked"),
+            step(Reads, "filter test -v a.filter @asked"),
+            step(Reads, "filter test --count a.filter @asked"),
+            step(Writes, "filter insert a.filter @more"),
+            step(Verifies, "verify a.filter"),
+            step(Reads, "filter test a.filter @asked"),
+        ]];
+        let mut result_of = |command| {
+            chapters.push(vec![
+                step(Writes, command),
+                step(Verifies, "verify out.filter"),
+                step(Reads, "filter test out.filter @asked"),
+            ]);
+        };
+        if can.contains(&Unite) {
+            result_of("filter union a.filter b.filter -o out.filter");
+            result_of("filter union b.filter a.filter -o out.filter");
+        }
+        if can.contains(&Intersect) {
+            result_of("filter intersect a.filter b.filter -o out.filter");
+            chapters[0].insert(3, step(Reads, "filter compare --json a.filter b.filter"));
+            chapters[0].insert(4, step(Reads, "filter compare b.filter a.filter"));
+        }
+        if can.contains(&Remove) {
+            chapters.push(vec![
+                step(Writes, "filter remove a.filter @gone"),
+                step(Verifies, "verify a.filter"),
+                step(Reads, "filter test a.filter @asked"),
+            ]);
+        }
+        Specimen::new(&directory, name, &["a.filter"], chapters)
+    };
+    KINDS.iter().map(one).collect()
+}
+
+fn build(path: &Path, options: &str, input: &[u8]) {
+    let mut arguments = vec!["filter", "build", "-o", path.to_str().unwrap()];
+    arguments.extend(options.split(' '));
+    stdout(&arguments, input);
+}
