@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use furui::filter::{AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, FilterRef, Gamma, QuotientFilter};
+use furui::filter::{AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterMut, FilterRef, Gamma, QuotientFilter};
 use furui::filter::{GrowingBloom, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
@@ -72,7 +72,9 @@ fuzz_target!(|input: Input| {
 
     let path = std::env::temp_dir().join(format!("furui-fuzz-{}", std::process::id()));
     std::fs::write(&path, &file).expect("a file can be written");
-    let mut filter = AnyFilter::open_trusted(&path).expect("what was read once");
+    let checked = CheckedFilter::open(&path).expect("what was read once");
+    assert!(keys.iter().all(|&key| checked.contains(key).expect("whole") == borrowed.contains(key)));
+    let mut filter = AnyFilter::open(&path).expect("what was read once");
     for &(operation, key) in &input.keys {
         play(&mut filter, operation, KeyHash::new(key));
     }

@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
-use furui::{HashSpec, KeyHash};
 use furui::dict::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError};
 use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::hash::Rolling;
+use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
 
 type Model = BTreeMap<Vec<u8>, Option<u32>>;

@@ -62,9 +62,7 @@ impl CheckedFilter {
     /// As [`open`](Self::open).
     pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(&**bytes, name)?;
-        let regions = envelope.regions(bytes).ok_or_else(|| {
-            envelope.error(0, Problem::NotAFilter(envelope.kind()))
-        })?;
+        let regions = envelope.regions(bytes).ok_or_else(|| envelope.error(0, Problem::NotAFilter(envelope.kind())))?;
         if envelope.kind() == Kind::QuotientFilter {
             regions.check_all()?;
         }

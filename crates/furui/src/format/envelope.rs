@@ -202,7 +202,10 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
                 section.tag == SUMS && section.align == Align::Line && section.length == expected
             });
             let section = section.ok_or_else(|| {
-                self.error(length - FOOTER_LEN as u64, Problem::Invalid("the checksums of the file's regions are missing"))
+                self.error(
+                    length - FOOTER_LEN as u64,
+                    Problem::Invalid("the checksums of the file's regions are missing"),
+                )
             })?;
             sums = Some(RegionSums { section, root });
         } else if root != 0 {

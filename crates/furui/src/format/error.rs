@@ -110,7 +110,10 @@ impl fmt::Display for Problem {
                 write!(f, "truncated: {expected} bytes expected, {found} found; restore the file from a copy")
             }
             Self::NoEnd => {
-                write!(f, "the file does not end as a furui file does: it was cut off or overwritten; restore it from a copy")
+                write!(
+                    f,
+                    "the file does not end as a furui file does: it was cut off or overwritten; restore it from a copy"
+                )
             }
             Self::Appended { bytes } => {
                 write!(f, "the file has grown by {bytes} bytes, which furui did not write: restore it from a copy")

@@ -28,7 +28,11 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
 
     /// The keys between two bounds, in byte order.
     pub fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> TrieEntries<'_, G> {
-        TrieEntries::between(self.borrowed(), range.start_bound().map(|key| &**key), range.end_bound().map(|key| &**key))
+        TrieEntries::between(
+            self.borrowed(),
+            range.start_bound().map(|key| &**key),
+            range.end_bound().map(|key| &**key),
+        )
     }
 
     /// The keys that begin with `prefix`, in byte order.

@@ -229,9 +229,7 @@ fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Vect
         let mut at = node;
         while at.level > 0 {
             path.extend(rest(names, at.position, vectors).iter().rev());
-            path.extend(
-                names.block(at.position.offset()).map(|block| block.edges()[at.position.slot() as usize]),
-            );
+            path.extend(names.block(at.position.offset()).map(|block| block.edges()[at.position.slot() as usize]));
             at = &heavy[at.parent];
         }
         path.reverse();

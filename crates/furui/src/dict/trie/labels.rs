@@ -88,7 +88,11 @@ impl<'a, G: Guard> Names<'a, G> {
         let bits = (u128::from_le_bytes(bytes) >> (4 * (start % 2))) as u64;
         if nibbles == LONG_NIBBLES {
             let (start, len) = place_of(bits);
-            return if self.guard.touch(self.long_start.saturating_add(start), len) { text(self.long, bits) } else { None };
+            return if self.guard.touch(self.long_start.saturating_add(start), len) {
+                text(self.long, bits)
+            } else {
+                None
+            };
         }
         let position = Position(bits & ((1 << (4 * nibbles.min(FAR_NIBBLES))) - 1));
         match self.block(position.offset())?.label(position.slot(), vectors)? {

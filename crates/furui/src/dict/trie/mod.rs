@@ -46,13 +46,13 @@ mod values;
 mod writer;
 
 use block::Position;
-use jump::JumpTable;
 pub(in crate::dict) use checked::{CheckedEntries, CheckedTrie};
 pub use cursor::TrieNode;
 pub use error::{MAX_KEY, TrieError};
 #[expect(unreachable_pub, reason = "bounds of public items, which no other crate need name")]
 pub use guard::{Guard, Trusted};
 pub use iter::TrieEntries;
+use jump::JumpTable;
 pub use merge::MAX_MERGED;
 use parts::{Names, Part, Parts};
 use search::{Search, Step};
