@@ -1,8 +1,9 @@
 use std::io;
 
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use xxhash_rust::xxh3::Xxh3Default;
 
 use super::field::put;
+use super::header::Header;
 use super::layout::*;
 use crate::hash::HashSpec;
 
@@ -38,14 +39,7 @@ impl<W: io::Write> EnvelopeWriter<W> {
     /// # Errors
     /// Those of `out`.
     pub fn new(mut out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
-        let mut header = [0; HEADER_LEN];
-        put(&mut header, 0, MAGIC);
-        put(&mut header, HEADER_VERSION, VERSION.to_le_bytes());
-        put(&mut header, HEADER_KIND, kind.code().to_le_bytes());
-        put(&mut header, HEADER_ALGORITHM, hash.algorithm.code().to_le_bytes());
-        put(&mut header, HEADER_SEED, hash.seed.to_le_bytes());
-        let checksum = xxh3_64(&header[..HEADER_CHECKSUM]);
-        put(&mut header, HEADER_CHECKSUM, checksum.to_le_bytes());
+        let header = Header { kind, hash }.encode();
         out.write_all(&header)?;
         Ok(Self { out, header, written: HEADER_LEN as u64, sections: Vec::new(), hasher: Xxh3Default::new() })
     }
