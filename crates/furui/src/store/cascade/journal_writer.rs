@@ -26,12 +26,10 @@ const MOST: u64 = 16 << 20;
 impl JournalWriter {
     /// A journal without keys and without a file, for a set that has so much memory.
     pub(super) fn new(memory: u64) -> Self {
-        Self { waiting: vec![0; RECORD_HEAD], most: (memory / SHARE).min(MOST) as usize, begun: None }
-    }
-
-    /// Bytes of memory that it takes if keys have waited for it as long as they may.
-    pub(super) fn reserved(&self) -> u64 {
-        self.most as u64
+        let most = (memory / SHARE).min(MOST) as usize;
+        let mut waiting = Vec::with_capacity(most);
+        waiting.resize(RECORD_HEAD, 0);
+        Self { waiting, most, begun: None }
     }
 
     /// Bytes of memory that it takes.
@@ -44,9 +42,9 @@ impl JournalWriter {
         (self.waiting.len() - RECORD_HEAD) / KEY_LEN
     }
 
-    /// Whether no more keys should wait.
-    pub(super) fn is_full(&self) -> bool {
-        self.waiting.len() >= self.most
+    /// Whether so many more keys may wait. If none do, they may.
+    pub(super) fn has_room(&self, keys: usize) -> bool {
+        self.len() == 0 || self.waiting.len().saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
     }
 
     pub(super) fn push(&mut self, key: u64) {

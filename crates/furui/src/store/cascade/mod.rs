@@ -353,8 +353,8 @@ impl<S: Storage> Cascade<S> {
     /// Whether taking in so many keys will first make those of earlier calls durable: the moment before which a caller
     /// makes durable what it did with them.
     pub fn will_sync(&self, keys: usize) -> bool {
-        let waits = self.journal.as_ref().is_some_and(JournalWriter::is_full);
-        waits || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
+        let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
+        many_wait || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
     }
 
     fn check_usable(&self) -> Result<()> {

@@ -20,7 +20,7 @@ impl<S: Storage> Cascade<S> {
             // Nobody knows what storage really has of a journal whose writer was killed or failed, so it is not gone on with.
             self.publish()?;
         }
-        if self.journal.as_ref().is_some_and(JournalWriter::is_full) {
+        if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {
             self.write_journal(usize::MAX)?;
         }
         if self.table.reserve(batch, self.table_budget()) {
@@ -35,7 +35,7 @@ impl<S: Storage> Cascade<S> {
 
     /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.
     pub(super) fn table_budget(&self) -> usize {
-        let journal = self.journal.as_ref().map_or(0, JournalWriter::reserved);
+        let journal = self.journal.as_ref().map_or(0, JournalWriter::bytes);
         let room = self.memory.saturating_sub(self.run_bytes() + journal).max(self.memory / 2);
         usize::try_from(room).unwrap_or(usize::MAX)
     }
