@@ -7,6 +7,7 @@ use furui::Error;
 
 use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
+use crate::pipes;
 
 /// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
@@ -204,6 +205,13 @@ impl<'a> Blocks<'a> {
         }
         loop {
             if self.current.is_none() {
+                if let (Some(until), Some(path)) = (until, self.files.as_slice().first())
+                    && pipes::is_pipe_at(path)
+                {
+                    // Opening it waits until somebody writes to it, however long that takes.
+                    std::thread::sleep(until.saturating_duration_since(Instant::now()));
+                    return Ok(Fill::Nothing);
+                }
                 match self.files.next() {
                     Some(path) => {
                         let input = match (Input::open(&path), self.skip) {

@@ -2,7 +2,11 @@
 
 use std::fs::File;
 #[cfg(unix)]
-use std::time::{Duration, Instant};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+#[cfg(unix)]
+use std::time::Duration;
+use std::time::Instant;
 
 #[cfg(unix)]
 use rustix::event::{PollFlags, Timespec};
@@ -54,13 +58,23 @@ pub fn wait_writable(_: &File, _: Option<Instant>) {
 /// Whether it is a pipe, which tells how much of it was read.
 #[cfg(unix)]
 pub fn is_pipe(file: &File) -> bool {
-    use std::os::unix::fs::FileTypeExt;
     file.metadata().is_ok_and(|data| data.file_type().is_fifo())
+}
+
+/// Whether there is a pipe of this name.
+#[cfg(unix)]
+pub fn is_pipe_at(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
 /// How much of a pipe was read nobody tells here.
 #[cfg(not(unix))]
 pub fn is_pipe(_: &File) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+pub fn is_pipe_at(_: &Path) -> bool {
     false
 }
 

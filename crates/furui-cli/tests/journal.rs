@@ -187,6 +187,19 @@ fn repeats_that_are_printed_do_not_keep_new_lines_from_being_recorded() {
 }
 
 #[test]
+fn a_pipe_that_nobody_writes_to_yet_does_not_delay_what_was_printed() {
+    let dir = TempDir::new();
+    let (store, pipe) = (dir.join("store"), dir.join("pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let input = dir.file("input", &support::text(&numbered(0..100)));
+    let mut child = furui().args(["seen", "--store", &store, &input, &pipe]).stdout(Stdio::null()).spawn().unwrap();
+    wait_for(&store, 100);
+    fs::write(&pipe, b"line 99\nline 100\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(stdout(&["seen", "--store", &store], &support::text(&numbered(0..102))), b"line 101\n");
+}
+
+#[test]
 fn a_store_whose_first_run_was_killed_is_a_store() {
     let dir = TempDir::new();
     let store = dir.join("store");

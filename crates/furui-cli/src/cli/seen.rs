@@ -15,10 +15,10 @@ use crate::size;
 /// expected to be taken for another). Each line is printed as soon as it has arrived. With --store the set
 /// is kept on disk, and the next run goes on from there.
 ///
-/// A run that ends well has recorded every line it printed. After a crash or a power cut the next run prints again what
-/// was printed in the last second (see --sync), or less; no line is ever lost. A line counts as printed once it is on
-/// the disk, or has been read out of a pipe. On ^C, SIGTERM and SIGHUP a run with --store records what it printed, then ends. A line torn by a kill is
-/// ended before more is appended to the same file.
+/// A run that ends well has recorded every line it printed. After a crash or a power cut the next run prints again
+/// what was printed in the last second (see --sync), or less; no line is ever lost. A line counts as printed once it is
+/// on the disk, or has been read out of a pipe. On ^C, SIGTERM and SIGHUP a run with --store records what it printed,
+/// then ends. A line torn by a kill is ended before more is appended to the same file.
 #[derive(Args)]
 pub struct SeenOptions {
     /// Files to read; none or "-" is standard input
@@ -27,8 +27,8 @@ pub struct SeenOptions {
     /// Keep the set in this directory, across runs
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
-    /// With --store, record lines within this many seconds after they were printed, and within 0.1 s when the input
-    /// pauses (one that goes on after each such pause with a few lines: within SECS); a crash repeats what is not recorded
+    /// With --store: record each line within SECS seconds after it was printed, and within 0.1 s when the input pauses
+    /// (unless it keeps pausing after a few lines). A crash repeats what is not recorded
     #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1", requires = "store")]
     pub sync: Duration,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR

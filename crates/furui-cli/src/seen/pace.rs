@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(60);
 /// An input that goes on so soon after it was taken to have paused had not.
 const SOON: Duration = Duration::from_secs(1);
-/// Then its pauses are not looked at for so long, and twice that after each further such time, up to the second.
-const HOLD: Duration = Duration::from_secs(16);
-const LONGEST_HOLD: Duration = Duration::from_secs(1024);
+/// Then its pauses are not looked at for so long, and twice that after each further such time, up to an hour.
+const HOLD: Duration = Duration::from_secs(60);
+const LONGEST_HOLD: Duration = Duration::from_secs(3600);
 /// But so many keys are worth a sync in any case: they fill a part of the page of storage that it writes.
 const MANY: usize = 64;
 
