@@ -1,11 +1,75 @@
-//! What is in RAM is in the journal as well, as far as it was synced.
+//! What is in RAM becomes durable: in the journal, or in a run.
 
-use super::{Cascade, Journal};
+use super::journal_writer::JournalWriter;
+use super::{Cascade, Journal, policy};
 use crate::error::Result;
 use crate::hash::KeyHash;
 use crate::store::{JOURNAL, Storage};
 
 impl<S: Storage> Cascade<S> {
+    /// Makes the set durable: in the journal, if the options say so, which costs 8 bytes a key and one write; else in a run,
+    /// as [`publish`](Self::publish) does.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn sync(&mut self) -> Result<()> {
+        self.sync_first(usize::MAX)
+    }
+
+    /// Makes durable the first `keys` of those that were new since the last sync, in the order in which they came, at least;
+    /// see [`sync`](Self::sync). An empty set is then a set, too, with its hash.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn sync_first(&mut self, keys: usize) -> Result<()> {
+        self.check_usable()?;
+        if self.journal.is_none() || self.old_journal {
+            return self.publish();
+        }
+        self.write_journal(keys)
+    }
+
+    /// How many keys are in no run and no journal yet. Without a journal they are not counted.
+    pub fn unsynced(&self) -> usize {
+        self.journal.as_ref().map_or(0, JournalWriter::len)
+    }
+
+    /// Makes the set durable and ends the journal: the keys in RAM become a run, merged with the runs they outgrew. An empty
+    /// set is then a set, too, with its hash.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn publish(&mut self) -> Result<()> {
+        self.check_usable()?;
+        if !self.saved {
+            self.save_first()?;
+        }
+        if self.old_journal && self.table.len() == 0 {
+            return self.end_old_journal();
+        }
+        self.publish_table()
+    }
+
+    /// Merges all runs, and what is in RAM, into one run: the least space, and one page a lookup.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn compact(&mut self) -> Result<()> {
+        self.check_usable()?;
+        while self.runs.len() + usize::from(self.table.len() > 0) > 1 {
+            self.spill(self.runs.len().min(policy::MAX_FAN_IN))?;
+        }
+        self.publish()
+    }
+
+    /// How many keys the journal has that storage has now; 0 if there is none. It is read whole.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
+    pub fn journal_keys(&self) -> Result<u64> {
+        Journal::of(&self.storage, &self.manifest)?.map_or(Ok(0), |journal| journal.check())
+    }
+
     /// Takes in the keys of the journal, if storage has one.
     pub(super) fn replay(&mut self) -> Result<()> {
         let Some(journal) = Journal::of(&self.storage, &self.manifest)? else {
@@ -64,7 +128,7 @@ impl<S: Storage> Cascade<S> {
 
     /// Forgets the journal, which the manifest on storage does not need any more.
     pub(super) fn remove_journal(&mut self) {
-        let ours = self.journal.as_mut().is_some_and(super::JournalWriter::end);
+        let ours = self.journal.as_mut().is_some_and(JournalWriter::end);
         if std::mem::take(&mut self.old_journal) || ours {
             // Where this fails, the mark says that it is of no use, and the next opening removes it.
             let _ = self.storage.remove(JOURNAL);

@@ -262,69 +262,6 @@ impl<S: Storage> Cascade<S> {
         Ok(false)
     }
 
-    /// Makes the set durable: in the journal, if the options say so, which costs 8 bytes a key and one write; else in a run,
-    /// as [`publish`](Self::publish) does.
-    ///
-    /// # Errors
-    /// As [`insert_all`](Self::insert_all).
-    pub fn sync(&mut self) -> Result<()> {
-        self.sync_first(usize::MAX)
-    }
-
-    /// Makes durable the first `keys` of those that were new since the last sync, in the order in which they came, at least;
-    /// see [`sync`](Self::sync). An empty set is then a set, too, with its hash.
-    ///
-    /// # Errors
-    /// As [`insert_all`](Self::insert_all).
-    pub fn sync_first(&mut self, keys: usize) -> Result<()> {
-        self.check_usable()?;
-        if self.journal.is_none() || self.old_journal {
-            return self.publish();
-        }
-        self.write_journal(keys)
-    }
-
-    /// How many keys are in no run and no journal yet. Without a journal they are not counted.
-    pub fn unsynced(&self) -> usize {
-        self.journal.as_ref().map_or(0, JournalWriter::len)
-    }
-
-    /// Makes the set durable and ends the journal: the keys in RAM become a run, merged with the runs they outgrew. An empty
-    /// set is then a set, too, with its hash.
-    ///
-    /// # Errors
-    /// As [`insert_all`](Self::insert_all).
-    pub fn publish(&mut self) -> Result<()> {
-        self.check_usable()?;
-        if !self.saved {
-            self.save_first()?;
-        }
-        if self.old_journal && self.table.len() == 0 {
-            return self.end_old_journal();
-        }
-        self.publish_table()
-    }
-
-    /// Merges all runs, and what is in RAM, into one run: the least space, and one page a lookup.
-    ///
-    /// # Errors
-    /// As [`insert_all`](Self::insert_all).
-    pub fn compact(&mut self) -> Result<()> {
-        self.check_usable()?;
-        while self.runs.len() + usize::from(self.table.len() > 0) > 1 {
-            self.spill(self.runs.len().min(policy::MAX_FAN_IN))?;
-        }
-        self.publish()
-    }
-
-    /// How many keys the journal has that storage has now; 0 if there is none. It is read whole.
-    ///
-    /// # Errors
-    /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
-    pub fn journal_keys(&self) -> Result<u64> {
-        Journal::of(&self.storage, &self.manifest)?.map_or(Ok(0), |journal| journal.check())
-    }
-
     /// Reads every byte of every run and of the journal: checksums, order, counts; and that no key is in two runs.
     ///
     /// # Errors
