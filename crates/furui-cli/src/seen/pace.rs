@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// After so much silence the input has paused. What follows, a sync or two, leaves a tenth of a second after the last line.
-const PAUSE: Duration = Duration::from_millis(60);
+/// After so much silence the input has paused. A sync or two follow, within a tenth of a second after the last line.
+const PAUSE: Duration = Duration::from_millis(40);
 /// An input that goes on so soon after it was taken to have paused had not.
 const SOON: Duration = Duration::from_secs(1);
 /// Then its pauses are not looked at for so long, and twice that after each further such time, up to an hour.
