@@ -1,11 +1,13 @@
 //! Input in blocks of whole lines.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use furui::Error;
 
 use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
+use crate::pipes;
 
 /// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
@@ -59,6 +61,15 @@ impl Block<'_> {
             line
         })
     }
+}
+
+/// What comes next.
+pub enum Next<'a> {
+    Block(Block<'a>),
+    /// Nothing has come for so long.
+    Pause,
+    /// All input is read, or the user interrupted.
+    End,
 }
 
 /// Reads files one after the other and hands out what has arrived, in whole lines.
@@ -144,15 +155,27 @@ impl<'a> Blocks<'a> {
 
     /// The next block; `None` when all input is read, or the user interrupted.
     pub fn next(&mut self) -> Result<Option<Block<'_>>, Error> {
-        if self.lines_done == self.ends.len() && !self.read()? {
-            return Ok(None);
+        match self.next_until(None)? {
+            Next::Block(block) => Ok(Some(block)),
+            Next::Pause | Next::End => Ok(None),
+        }
+    }
+
+    /// The next block, if one has come until then. Files never pause.
+    pub fn next_until(&mut self, until: Option<Instant>) -> Result<Next<'_>, Error> {
+        if self.lines_done == self.ends.len() {
+            match self.read(until)? {
+                Fill::Some => {}
+                Fill::Nothing => return Ok(Next::Pause),
+                Fill::End | Fill::Interrupted => return Ok(Next::End),
+            }
         }
         let first = self.lines_done;
         self.lines_done = (first + MAX_LINES).min(self.ends.len());
         let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
         let before = self.input_lines;
         self.input_lines += (self.lines_done - first) as u64;
-        Ok(Some(Block {
+        Ok(Next::Block(Block {
             bytes: &mut self.buffer[start..self.done],
             ends: &self.ends[first..self.lines_done],
             start: start as u32,
@@ -167,8 +190,8 @@ impl<'a> Blocks<'a> {
         self.lines_done == self.ends.len() && self.current.as_ref().is_some_and(waits)
     }
 
-    /// Replaces the lines in the buffer by new ones, at least one. False if there are no more.
-    fn read(&mut self) -> Result<bool, Error> {
+    /// Replaces the lines in the buffer by new ones, at least one, if one has come until then.
+    fn read(&mut self, until: Option<Instant>) -> Result<Fill, Error> {
         self.buffer.copy_within(self.done..self.filled, 0);
         self.filled -= self.done;
         self.done = 0;
@@ -182,6 +205,13 @@ impl<'a> Blocks<'a> {
         }
         loop {
             if self.current.is_none() {
+                if let (Some(until), Some(path)) = (until, self.files.as_slice().first())
+                    && pipes::is_pipe_at(path)
+                {
+                    // Opening it waits until somebody writes to it, however long that takes.
+                    std::thread::sleep(until.saturating_duration_since(Instant::now()));
+                    return Ok(Fill::Nothing);
+                }
                 match self.files.next() {
                     Some(path) => {
                         let input = match (Input::open(&path), self.skip) {
@@ -196,13 +226,13 @@ impl<'a> Blocks<'a> {
                         self.input_lines = 0;
                         self.current = Some(input);
                     }
-                    None => return Ok(false),
+                    None => return Ok(Fill::End),
                 }
             }
             let Some(input) = &mut self.current else { continue };
-            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt, self.large)?;
+            let state = input.fill(&mut self.buffer, &mut self.filled, self.interrupt, self.large, until)?;
             if state == Fill::Interrupted {
-                return Ok(false);
+                return Ok(state);
             }
             if state == Fill::End {
                 self.current = None;
@@ -221,7 +251,10 @@ impl<'a> Blocks<'a> {
             }
             scanned = self.filled;
             if !self.ends.is_empty() {
-                return Ok(true);
+                return Ok(Fill::Some);
+            }
+            if self.current.is_some() && until.is_some_and(|until| until <= Instant::now()) {
+                return Ok(Fill::Nothing);
             }
             if let Some(input) = &self.current
                 && self.filled == self.buffer.len()

@@ -27,6 +27,8 @@ pub struct Input {
 pub enum Fill {
     /// There are new bytes, or the buffer is full.
     Some,
+    /// The time is over, and nothing has come.
+    Nothing,
     /// The file is read to its end.
     End,
     Interrupted,
@@ -54,13 +56,14 @@ impl Input {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }
 
-    /// Reads what is there, waiting only if nothing is, or with patience a moment for more.
+    /// Reads what is there, waiting only if nothing is, or with patience a moment for more. Nothing may be read by then.
     pub fn fill(
         &mut self,
         buffer: &mut [u8],
         filled: &mut usize,
         interrupt: &Interrupt,
         patient: bool,
+        until: Option<Instant>,
     ) -> Result<Fill, Error> {
         let mut state = Fill::Some;
         let before = *filled;
@@ -68,7 +71,10 @@ impl Input {
         while *filled < buffer.len() {
             let wait = match (self.waits, first) {
                 (false, _) => interrupt.check(),
-                (true, None) => interrupt.wait(&self.file),
+                (true, None) => match until {
+                    None => interrupt.wait(&self.file),
+                    Some(until) => interrupt.ready(&self.file, until.saturating_duration_since(Instant::now())),
+                },
                 (true, Some(_)) if !patient => interrupt.ready(&self.file, Duration::ZERO),
                 (true, Some(first)) => interrupt.ready(&self.file, PATIENCE.saturating_sub(Instant::elapsed(&first))),
             };

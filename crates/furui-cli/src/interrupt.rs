@@ -5,7 +5,10 @@ use std::io;
 use std::time::Duration;
 
 #[cfg(unix)]
-use rustix::event::{PollFlags, Timespec};
+use rustix::event::PollFlags;
+
+#[cfg(unix)]
+use crate::pipes;
 
 /// What came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +77,7 @@ impl Interrupt {
 
     /// Whether `file` can be read within so much time.
     pub fn ready(&self, file: &File, within: Duration) -> Wait {
-        // Less than a second, always.
-        let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
+        let within = pipes::timespec(within);
         match &self.listener {
             Some(listener) => listener.poll(file, Some(&within)),
             None => poll_one(file, PollFlags::IN, Some(&within)),

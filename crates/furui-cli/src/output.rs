@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+use std::time::Instant;
 
 use furui::Error;
 
@@ -11,12 +12,18 @@ use crate::pipes;
 /// Standard output, or nothing.
 pub struct Output {
     file: Option<File>,
+    /// It is a pipe.
+    pipe: bool,
+    /// Bytes printed.
+    printed: u64,
 }
 
 /// Whether anyone still reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sink {
     Open,
+    /// Somebody does, but has not taken everything yet.
+    Busy,
     Closed,
 }
 
@@ -25,7 +32,26 @@ impl Output {
     pub fn new(quiet: bool) -> Result<Self, Error> {
         let file = if quiet { None } else { Some(standard_output().map_err(failed)?) };
         file.as_ref().map(pipes::widen);
-        Ok(Self { file })
+        let pipe = file.as_ref().is_some_and(pipes::is_pipe);
+        Ok(Self { file, pipe, printed: 0 })
+    }
+
+    /// From now on printing into a pipe can be interrupted while its reader takes nothing, where the system allows that.
+    pub fn without_waiting(mut self) -> Self {
+        if let Some(file) = self.file.as_ref().filter(|_| self.pipe).and_then(pipes::without_waiting) {
+            self.file = Some(file);
+        }
+        self
+    }
+
+    /// Whether it is a pipe: of these it is known how much was read.
+    pub fn is_pipe(&self) -> bool {
+        self.pipe
+    }
+
+    /// Bytes printed so far.
+    pub fn printed(&self) -> u64 {
+        self.printed
     }
 
     /// Prints the wanted lines of a block in one write; `wanted` has an answer for each. The block is used up.
@@ -38,14 +64,30 @@ impl Output {
 
     /// Prints these bytes.
     pub fn print(&mut self, mut left: &[u8]) -> Result<Sink, Error> {
-        let Some(file) = &mut self.file else { return Ok(Sink::Open) };
+        self.print_until(&mut left, None)
+    }
+
+    /// Prints these bytes, as far as that is done by then: what is left is left.
+    pub fn print_until(&mut self, left: &mut &[u8], until: Option<Instant>) -> Result<Sink, Error> {
+        let Some(file) = &mut self.file else {
+            *left = &[];
+            return Ok(Sink::Open);
+        };
         while !left.is_empty() {
             match file.write(left) {
                 Ok(0) => return Err(failed(ErrorKind::WriteZero.into())),
-                Ok(count) => left = &left[count..],
+                Ok(count) => {
+                    *left = &left[count..];
+                    self.printed += count as u64;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // Somebody has set standard output not to wait, so the waiting is done here.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => pipes::wait_writable(file),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if until.is_some_and(|until| until <= Instant::now()) {
+                        return Ok(Sink::Busy);
+                    }
+                    pipes::wait_writable(file, until);
+                }
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Sink::Closed),
                 Err(error) => return Err(failed(error)),
             }
@@ -63,14 +105,30 @@ impl Output {
         Ok(())
     }
 
-    /// Waits until what was printed has arrived: on the disk if it goes to a file, in the reader's hands if it goes
-    /// into a pipe. The reader may also go away with lines still in the pipe.
-    pub fn settle(&self) -> Result<Sink, Error> {
-        let Some(file) = &self.file else { return Ok(Sink::Open) };
+    /// How many of the bytes printed have arrived: all, once they are forced to the disk, if they go to a file; what the
+    /// reader has taken, if they go into a pipe. None if the reader went away.
+    pub fn arrived(&self) -> Result<Option<u64>, Error> {
+        let Some(file) = &self.file else { return Ok(Some(self.printed)) };
         if file.metadata().is_ok_and(|data| data.is_file()) {
             file.sync_all().map_err(failed)?;
         }
-        Ok(if pipes::wait_drained(file) { Sink::Open } else { Sink::Closed })
+        Ok(match self.pipe {
+            true => pipes::unread(file).map(|left| self.printed.saturating_sub(left)),
+            false => Some(self.printed),
+        })
+    }
+
+    /// Waits, at most until then, until all that was printed has [arrived](Self::arrived). The reader may also go away with
+    /// lines still in the pipe.
+    pub fn settle(&self, until: Option<Instant>) -> Result<Sink, Error> {
+        if let Some(pipe) = self.file.as_ref().filter(|_| self.pipe) {
+            return Ok(match pipes::wait_drained(pipe, until) {
+                Some(0) => Sink::Open,
+                Some(_) => Sink::Busy,
+                None => Sink::Closed,
+            });
+        }
+        self.arrived().map(|_| Sink::Open)
     }
 }
 
@@ -101,7 +159,7 @@ fn failed(error: io::Error) -> Error {
 }
 
 /// Moves the wanted lines to the front of the block: neighbours go in one piece.
-fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) -> &'a [u8] {
+pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) -> &'a [u8] {
     let mut kept = 0;
     // The lines from `piece` to `line` are wanted and not moved yet.
     let (mut piece, mut line) = (0, 0);

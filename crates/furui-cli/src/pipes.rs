@@ -2,7 +2,11 @@
 
 use std::fs::File;
 #[cfg(unix)]
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+#[cfg(unix)]
 use std::time::Duration;
+use std::time::Instant;
 
 #[cfg(unix)]
 use rustix::event::{PollFlags, Timespec};
@@ -24,39 +28,100 @@ pub fn widen(file: &File) {
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: &File) {}
 
-/// Waits until `file` can be written to.
+/// The same pipe once more, so that writing does not wait for its reader; for others who write to it nothing changes. None
+/// where that cannot be had.
+#[cfg(target_os = "linux")]
+pub fn without_waiting(file: &File) -> Option<File> {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).ok()?;
+    File::options().write(true).custom_flags(flags).open(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+pub fn without_waiting(_: &File) -> Option<File> {
+    None
+}
+
+/// Waits until `file` can be written to, at most until then.
 #[cfg(unix)]
-pub fn wait_writable(file: &File) {
-    poll_one(file, PollFlags::OUT, None);
+pub fn wait_writable(file: &File, until: Option<Instant>) {
+    let within = until.map(|until| timespec(until.saturating_duration_since(Instant::now())));
+    poll_one(file, PollFlags::OUT, within.as_ref());
 }
 
 #[cfg(not(unix))]
-pub fn wait_writable(_: &File) {
+pub fn wait_writable(_: &File, _: Option<Instant>) {
     std::thread::yield_now();
 }
 
-/// Waits until the reader of a pipe has taken all that is in it. False if the reader went away before; true at once for
-/// whatever is no pipe.
+/// Whether it is a pipe, which tells how much of it was read.
 #[cfg(unix)]
-pub fn wait_drained(file: &File) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    if !file.metadata().is_ok_and(|data| data.file_type().is_fifo()) {
-        return true;
-    }
-    let mut pause = Duration::from_millis(1);
-    while rustix::io::ioctl_fionread(file).is_ok_and(|left| left > 0) {
-        // Nothing is asked for but an error, which is what a reader that goes away is.
-        let within = Timespec { tv_sec: 0, tv_nsec: pause.subsec_nanos().into() };
-        if poll_one(file, PollFlags::empty(), Some(&within)) == Wait::Ready {
-            return false;
-        }
-        pause = (pause * 2).min(Duration::from_millis(20));
-    }
-    true
+pub fn is_pipe(file: &File) -> bool {
+    file.metadata().is_ok_and(|data| data.file_type().is_fifo())
+}
+
+/// Whether there is a pipe of this name.
+#[cfg(unix)]
+pub fn is_pipe_at(path: &Path) -> bool {
+    path.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
 /// How much of a pipe was read nobody tells here.
 #[cfg(not(unix))]
-pub fn wait_drained(_: &File) -> bool {
-    true
+pub fn is_pipe(_: &File) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+pub fn is_pipe_at(_: &Path) -> bool {
+    false
+}
+
+/// How many bytes in a pipe nobody has read yet; none if its reader went away.
+#[cfg(unix)]
+pub fn unread(pipe: &File) -> Option<u64> {
+    if closed_within(pipe, Duration::ZERO) {
+        return None;
+    }
+    rustix::io::ioctl_fionread(pipe).ok()
+}
+
+#[cfg(not(unix))]
+pub fn unread(_: &File) -> Option<u64> {
+    Some(0)
+}
+
+/// Waits until the reader of a pipe has taken all that is in it, or went away, at most until then; returns what
+/// [`unread`] does.
+#[cfg(unix)]
+pub fn wait_drained(pipe: &File, until: Option<Instant>) -> Option<u64> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let left = unread(pipe)?;
+        if left == 0 || until.is_some_and(|until| until <= Instant::now()) {
+            return Some(left);
+        }
+        if closed_within(pipe, pause) {
+            return None;
+        }
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+#[cfg(not(unix))]
+pub fn wait_drained(_: &File, _: Option<Instant>) -> Option<u64> {
+    Some(0)
+}
+
+/// Whether the reader of a pipe goes away within so much time.
+#[cfg(unix)]
+fn closed_within(pipe: &File, within: Duration) -> bool {
+    // Nothing is asked for but an error, which is what a reader that goes away is.
+    poll_one(pipe, PollFlags::empty(), Some(&timespec(within))) == Wait::Ready
+}
+
+#[cfg(unix)]
+pub fn timespec(duration: Duration) -> Timespec {
+    Timespec { tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: duration.subsec_nanos().into() }
 }

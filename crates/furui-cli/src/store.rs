@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
-use furui::store::cascade::{Cascade, CascadeOptions, Run};
-use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage, StoreKind};
+use furui::store::cascade::{Cascade, CascadeOptions, Journal, Run};
+use furui::store::{Directory, DiskFile, MANIFEST, Manifest, StoreKind};
 use furui::{Error, KeyHash};
 
 use crate::dict;
@@ -16,14 +16,14 @@ use crate::output::print;
 use crate::report::{Report, grouped};
 use crate::size;
 
-/// Merging takes little memory; the table stays empty.
-const MEMORY: u64 = CascadeOptions::MIN_MEMORY;
+/// Merging takes little memory; the table has only what is in a journal.
+const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
 
 /// Merges a store into one run.
 pub fn compact(path: &Path) -> Result<ExitCode, Error> {
     match kind_of(path)? {
         StoreKind::Dict => dict::open(path)?.compact()?,
-        _ => open(Directory::open(path)?.mapped(false))?.compact()?,
+        _ => Cascade::open(Directory::open(path)?.mapped(false), OPTIONS)?.compact()?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -33,8 +33,10 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
     if path.is_dir() {
         match kind_of(path)? {
             StoreKind::Dict => dict::open_to_read(path)?.verify()?,
-            _ => open(Directory::open_read_only(path)?.mapped(false))?.verify()?,
+            _ => open(path)?.verify()?,
         }
+    } else if let Some(journal) = open_journal(path)? {
+        journal.check()?;
     } else {
         let (file, envelope) = open_file(path)?;
         match envelope.kind() {
@@ -59,10 +61,11 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     if kind_of(path)? == StoreKind::Dict {
         return dict::info(path, json);
     }
-    let set = open(Directory::open_read_only(path)?.mapped(false))?;
+    let set = open(path)?;
     let runs = &set.manifest().runs;
     let stored: u64 = runs.iter().map(|run| run.seal.length).sum();
-    let keys = set.len();
+    let journal = set.journal_keys()?;
+    let keys = set.len() + journal;
     let lost = KeyHash::expected_collisions(keys);
     if json {
         let mut report = Report::default();
@@ -73,6 +76,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             .number("keys", keys)
             .number("runs", runs.len())
             .number("bytes", stored)
+            .number("journal", journal)
             .number("generation", set.manifest().generation())
             .number("expected_collisions", format!("{lost:e}"));
         return Ok(report.json());
@@ -86,10 +90,13 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
             "storage     {} in {}, {:.2} bytes a key",
             size::display(stored),
             runs_of(runs.len()),
-            stored as f64 / keys.max(1) as f64
+            stored as f64 / set.len().max(1) as f64
         ),
         format!("generation  {}", set.manifest().generation()),
     ];
+    if journal > 0 {
+        lines.push(format!("journal     {} keys, recorded by a run that has not ended well", grouped(journal)));
+    }
     for (entry, run) in runs.iter().zip(set.runs()) {
         lines.push(format!(
             "run {:016x}  keys {}, {}, pages {}, remainders of {} bits",
@@ -104,6 +111,20 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
 }
 
 fn file_info(path: &Path, json: bool) -> Result<String, Error> {
+    if let Some(journal) = open_journal(path)? {
+        let (keys, hash) = (journal.check()?, journal.hash());
+        if json {
+            let mut report = Report::default();
+            report
+                .text("kind", Kind::Journal.name())
+                .text("hash", hash.algorithm.name())
+                .text("seed", &format!("{:#018x}", hash.seed))
+                .number("keys", keys);
+            return Ok(report.json());
+        }
+        let what = Kind::Journal;
+        return Ok(format!("{}: {what}\nhash      {hash}\nkeys      {}\n", path.display(), grouped(keys)));
+    }
     let (_, envelope) = open_file(path)?;
     let seal = envelope.seal();
     if envelope.kind().is_filter() {
@@ -130,8 +151,9 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-fn open<S: Storage>(storage: S) -> Result<Cascade<S>, Error> {
-    Cascade::open(storage, CascadeOptions { memory: MEMORY, hash: None })
+/// Opens what a store has in runs, to look at it.
+fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
+    Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)
 }
 
 /// "1 run", "2 runs".
@@ -146,6 +168,15 @@ fn kind_of(path: &Path) -> Result<StoreKind, Error> {
         Some(manifest) => Ok(manifest.store),
         None => Err(Error::Config(format!("{}: not a store: it has no {MANIFEST}", path.display()))),
     }
+}
+
+/// Opens a single file if it is a journal.
+fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
+    refuse_pipe(path)?;
+    let name = path.display().to_string();
+    let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
+    // What is wrong with another file, its own reader says.
+    Ok(Journal::open(file, &name).ok())
 }
 
 /// Opens a single file.

@@ -64,7 +64,7 @@ const LEVELS: [(&str, Level); 5] = [
 
 /// With one key a call nothing can be fetched ahead, as in the other levels: what is left is the layout.
 fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
-    let mut cascade = Cascade::open(Memory::default(), CascadeOptions { memory: 1 << 30, hash: None })?;
+    let mut cascade = Cascade::open(Memory::default(), CascadeOptions { memory: 1 << 30, ..Default::default() })?;
     let mut new = Vec::with_capacity(BATCH);
     let (new_ns, repeat_ns) = twice(keys, |batch| {
         new.clear();

@@ -39,6 +39,11 @@ impl Error {
     pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
         Self::Io { action, file: file.into(), source }
     }
+
+    /// Whether the operating system says that there is no such file.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
 }
 
 impl fmt::Display for Error {

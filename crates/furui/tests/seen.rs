@@ -13,7 +13,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
 
-const SMALL: SeenOptions = SeenOptions { cache: Cache::Recent, memory: 1 << 20, hash: None };
+const SMALL: SeenOptions = SeenOptions { cache: Cache::Recent, memory: 1 << 20, hash: None, journal: false };
 
 fn key(i: u64) -> KeyHash {
     HashSpec::default().hash(&i.to_le_bytes())

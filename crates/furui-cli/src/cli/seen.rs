@@ -1,6 +1,7 @@
 //! The options of `furui seen`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
@@ -14,10 +15,10 @@ use crate::size;
 /// expected to be taken for another). Each line is printed as soon as it has arrived. With --store the set
 /// is kept on disk, and the next run goes on from there.
 ///
-/// A run that ends well has recorded every line it printed. One that was killed, or whose reader went away, may print
-/// lines again next time: none is ever lost. What was printed counts once it is on the disk, or has been read out of
-/// a pipe. On ^C, SIGTERM and SIGHUP a run with --store records what it printed, then ends. A line torn by a kill is
-/// ended before more is appended to the same file.
+/// A run that ends well has recorded every line it printed. After a crash or a power cut the next run prints again
+/// what was printed in the last second (see --sync), or less; no line is ever lost. A line counts as printed once it is
+/// on the disk, or has been read out of a pipe. On ^C, SIGTERM and SIGHUP a run with --store records what it printed,
+/// then ends. A line torn by a kill is ended before more is appended to the same file.
 #[derive(Args)]
 pub struct SeenOptions {
     /// Files to read; none or "-" is standard input
@@ -26,6 +27,10 @@ pub struct SeenOptions {
     /// Keep the set in this directory, across runs
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
+    /// With --store: record each line within SECS seconds after it was printed, and within 0.1 s when the input pauses
+    /// (unless it keeps pausing after a few lines). A crash repeats what is not recorded
+    #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1", requires = "store")]
+    pub sync: Duration,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
@@ -61,6 +66,17 @@ pub struct SeenOptions {
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
 }
+
+/// Reads a number of seconds, as in 0.5.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    parsed
+        .filter(|&seconds| seconds <= MOST_SECONDS)
+        .ok_or_else(|| format!("not a number of seconds from 0 to {}: write as in 0.5 or 10", MOST_SECONDS.as_secs()))
+}
+
+/// A day.
+const MOST_SECONDS: Duration = Duration::from_secs(86400);
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CacheKind {

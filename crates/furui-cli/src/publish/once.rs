@@ -14,7 +14,7 @@ impl Once {
     pub(super) fn new() -> Result<Self, Error> {
         // Keyed: whoever writes pages that are published by others chooses their URLs.
         let hash = HashSpec { algorithm: HashAlgorithm::SipHash13, ..HashSpec::random() };
-        let options = SeenOptions { cache: Cache::None, memory: MEMORY, hash: Some(hash) };
+        let options = SeenOptions { cache: Cache::None, memory: MEMORY, hash: Some(hash), journal: false };
         Ok(Self { seen: Seen::open(Scratch::new(std::env::temp_dir()).mapped(false), options)? })
     }
 

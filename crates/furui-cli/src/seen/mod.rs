@@ -1,5 +1,7 @@
 //! `furui seen`: the first occurrence of each line.
 
+mod pace;
+mod recorder;
 mod stats;
 
 use std::process::ExitCode;
@@ -8,12 +10,13 @@ use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{Error, HashSpec};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Next};
 use crate::cli::{self, CacheKind};
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
 use crate::output::{Output, Sink};
+use recorder::Recorder;
 
 /// The false-positive rate of the stable filter, if none is given: the paper's stricter one.
 const DEFAULT_RATE: f64 = 1e-5;
@@ -38,13 +41,18 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
 }
 
 fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCode, Error> {
+    let records = options.store.is_some() && !options.dry_run;
     let settings = SeenOptions {
         cache: cache(options)?,
         memory: options.memory.unwrap_or_else(|| memory::total() / DEFAULT_MEMORY_SHARE),
         hash: Some(hash(&storage, options)?),
+        journal: records,
     };
     let mut seen = Seen::open(storage, settings)?;
-    let records = options.store.is_some() && !options.dry_run;
+    if records {
+        // A new store is one from now on, and what a crash has left in a journal comes into a run.
+        seen.sync()?;
+    }
     let interrupt = if records {
         Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?
     } else {
@@ -57,15 +65,21 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     if records {
         output.mend(separator)?;
     }
+    let mut recorder = Recorder::new(output, wanted, records.then_some(options.sync));
     let mut blocks = Blocks::new(&options.files, separator, &interrupt);
     let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
     let mut bytes = 0;
     let mut closed = false;
     let mut failure = None;
     loop {
-        let mut block = match blocks.next() {
-            Ok(Some(block)) => block,
-            Ok(None) => break,
+        let mut block = match blocks.next_until(recorder.deadline(&seen)) {
+            Ok(Next::Block(block)) => block,
+            Ok(Next::Pause) if recorder.sync(&mut seen)? == Sink::Closed => {
+                closed = true;
+                break;
+            }
+            Ok(Next::Pause) => continue,
+            Ok(Next::End) => break,
             Err(error) => {
                 // What was printed before is recorded all the same.
                 failure = Some(error);
@@ -74,7 +88,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         };
         bytes += block.bytes.len() as u64;
         keys.hash_all(&block, &mut hashes);
-        if records && seen.will_sync(block.len()) && output.settle()? == Sink::Closed {
+        if records && seen.will_sync(block.len()) && recorder.settle(&mut seen)? == Sink::Closed {
             closed = true;
             break;
         }
@@ -84,7 +98,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
         // Written before the next call, which may make these keys durable, and settled before it does: a crash then
         // repeats lines, and loses none.
-        if output.write(&mut block, verdicts.iter().map(|&verdict| verdict == wanted))? == Sink::Closed {
+        if recorder.print(&mut seen, &mut block, &verdicts)? == Sink::Closed {
             // Nobody knows which of the last lines were read. What is not durable yet comes again in the next run.
             closed = true;
             break;
@@ -93,8 +107,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             blocks.enlarge();
         }
     }
-    if records && !closed && output.settle()? == Sink::Open {
-        seen.sync()?;
+    if records && !closed && recorder.settle(&mut seen)? == Sink::Open {
+        seen.publish()?;
     }
     if let Some(format) = options.stats {
         stats::report(&seen, bytes, format);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use furui::Result;
-use furui::store::{ReadAt, Storage};
+use furui::store::{Log, ReadAt, Storage};
 
 /// How often files were read, and how many bytes.
 #[derive(Default)]
@@ -41,6 +41,10 @@ impl<S: Storage> Storage for Counted<S> {
 
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         self.storage.publish(name, write)
+    }
+
+    fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
+        self.storage.log(name, head)
     }
 
     fn remove(&self, name: &str) -> Result<()> {

@@ -13,7 +13,7 @@ const LARGE_BATCH: u64 = 128 << 10;
 
 /// The set that a storage holds, or an empty one.
 pub(crate) fn open<S: Storage>(storage: S, memory: u64) -> Result<Cascade<S>> {
-    Ok(Cascade::open(storage, CascadeOptions { memory, hash: None })?)
+    Ok(Cascade::open(storage, CascadeOptions { memory, ..Default::default() })?)
 }
 
 /// Puts in the first `count` keys of a sequence and makes them durable. Returns the most runs there were at any time:

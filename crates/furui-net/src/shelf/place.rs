@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use furui::Result;
-use furui::store::{Bytes, Directory, DiskFile, Memory, OverlayFile, Storage};
+use furui::store::{Bytes, Directory, DiskFile, Log, Memory, OverlayFile, Storage};
 
 /// Where a shelf's words are.
 #[derive(Debug)]
@@ -24,6 +24,13 @@ impl Storage for Place {
         match self {
             Self::Directory(directory) => directory.publish(name, write),
             Self::Memory(memory) => memory.publish(name, write),
+        }
+    }
+
+    fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
+        match self {
+            Self::Directory(directory) => directory.log(name, head),
+            Self::Memory(memory) => memory.log(name, head),
         }
     }
 

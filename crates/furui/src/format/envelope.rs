@@ -3,12 +3,13 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use super::field::{array_at, u16_at, u32_at, u64_at};
+use super::field::{array_at, u32_at, u64_at};
+use super::header::Header;
 use super::layout::*;
 use super::sums::{Sums, level_lengths};
 use super::writer::seal_checksum;
 use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
-use crate::hash::{HashAlgorithm, HashSpec};
+use crate::hash::HashSpec;
 
 /// How many bytes may have been appended to a file for its own end to be found, so that the error can say so.
 const GROWTH: usize = 1 << 20;
@@ -193,7 +194,7 @@ struct Reader<'a, F: ?Sized> {
 impl<F: ReadAt + ?Sized> Reader<'_, F> {
     fn open(&self) -> Result<Envelope, ReadError> {
         let length = self.file.len();
-        let (header, kind, hash) = self.header(length)?;
+        let (header, Header { kind, hash }) = self.header(length)?;
         let (mut sections, root, checksum) = self.sections(length, &header)?;
         let mut sums = None;
         if kind.has_sums() {
@@ -215,37 +216,12 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok(Envelope { name: self.name.to_owned(), kind, hash, sections, sums, seal: Seal { length, checksum } })
     }
 
-    fn header(&self, length: u64) -> Result<([u8; HEADER_LEN], Kind, HashSpec), ReadError> {
-        let mut header = [0; HEADER_LEN];
+    fn header(&self, length: u64) -> Result<([u8; HEADER_LEN], Header), ReadError> {
+        let mut bytes = [0; HEADER_LEN];
         let found = HEADER_LEN.min(usize::try_from(length).unwrap_or(HEADER_LEN));
-        self.read(0, &mut header[..found])?;
-        let magic = MAGIC.len().min(found);
-        if header[..magic] != MAGIC[..magic] {
-            return Err(self.error(0, Problem::NotFurui));
-        }
-        let shortest = (HEADER_LEN + FOOTER_LEN) as u64;
-        if length < shortest {
-            return Err(self.error(length, Problem::Truncated { expected: shortest, found: length }));
-        }
-        // The checksum goes before the version, so that a damaged version is not taken for a newer one.
-        if xxh3_64(&header[..HEADER_CHECKSUM]) != u64_at(&header, HEADER_CHECKSUM) {
-            return Err(self.error(0, Problem::Checksum));
-        }
-        match u16_at(&header, HEADER_VERSION) {
-            VERSION => {}
-            found @ 1.. => {
-                let problem = Problem::NewerVersion { found, supported: VERSION };
-                return Err(self.error(HEADER_VERSION as u64, problem));
-            }
-            0 => return Err(self.error(HEADER_VERSION as u64, Problem::Invalid("format version 0"))),
-        }
-        self.check_reserved(&header, HEADER_RESERVED, 0)?;
-        let kind = u16_at(&header, HEADER_KIND);
-        let kind = Kind::from_code(kind).ok_or_else(|| self.error(HEADER_KIND as u64, Problem::UnknownKind(kind)))?;
-        let algorithm = u16_at(&header, HEADER_ALGORITHM);
-        let algorithm = HashAlgorithm::from_code(algorithm)
-            .ok_or_else(|| self.error(HEADER_ALGORITHM as u64, Problem::UnknownHash(algorithm)))?;
-        Ok((header, kind, HashSpec { algorithm, seed: u64_at(&header, HEADER_SEED) }))
+        self.read(0, &mut bytes[..found])?;
+        let header = Header::decode(&bytes[..found], length, (HEADER_LEN + FOOTER_LEN) as u64, self.name)?;
+        Ok((bytes, header))
     }
 
     /// The sections, the checksum of the last level of checksums of regions, and that of the footer.

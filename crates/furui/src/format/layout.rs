@@ -47,6 +47,8 @@ pub enum Kind {
     Manifest,
     /// A run of a store: one sorted set of hashes.
     Run,
+    /// The journal of a store: hashes that are in no run yet, in order of arrival.
+    Journal,
     /// A Bloom filter.
     Bloom,
     /// A blocked Bloom filter.
@@ -77,6 +79,7 @@ impl Kind {
         match self {
             Self::Manifest => 1,
             Self::Run => 2,
+            Self::Journal => 3,
             Self::Bloom => 16,
             Self::BlockedBloom => 17,
             Self::CountingBloom => 18,
@@ -96,6 +99,7 @@ impl Kind {
         match code {
             1 => Some(Self::Manifest),
             2 => Some(Self::Run),
+            3 => Some(Self::Journal),
             16 => Some(Self::Bloom),
             17 => Some(Self::BlockedBloom),
             18 => Some(Self::CountingBloom),
@@ -127,6 +131,7 @@ impl Kind {
         match self {
             Self::Manifest => "manifest",
             Self::Run => "run",
+            Self::Journal => "journal",
             Self::Bloom => "bloom",
             Self::BlockedBloom => "blocked",
             Self::CountingBloom => "counting",
@@ -147,6 +152,7 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Self::Manifest => "the manifest of a store",
             Self::Run => "a run of a store",
+            Self::Journal => "the journal of a store",
             Self::Bloom => "a Bloom filter",
             Self::BlockedBloom => "a blocked Bloom filter",
             Self::CountingBloom => "a counting Bloom filter",

@@ -3,6 +3,7 @@ use std::io::{self, Write};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use super::field::put;
+use super::header::Header;
 use super::layout::*;
 use super::sums::Sums;
 use crate::hash::HashSpec;
@@ -41,14 +42,7 @@ impl<W: Write> EnvelopeWriter<W> {
     /// # Errors
     /// Those of `out`.
     pub fn new(out: W, kind: Kind, hash: HashSpec) -> io::Result<Self> {
-        let mut header = [0; HEADER_LEN];
-        put(&mut header, 0, MAGIC);
-        put(&mut header, HEADER_VERSION, VERSION.to_le_bytes());
-        put(&mut header, HEADER_KIND, kind.code().to_le_bytes());
-        put(&mut header, HEADER_ALGORITHM, hash.algorithm.code().to_le_bytes());
-        put(&mut header, HEADER_SEED, hash.seed.to_le_bytes());
-        let checksum = xxh3_64(&header[..HEADER_CHECKSUM]);
-        put(&mut header, HEADER_CHECKSUM, checksum.to_le_bytes());
+        let header = Header { kind, hash }.encode();
         let sums = kind.has_sums().then(Sums::default);
         let hasher = Xxh3Default::new();
         let mut writer = Self { out, header, written: 0, sections: Vec::new(), hasher, sums };

@@ -68,12 +68,15 @@ pub struct SeenOptions {
     /// How keys are hashed. A store that exists keeps what it was made with, and refuses another; `None` takes what
     /// it has, or XXH3 with a random seed for a new one.
     pub hash: Option<HashSpec>,
+    /// Whether [`sync`](Seen::sync) records keys in a journal, 8 bytes each, and so is cheap; else it publishes a run, as
+    /// [`publish`](Seen::publish) does.
+    pub journal: bool,
 }
 
 impl Default for SeenOptions {
-    /// The recent cache, 256 MiB, and whatever hash the store has.
+    /// The recent cache, 256 MiB, whatever hash the store has, and no journal.
     fn default() -> Self {
-        Self { cache: Cache::Recent, memory: 256 << 20, hash: None }
+        Self { cache: Cache::Recent, memory: 256 << 20, hash: None, journal: false }
     }
 }
 
@@ -87,7 +90,7 @@ impl<S: Storage> Seen<S> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
         let mut tiers = Tiers::new(options.cache, options.memory)?;
         let memory = options.memory.saturating_sub(tiers.bytes(options.memory));
-        let set = Cascade::open(storage, CascadeOptions { memory, hash: options.hash })?;
+        let set = Cascade::open(storage, CascadeOptions { memory, hash: options.hash, journal: options.journal })?;
         if !set.runs().is_empty() {
             tiers.enlarge(options.memory)?;
         }
@@ -173,12 +176,36 @@ impl<S: Storage> Seen<S> {
         self.set.will_sync(keys)
     }
 
-    /// Makes durable all that was recorded: after this it survives whatever becomes of the process.
+    /// Makes durable all that was recorded: after this it survives whatever becomes of the process. With a
+    /// [journal](SeenOptions::journal) that takes one write and one sync of its file, so it can be done every second.
     ///
     /// # Errors
     /// If storage fails. The store has kept what it had; it must be opened again.
     pub fn sync(&mut self) -> Result<()> {
         self.set.sync()
+    }
+
+    /// Makes durable the first `keys` of the new keys that no sync has made durable yet, in the order in which they came: for a
+    /// caller that knows how many of them have reached whoever they were meant for. Without a journal all become durable.
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync).
+    pub fn sync_first(&mut self, keys: usize) -> Result<()> {
+        self.set.sync_first(keys)
+    }
+
+    /// How many new keys no sync has made durable yet. Without a journal they are not counted.
+    pub fn unsynced(&self) -> usize {
+        self.set.unsynced()
+    }
+
+    /// Makes durable all that was recorded, in a run, which takes less room than a journal and need not be read to go on: for
+    /// the end of a stream.
+    ///
+    /// # Errors
+    /// As [`sync`](Self::sync).
+    pub fn publish(&mut self) -> Result<()> {
+        self.set.publish()
     }
 
     /// What happened so far.

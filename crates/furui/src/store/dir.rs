@@ -2,7 +2,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{DiskFile, MANIFEST, Storage, StoreKind};
+use super::{DiskFile, Log, MANIFEST, Storage, StoreKind};
 use crate::error::{Error, Result};
 use crate::format::{TEMPORARY, parent_of, publish, sync_directory};
 
@@ -131,6 +131,13 @@ impl Storage for Directory {
         publish(&path, write)
     }
 
+    fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
+        let path = self.file_to_change(name)?;
+        publish(&path, |out| out.write_all(head).map_err(error_at("cannot write", &path)))?;
+        let file = OpenOptions::new().append(true).open(&path).map_err(error_at("cannot open", &path))?;
+        Ok(Box::new(DiskLog { file, path }))
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
         let path = self.file_to_change(name)?;
         fs::remove_file(&path).map_err(error_at("cannot remove", &path))
@@ -145,6 +152,19 @@ impl Storage for Directory {
 
     fn path(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
+    }
+}
+
+/// The end of a file of a [`Directory`].
+struct DiskLog {
+    file: File,
+    path: PathBuf,
+}
+
+impl Log for DiskLog {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(error_at("cannot write", &self.path))?;
+        self.file.sync_data().map_err(error_at("cannot sync", &self.path))
     }
 }
 
@@ -173,7 +193,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
         // Other programs have a LOCK, too, but never alone.
         let ours =
-            name.to_str().is_some_and(|name| name == LOCK || name.ends_with(TEMPORARY) || StoreKind::is_any_run(name));
+            name.to_str().is_some_and(|name| name == LOCK || name.ends_with(TEMPORARY) || StoreKind::is_any_part(name));
         if !ours {
             return Err(Error::Config(format!(
                 "{}: holds other files and is no store; name an empty or a new directory",

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use super::JOURNAL;
+
 /// What a store is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -44,9 +46,9 @@ impl StoreKind {
         (self.file_name(number) == name).then_some(number)
     }
 
-    /// Whether a store of any kind has files of this name.
-    pub(super) fn is_any_run(name: &str) -> bool {
-        Self::ALL.iter().any(|kind| kind.number_of(name).is_some())
+    /// Whether a store of any kind has files of this name besides its manifest.
+    pub(super) fn is_any_part(name: &str) -> bool {
+        name == JOURNAL || Self::ALL.iter().any(|kind| kind.number_of(name).is_some())
     }
 }
 

@@ -1,4 +1,5 @@
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
 use super::{ReadAt, Storage, StoreKind};
@@ -10,6 +11,9 @@ use crate::hash::HashSpec;
 /// The name of a store's manifest.
 pub const MANIFEST: &str = "MANIFEST";
 
+/// The name of the journal of a `seen` store: what was recorded since its last run was published.
+pub const JOURNAL: &str = "JOURNAL";
+
 /// The most runs a store may have: what bounds the memory that a manifest takes, whatever it says.
 pub const MAX_RUNS: usize = 4096;
 
@@ -18,7 +22,8 @@ const META_LEN: usize = 32;
 const META_GENERATION: usize = 8;
 const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
-const META_NEXT_ID: usize = 28;
+/// The next id of a dictionary, or the mark of a journal.
+const META_EXTRA: usize = 28;
 
 const RUNS: Tag = Tag::new(*b"RUNS");
 const RUN_LEN: usize = 32;
@@ -48,6 +53,8 @@ pub struct Manifest {
     pub runs: Vec<RunEntry>,
     /// Of a dictionary: larger than every value that was ever put. 0 in other stores.
     pub next_id: u32,
+    /// Of a set: the mark of the journal whose keys belong to it. 0 in other stores.
+    pub journal: u32,
     generation: u64,
     next_file: u64,
 }
@@ -73,7 +80,7 @@ impl RunEntry {
         let name = store.file_name(self.number);
         let error = |offset, problem| FormatError { file: storage.path(&name), offset, problem };
         let file = match storage.open(&name) {
-            Err(missing) if is_not_found(&missing) => return Err(error(0, Problem::Missing).into()),
+            Err(missing) if missing.is_not_found() => return Err(error(0, Problem::Missing).into()),
             opened => opened?,
         };
         let Seal { length: expected, .. } = self.seal;
@@ -88,19 +95,32 @@ impl RunEntry {
 impl Manifest {
     /// The manifest of a new store, without runs. It is not saved yet.
     pub fn new(store: StoreKind, hash: HashSpec) -> Self {
-        Self { store, hash, runs: Vec::new(), next_id: 0, generation: 0, next_file: 0 }
+        let mut new = Self { store, hash, runs: Vec::new(), next_id: 0, journal: 0, generation: 0, next_file: 0 };
+        if store == StoreKind::Seen {
+            new.end_journal();
+        }
+        new
+    }
+
+    /// Draws another mark: a journal there is now has nothing any more that the runs do not have.
+    pub(super) fn end_journal(&mut self) {
+        let old = self.journal;
+        while self.journal == old {
+            // A fresh RandomState is randomly keyed: a mark must be one that no other journal is likely to have.
+            self.journal = RandomState::new().hash_one(old) as u32;
+        }
     }
 
     /// Reads the manifest of a store, or finds that there is no store yet.
     ///
     /// # Errors
-    /// [`Error::Format`] if the manifest is damaged, or missing where runs are; [`Error::Io`].
+    /// [`Error::Format`] if the manifest is damaged, or missing where runs or a journal are; [`Error::Io`].
     pub fn load<S: Storage>(storage: &S) -> Result<Option<Self>> {
         let path = storage.path(MANIFEST);
         match storage.open(MANIFEST) {
             Ok(file) => Ok(Some(Self::decode(&file, &path)?)),
-            Err(missing) if is_not_found(&missing) => {
-                if storage.list()?.iter().any(|name| StoreKind::is_any_run(name)) {
+            Err(missing) if missing.is_not_found() => {
+                if storage.list()?.iter().any(|name| StoreKind::is_any_part(name)) {
                     return Err(FormatError { file: path, offset: 0, problem: Problem::Missing }.into());
                 }
                 Ok(None)
@@ -192,7 +212,8 @@ impl Manifest {
         out.write_all(&self.generation.to_le_bytes())?;
         out.write_all(&self.next_file.to_le_bytes())?;
         out.write_all(&(self.runs.len() as u32).to_le_bytes())?;
-        out.write_all(&self.next_id.to_le_bytes())?;
+        let extra = if self.store == StoreKind::Seen { self.journal } else { self.next_id };
+        out.write_all(&extra.to_le_bytes())?;
         out.section(RUNS, Align::Line)?;
         for run in &self.runs {
             for field in [run.number, run.keys, run.seal.length, run.seal.checksum] {
@@ -229,16 +250,17 @@ impl Manifest {
             let kind = store.escape_ascii().to_string();
             envelope.error(meta_at, Problem::UnknownStore(kind))
         })?;
-        let next_id = u32_at(&meta, META_NEXT_ID);
-        if store != StoreKind::Dict && next_id != 0 {
-            let at = meta_at + META_NEXT_ID as u64;
-            return Err(envelope.error(at, Problem::Invalid("a reserved byte is not zero")).into());
-        }
+        let extra = u32_at(&meta, META_EXTRA);
+        let (next_id, journal) = match store {
+            StoreKind::Dict => (extra, 0),
+            StoreKind::Seen => (0, extra),
+        };
         let manifest = Self {
             store,
             hash: envelope.hash(),
             runs: runs.chunks_exact(RUN_LEN).map(run_of).collect(),
             next_id,
+            journal,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),
         };
@@ -274,8 +296,4 @@ fn run_of(entry: &[u8]) -> RunEntry {
         keys: u64_at(entry, RUN_KEYS),
         seal: Seal { length: u64_at(entry, RUN_FILE_LEN), checksum: u64_at(entry, RUN_CHECKSUM) },
     }
-}
-
-fn is_not_found(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
 }

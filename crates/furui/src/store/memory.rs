@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Bytes, Storage};
+use super::{Bytes, Log, Storage};
 use crate::error::{Error, Result};
 
 /// Files in memory. A clone is another handle to the same files, so a store can be dropped and opened again.
@@ -41,6 +41,11 @@ impl Storage for Memory {
         Ok(written)
     }
 
+    fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
+        self.files().insert(name.to_owned(), Arc::<[u8]>::from(head).into());
+        Ok(Box::new(MemoryLog { memory: self.clone(), name: name.to_owned() }))
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
         self.files().remove(name).map(drop).ok_or_else(|| self.not_found("cannot remove", name))
     }
@@ -51,5 +56,20 @@ impl Storage for Memory {
 
     fn path(&self, name: &str) -> String {
         format!("memory:{name}")
+    }
+}
+
+/// The end of a file in memory. Appending copies the file, which those who have opened it keep as it was.
+struct MemoryLog {
+    memory: Memory,
+    name: String,
+}
+
+impl Log for MemoryLog {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut files = self.memory.files();
+        let file = files.get_mut(&self.name).ok_or_else(|| self.memory.not_found("cannot append to", &self.name))?;
+        *file = Arc::<[u8]>::from([file.as_ref(), bytes].concat()).into();
+        Ok(())
     }
 }

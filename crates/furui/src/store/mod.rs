@@ -1,4 +1,4 @@
-//! Storage: immutable files, published whole, and the exact set that is built from them.
+//! Storage: immutable files, published whole, logs, and the exact set that is built from them.
 //!
 //! [`Storage`] is where files live: in a [`Directory`], in [`Memory`], or as [`Scratch`] that vanishes with the
 //! process; an [`Overlay`] shows one storage and keeps changes in another. A store is the files that its [`Manifest`]
@@ -16,8 +16,8 @@ mod storage;
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
 pub use kind::StoreKind;
-pub use manifest::{MANIFEST, MAX_RUNS, Manifest, RunEntry};
+pub use manifest::{JOURNAL, MANIFEST, MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
 pub use overlay::{Overlay, OverlayFile};
 pub use scratch::Scratch;
-pub use storage::Storage;
+pub use storage::{Log, Storage};

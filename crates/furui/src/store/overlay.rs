@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Bytes, ReadAt, Storage};
+use super::{Bytes, Log, ReadAt, Storage};
 use crate::error::{Error, Result};
 
 /// A storage over another one that it never changes: for a dry run on a store.
@@ -72,6 +72,12 @@ impl<B: Storage, T: Storage> Storage for Overlay<B, T> {
         let written = self.top.publish(name, write)?;
         self.changed().insert(name.to_owned(), Change::Published);
         Ok(written)
+    }
+
+    fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
+        let log = self.top.log(name, head)?;
+        self.changed().insert(name.to_owned(), Change::Published);
+        Ok(log)
     }
 
     fn remove(&self, name: &str) -> Result<()> {

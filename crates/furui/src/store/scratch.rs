@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{DiskFile, Storage};
+use super::{DiskFile, Log, Storage};
 use crate::error::{Error, Result};
 use crate::format::WRITE_BUFFER;
 
@@ -101,6 +101,11 @@ impl Storage for Scratch {
         let file = DiskFile::new(file, self.mapped).map_err(error("cannot open"))?;
         self.files().insert(name.to_owned(), Arc::new(file));
         Ok(written)
+    }
+
+    /// Refused: what is here vanishes with the process, so there is nothing that a log would keep.
+    fn log(&self, name: &str, _head: &[u8]) -> Result<Box<dyn Log>> {
+        Err(Error::Config(format!("{}: a temporary file cannot be a log", self.path(name))))
     }
 
     fn remove(&self, name: &str) -> Result<()> {

@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use furui::store::{Bytes, Memory, ReadAt, Storage};
+use furui::store::{Bytes, Log, Memory, ReadAt, Storage};
 use furui::{Error, Result};
 
 /// What happens at the chosen operation.
@@ -26,7 +26,7 @@ impl Fault {
 /// Storage in memory that counts its operations and, at one of them, fails or dies.
 ///
 /// Operations are: open, each read of a file, the start of a publish, each write into it, its end (when the file gets
-/// its name), remove, list. To try a program against every crash, run it with the operation 0, 1, 2 … until the fault
+/// its name), each append to a log (of which a half may be left), remove, list. To try a program against every crash, run it with the operation 0, 1, 2 … until the fault
 /// no longer [`struck`](Self::struck), and look at what is left with [`after_crash`](Self::after_crash).
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
@@ -108,6 +108,11 @@ impl Storage for Failing {
         })
     }
 
+    fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
+        self.publish(name, |out| out.write_all(head).map_err(|e| Error::io("cannot write", name, e)))?;
+        Ok(Box::new(FailingLog { storage: self.clone(), name: name.to_owned() }))
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
         self.step("cannot remove", name, || {
             let bytes = self.files.open(name)?;
@@ -142,6 +147,29 @@ impl ReadAt for FailingFile {
         match self.plan.step() {
             None => self.file.read_at(offset, buf),
             Some(_) => Err(injected()),
+        }
+    }
+}
+
+struct FailingLog {
+    storage: Failing,
+    name: String,
+}
+
+impl Log for FailingLog {
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let fault = self.storage.plan.step();
+        let left = match fault {
+            // After the process has died nothing is written any more.
+            Some(Fault::Die) if self.storage.plan.operations.load(Ordering::Relaxed) > self.storage.plan.at + 1 => 0,
+            Some(Fault::Fail | Fault::Die) => bytes.len() / 2,
+            None | Some(Fault::FailAfter | Fault::DieAfter) => bytes.len(),
+        };
+        let file = self.storage.files.open(&self.name)?;
+        put(&self.storage.files, &self.name, &[&file, &bytes[..left]].concat());
+        match fault {
+            None => Ok(()),
+            Some(_) => Err(Error::io("cannot append to", self.storage.path(&self.name), injected())),
         }
     }
 }

@@ -125,7 +125,7 @@ fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
         let mut counted = vec![(0.0, 0); WHOLE.len()];
         for _ in 0..rounds {
             for (i, (_, cache)) in WHOLE.into_iter().enumerate() {
-                let options = SeenOptions { cache, memory, hash: Some(HashSpec::default()) };
+                let options = SeenOptions { cache, memory, hash: Some(HashSpec::default()), journal: false };
                 let mut seen = Seen::open(Scratch::new(std::env::temp_dir()), options)?;
                 let mut verdicts = vec![];
                 let mut result = Ok(());

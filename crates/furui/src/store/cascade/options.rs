@@ -9,6 +9,9 @@ pub struct CascadeOptions {
     /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is,
     /// or XXH3 with a random seed.
     pub hash: Option<HashSpec>,
+    /// Whether [`sync`](super::Cascade::sync) records keys in a journal, 8 bytes each, instead of publishing a run. An eighth
+    /// of the memory, up to 16 MiB, is for keys that wait for it.
+    pub journal: bool,
 }
 
 impl CascadeOptions {
@@ -17,8 +20,8 @@ impl CascadeOptions {
 }
 
 impl Default for CascadeOptions {
-    /// 256 MiB, and whatever hash there is.
+    /// 256 MiB, whatever hash there is, and no journal.
     fn default() -> Self {
-        Self { memory: 256 << 20, hash: None }
+        Self { memory: 256 << 20, hash: None, journal: false }
     }
 }

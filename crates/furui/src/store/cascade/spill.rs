@@ -1,6 +1,7 @@
 //! What is in RAM goes to storage.
 
 use super::drain::Drain;
+use super::journal_writer::JournalWriter;
 use super::table::Table;
 use super::{Cascade, Merge, Run, RunWriter, SortedKeys, WrittenRun, open_run, policy};
 use crate::error::Result;
@@ -15,10 +16,17 @@ impl<S: Storage> Cascade<S> {
     /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to
     /// storage. A batch that does not fit even then gets the room it needs: whoever made it has the memory.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
+        if self.old_journal && self.journal.is_some() && !self.replaying {
+            // Nobody knows what storage really has of a journal whose writer was killed or failed, so it is not gone on with.
+            self.publish()?;
+        }
+        if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {
+            self.write_journal(usize::MAX)?;
+        }
         if self.table.reserve(batch, self.table_budget()) {
             return Ok(());
         }
-        self.sync_table()?;
+        self.publish_table()?;
         if !self.table.reserve(batch, self.table_budget()) {
             self.table.reserve(batch, usize::MAX);
         }
@@ -27,7 +35,8 @@ impl<S: Storage> Cascade<S> {
 
     /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.
     pub(super) fn table_budget(&self) -> usize {
-        let room = self.memory.saturating_sub(self.run_bytes()).max(self.memory / 2);
+        let journal = self.journal.as_ref().map_or(0, JournalWriter::bytes);
+        let room = self.memory.saturating_sub(self.run_bytes() + journal).max(self.memory / 2);
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
@@ -39,7 +48,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    pub(super) fn sync_table(&mut self) -> Result<()> {
+    pub(super) fn publish_table(&mut self) -> Result<()> {
         if self.table.len() == 0 {
             return Ok(());
         }
@@ -79,6 +88,9 @@ impl<S: Storage> Cascade<S> {
         let run = open_run(&self.storage, &entry, self.manifest.hash)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
+        if !self.replaying {
+            self.manifest.end_journal();
+        }
         self.manifest.save(&self.storage)?;
         self.runs.truncate(kept);
         self.runs.push(run);
@@ -90,6 +102,9 @@ impl<S: Storage> Cascade<S> {
         for old in replaced {
             // Where this fails, the file is an orphan, and the next opening removes it.
             let _ = self.storage.remove(&StoreKind::Seen.file_name(old.number));
+        }
+        if !self.replaying {
+            self.remove_journal();
         }
         Ok(())
     }

@@ -1,0 +1,138 @@
+//! When the lines that were printed are recorded.
+
+use std::time::{Duration, Instant};
+
+/// After so much silence the input has paused. A sync or two follow, within a tenth of a second after the last line.
+const PAUSE: Duration = Duration::from_millis(40);
+/// An input that goes on so soon after it was taken to have paused had not.
+const SOON: Duration = Duration::from_secs(1);
+/// Then its pauses are not looked at for so long, and twice that after each further such time, up to an hour.
+const HOLD: Duration = Duration::from_secs(60);
+const LONGEST_HOLD: Duration = Duration::from_secs(3600);
+/// But so many keys are worth a sync in any case: they fill a part of the page of storage that it writes.
+const MANY: usize = 64;
+
+/// Says when to sync: a while after a line was printed, or as soon as the input pauses.
+///
+/// Each sync writes a page of storage, however few its keys. An input of ten lines a second seems to pause after each line;
+/// it is recorded once in the interval.
+pub struct Pace {
+    interval: Duration,
+    /// Since when keys wait.
+    waiting: Option<Instant>,
+    /// When the input will have paused, if no more comes.
+    pause: Option<Instant>,
+    /// When a few keys were recorded because the input had paused, if nothing has come since.
+    paused: Option<Instant>,
+    hold: Duration,
+    held_until: Option<Instant>,
+}
+
+impl Pace {
+    /// Lines are to be recorded within `interval`.
+    pub fn new(interval: Duration) -> Self {
+        Self { interval, waiting: None, pause: None, paused: None, hold: Duration::ZERO, held_until: None }
+    }
+
+    /// New keys have come.
+    pub fn came(&mut self, now: Instant) {
+        self.waiting.get_or_insert(now);
+        self.pause = Some(now + PAUSE);
+        if let Some(paused) = self.paused.take() {
+            self.hold = if now < paused + SOON { (self.hold * 2).clamp(HOLD, LONGEST_HOLD) } else { Duration::ZERO };
+            self.held_until = Some(now + self.hold);
+        }
+    }
+
+    /// When the keys that wait, so many, are to be recorded.
+    pub fn deadline(&self, keys: usize) -> Option<Instant> {
+        let latest = self.waiting? + self.interval;
+        let pause = self
+            .pause
+            .map(|pause| if keys < MANY { self.held_until.map_or(pause, |held| held.max(pause)) } else { pause });
+        Some(pause.map_or(latest, |pause| pause.min(latest)))
+    }
+
+    /// Of `keys` keys that waited all but `left` were recorded.
+    pub fn synced(&mut self, now: Instant, keys: usize, left: usize) {
+        let early = self.waiting.is_some_and(|since| now < since + self.interval);
+        self.paused = (early && keys < MANY).then_some(now);
+        self.pause = None;
+        // Those that somebody has to take first are not looked at all the time.
+        self.waiting = (left > 0).then(|| now + PAUSE.saturating_sub(self.interval));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Feeds `lines` a second for so many seconds: how many syncs there were, and the longest that a line had to wait.
+    fn feed(pace: &mut Pace, from: Instant, lines: u32, seconds: u32) -> (usize, Duration) {
+        let (mut syncs, mut longest) = (0, Duration::ZERO);
+        let mut waiting: Vec<Instant> = vec![];
+        for line in 0..=lines * seconds {
+            let now = from + Duration::from_secs(1) * line / lines;
+            // At the end there is silence.
+            let end = if line == lines * seconds { now + Duration::from_secs(60) } else { now };
+            while let Some(due) = pace.deadline(waiting.len()).filter(|&due| due <= end) {
+                longest = waiting.iter().map(|&line| due - line).max().unwrap_or_default().max(longest);
+                pace.synced(due, waiting.len(), 0);
+                waiting.clear();
+                syncs += 1;
+            }
+            if line < lines * seconds {
+                waiting.push(now);
+                pace.came(now);
+            }
+        }
+        assert!(waiting.is_empty() && pace.deadline(0).is_none());
+        (syncs, longest)
+    }
+
+    #[test]
+    fn a_steady_feed_is_recorded_once_in_the_interval() {
+        for lines in [2, 5, 10, 100, 10_000] {
+            let (syncs, longest) = feed(&mut Pace::new(Duration::from_secs(1)), Instant::now(), lines, 100);
+            assert!(syncs <= 105, "{lines} lines a second: {syncs} syncs in 100 seconds");
+            assert!(longest <= Duration::from_secs(1), "{lines} lines a second: {longest:?}");
+        }
+        let (syncs, longest) = feed(&mut Pace::new(Duration::from_secs(10)), Instant::now(), 10, 100);
+        // Of more than a few lines each.
+        assert!(syncs <= 20 && longest <= Duration::from_secs(10), "{syncs} {longest:?}");
+    }
+
+    #[test]
+    fn bursts_are_recorded_when_they_end() {
+        let mut pace = Pace::new(Duration::from_secs(1));
+        let mut now = Instant::now();
+        // Of a few lines, some seconds apart; and of many, a third of a second apart.
+        for (lines, apart) in [(3, 2000), (1, 5000), (1000, 333), (500, 333), (1000, 333)] {
+            for _ in 0..10 {
+                pace.came(now);
+                let due = pace.deadline(lines).expect("keys wait");
+                assert_eq!(due, now + PAUSE, "{lines} lines each {apart} ms");
+                pace.synced(due, lines, 0);
+                now += Duration::from_millis(apart);
+            }
+        }
+        // A long burst with syncs in between.
+        for _ in 0..250 {
+            pace.came(now);
+            if pace.deadline(1000).is_some_and(|due| due <= now) {
+                pace.synced(now, 1000, 0);
+            }
+            now += Duration::from_millis(10);
+        }
+        pace.came(now);
+        assert_eq!(pace.deadline(5).map(|due| due.saturating_duration_since(now)), Some(PAUSE));
+    }
+
+    #[test]
+    fn what_nobody_has_taken_yet_is_tried_again_after_the_interval() {
+        let (mut pace, now) = (Pace::new(Duration::from_secs(1)), Instant::now());
+        pace.came(now);
+        pace.synced(now + PAUSE, 10, 4);
+        assert_eq!(pace.deadline(4), Some(now + PAUSE + Duration::from_secs(1)));
+    }
+}

@@ -1,0 +1,64 @@
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::field::{put, u16_at, u64_at};
+use super::layout::*;
+use super::{FormatError, Problem};
+use crate::hash::{HashAlgorithm, HashSpec};
+
+/// The 64 bytes that every file begins with: what it is, and how its keys were hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) kind: Kind,
+    pub(crate) hash: HashSpec,
+}
+
+impl Header {
+    pub(crate) const LEN: usize = HEADER_LEN;
+
+    /// The bytes of this header.
+    pub(crate) fn encode(self) -> [u8; HEADER_LEN] {
+        let mut header = [0; HEADER_LEN];
+        put(&mut header, 0, MAGIC);
+        put(&mut header, HEADER_VERSION, VERSION.to_le_bytes());
+        put(&mut header, HEADER_KIND, self.kind.code().to_le_bytes());
+        put(&mut header, HEADER_ALGORITHM, self.hash.algorithm.code().to_le_bytes());
+        put(&mut header, HEADER_SEED, self.hash.seed.to_le_bytes());
+        let checksum = xxh3_64(&header[..HEADER_CHECKSUM]);
+        put(&mut header, HEADER_CHECKSUM, checksum.to_le_bytes());
+        header
+    }
+
+    /// Reads the first bytes of the file `name`, up to 64 of them, where a whole file has at least `shortest`.
+    pub(crate) fn decode(found: &[u8], length: u64, shortest: u64, name: &str) -> Result<Self, FormatError> {
+        let error = |offset: usize, problem| FormatError { file: name.to_owned(), offset: offset as u64, problem };
+        let magic = MAGIC.len().min(found.len());
+        if found[..magic] != MAGIC[..magic] {
+            return Err(error(0, Problem::NotFurui));
+        }
+        let header: &[u8; HEADER_LEN] = match found.first_chunk() {
+            Some(header) if length >= shortest => header,
+            _ => {
+                let problem = Problem::Truncated { expected: shortest, found: length };
+                return Err(FormatError { file: name.to_owned(), offset: length, problem });
+            }
+        };
+        // The checksum goes before the version, so that a damaged version is not taken for a newer one.
+        if xxh3_64(&header[..HEADER_CHECKSUM]) != u64_at(header, HEADER_CHECKSUM) {
+            return Err(error(0, Problem::Checksum));
+        }
+        match u16_at(header, HEADER_VERSION) {
+            VERSION => {}
+            found @ 1.. => return Err(error(HEADER_VERSION, Problem::NewerVersion { found, supported: VERSION })),
+            0 => return Err(error(HEADER_VERSION, Problem::Invalid("format version 0"))),
+        }
+        if let Some(at) = HEADER_RESERVED.into_iter().flatten().find(|&at| header[at] != 0) {
+            return Err(error(at, Problem::Invalid("a reserved byte is not zero")));
+        }
+        let kind = u16_at(header, HEADER_KIND);
+        let kind = Kind::from_code(kind).ok_or_else(|| error(HEADER_KIND, Problem::UnknownKind(kind)))?;
+        let algorithm = u16_at(header, HEADER_ALGORITHM);
+        let algorithm = HashAlgorithm::from_code(algorithm)
+            .ok_or_else(|| error(HEADER_ALGORITHM, Problem::UnknownHash(algorithm)))?;
+        Ok(Self { kind, hash: HashSpec { algorithm, seed: u64_at(header, HEADER_SEED) } })
+    }
+}

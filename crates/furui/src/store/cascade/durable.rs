@@ -1,0 +1,137 @@
+//! What is in RAM becomes durable: in the journal, or in a run.
+
+use super::journal_writer::JournalWriter;
+use super::{Cascade, Journal, policy};
+use crate::error::Result;
+use crate::hash::KeyHash;
+use crate::store::{JOURNAL, Storage};
+
+impl<S: Storage> Cascade<S> {
+    /// Makes the set durable: in the journal, if the options say so, which costs 8 bytes a key and one write; else in a run,
+    /// as [`publish`](Self::publish) does.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn sync(&mut self) -> Result<()> {
+        self.sync_first(usize::MAX)
+    }
+
+    /// Makes durable the first `keys` of those that were new since the last sync, in the order in which they came, at least;
+    /// see [`sync`](Self::sync). An empty set is then a set, too, with its hash.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn sync_first(&mut self, keys: usize) -> Result<()> {
+        self.check_usable()?;
+        if self.journal.is_none() || self.old_journal {
+            return self.publish();
+        }
+        self.write_journal(keys)
+    }
+
+    /// How many keys are in no run and no journal yet. Without a journal they are not counted.
+    pub fn unsynced(&self) -> usize {
+        self.journal.as_ref().map_or(0, JournalWriter::len)
+    }
+
+    /// Makes the set durable and ends the journal: the keys in RAM become a run, merged with the runs they outgrew. An empty
+    /// set is then a set, too, with its hash.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn publish(&mut self) -> Result<()> {
+        self.check_usable()?;
+        if !self.saved {
+            self.save_first()?;
+        }
+        if self.old_journal && self.table.len() == 0 {
+            return self.end_old_journal();
+        }
+        self.publish_table()
+    }
+
+    /// Merges all runs, and what is in RAM, into one run: the least space, and one page a lookup.
+    ///
+    /// # Errors
+    /// As [`insert_all`](Self::insert_all).
+    pub fn compact(&mut self) -> Result<()> {
+        self.check_usable()?;
+        while self.runs.len() + usize::from(self.table.len() > 0) > 1 {
+            self.spill(self.runs.len().min(policy::MAX_FAN_IN))?;
+        }
+        self.publish()
+    }
+
+    /// How many keys the journal has that storage has now; 0 if there is none. It is read whole.
+    ///
+    /// # Errors
+    /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
+    pub fn journal_keys(&self) -> Result<u64> {
+        Journal::of(&self.storage, &self.manifest)?.map_or(Ok(0), |journal| journal.check())
+    }
+
+    /// Takes in the keys of the journal, if storage has one.
+    pub(super) fn replay(&mut self) -> Result<()> {
+        let Some(journal) = Journal::of(&self.storage, &self.manifest)? else {
+            // One that a crash has left behind, if there is any.
+            let _ = self.storage.remove(JOURNAL);
+            return Ok(());
+        };
+        (self.old_journal, self.replaying) = (true, true);
+        let (mut keys, mut new) = (Vec::new(), Vec::new());
+        journal.for_each(|hashes| {
+            keys.clear();
+            keys.extend(hashes.iter().map(|&hash| KeyHash::new(hash)));
+            new.clear();
+            self.insert_all(&keys, &mut new)
+        })?;
+        self.replaying = false;
+        Ok(())
+    }
+
+    /// Notes which keys of the batch at hand are new, by their indices in it: they wait for the journal.
+    pub(super) fn note(&mut self, new: &[u32]) {
+        let Some(journal) = self.journal.as_mut().filter(|_| !self.replaying) else { return };
+        if new.is_sorted() {
+            new.iter().for_each(|&i| journal.push(self.hashes[i as usize]));
+            return;
+        }
+        // In the order in which they came, so that a caller can say how many of them may be recorded.
+        self.found.clear();
+        self.found.resize(self.hashes.len(), false);
+        new.iter().for_each(|&i| self.found[i as usize] = true);
+        self.hashes.iter().zip(&self.found).filter(|&(_, &new)| new).for_each(|(&hash, _)| journal.push(hash));
+    }
+
+    /// Records the first `keys` of those that wait.
+    pub(super) fn write_journal(&mut self, keys: usize) -> Result<()> {
+        if !self.saved {
+            self.save_first()?;
+        }
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        // A write or sync that failed is never tried again: what it left nobody knows.
+        self.broken = true;
+        self.written += journal.sync(&self.storage, &self.manifest, keys)?;
+        self.broken = false;
+        Ok(())
+    }
+
+    /// Ends a journal of an earlier process that has nothing that the runs do not have.
+    pub(super) fn end_old_journal(&mut self) -> Result<()> {
+        self.broken = true;
+        self.manifest.end_journal();
+        self.manifest.save(&self.storage)?;
+        self.broken = false;
+        self.remove_journal();
+        Ok(())
+    }
+
+    /// Forgets the journal, which the manifest on storage does not need any more.
+    pub(super) fn remove_journal(&mut self) {
+        let ours = self.journal.as_mut().is_some_and(JournalWriter::end);
+        if std::mem::take(&mut self.old_journal) || ours {
+            // Where this fails, the mark says that it is of no use, and the next opening removes it.
+            let _ = self.storage.remove(JOURNAL);
+        }
+    }
+}

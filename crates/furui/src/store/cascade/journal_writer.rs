@@ -1,0 +1,87 @@
+use super::journal::{self, HEAD_LEN, KEY_LEN, MAX_RECORD, RECORD_HEAD};
+use crate::error::Result;
+use crate::store::{JOURNAL, Log, Manifest, Storage};
+
+/// The journal that a set writes, and the keys that it is to take: those that were put in since it was last
+/// [synced](Self::sync).
+pub(super) struct JournalWriter {
+    /// Room for the head of a record, then the keys, in the order in which they came.
+    waiting: Vec<u8>,
+    /// How many bytes may wait.
+    most: usize,
+    begun: Option<Begun>,
+}
+
+/// A journal that has a file.
+struct Begun {
+    log: Box<dyn Log>,
+    length: u64,
+    salt: u64,
+}
+
+/// The share of a set's memory that keys may wait in, and the most bytes.
+const SHARE: u64 = 8;
+const MOST: u64 = 16 << 20;
+
+impl JournalWriter {
+    /// A journal without keys and without a file, for a set that has so much memory.
+    pub(super) fn new(memory: u64) -> Self {
+        let most = (memory / SHARE).min(MOST) as usize;
+        let mut waiting = Vec::with_capacity(most);
+        waiting.resize(RECORD_HEAD, 0);
+        Self { waiting, most, begun: None }
+    }
+
+    /// Bytes of memory that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.waiting.capacity() as u64
+    }
+
+    /// How many keys wait.
+    pub(super) fn len(&self) -> usize {
+        (self.waiting.len() - RECORD_HEAD) / KEY_LEN
+    }
+
+    /// Whether so many more keys may wait. If none do, they may.
+    pub(super) fn has_room(&self, keys: usize) -> bool {
+        self.len() == 0 || self.waiting.len().saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
+    }
+
+    pub(super) fn push(&mut self, key: u64) {
+        self.waiting.extend_from_slice(&key.to_le_bytes());
+    }
+
+    /// Makes the first `count` of the keys that wait durable. How many bytes were written is returned.
+    pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &Manifest, count: usize) -> Result<u64> {
+        let mut left = count.min(self.len());
+        let mut written = 0;
+        while left > 0 {
+            let begun = match &mut self.begun {
+                Some(begun) => begun,
+                None => {
+                    let head = journal::head(manifest);
+                    let log = storage.log(JOURNAL, &head)?;
+                    written += HEAD_LEN as u64;
+                    self.begun.insert(Begun { log, length: HEAD_LEN as u64, salt: journal::salt(&head) })
+                }
+            };
+            // One record at a time: of those before the last a reader expects that they are whole.
+            let keys = left.min(MAX_RECORD);
+            let end = RECORD_HEAD + keys * KEY_LEN;
+            let record = &mut self.waiting[..end];
+            journal::seal_record(begun.salt, begun.length, record);
+            begun.log.append(record)?;
+            begun.length += end as u64;
+            written += end as u64;
+            self.waiting.drain(RECORD_HEAD..end);
+            left -= keys;
+        }
+        Ok(written)
+    }
+
+    /// Forgets the keys that wait and the file: all is in runs. Whether there was a file is returned.
+    pub(super) fn end(&mut self) -> bool {
+        self.waiting.truncate(RECORD_HEAD);
+        self.begun.take().is_some()
+    }
+}
