@@ -1,4 +1,4 @@
-//! `furui compact`, `info` and `verify`: what can be done with a store besides using it.
+//! `furui compact`, `snapshot`, `info` and `verify`: what can be done with a store besides using it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,24 +6,32 @@ use std::process::ExitCode;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Run};
-use furui::store::{Directory, DiskFile, MANIFEST, Manifest, Storage, StoreKind};
+use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind};
 use furui::{Error, KeyHash};
 
+use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
 use crate::filter::{details, fields, refuse_pipe};
 use crate::output::print;
 use crate::report::{Report, grouped};
 use crate::size;
+use crate::wait::open_to_write;
 
 /// Merging takes little memory; the table stays empty.
 const MEMORY: u64 = CascadeOptions::MIN_MEMORY;
 
 /// Merges a store into one run.
-pub fn compact(path: &Path) -> Result<ExitCode, Error> {
+pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
-        StoreKind::Dict => dict::open(path)?.compact()?,
-        _ => open(Directory::open(path)?.mapped(false))?.compact()?,
+        StoreKind::Dict => dict::open(path, wait)?.compact()?,
+        _ => open(open_to_write(path, wait)?.mapped(false))?.compact()?,
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Copies a store.
+pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
+    furui::store::snapshot(&options.path, &options.dest)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -139,11 +147,7 @@ fn runs_of(count: usize) -> String {
 
 /// What kind of store a directory is. One that is no store is not made one by looking at it.
 fn kind_of(path: &Path) -> Result<StoreKind, Error> {
-    let storage = Directory::open_read_only(path)?;
-    match Manifest::load(&storage)? {
-        Some(manifest) => Ok(manifest.store),
-        None => Err(Error::Config(format!("{}: not a store: it has no {MANIFEST}", path.display()))),
-    }
+    Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
 
 /// Opens a single file.

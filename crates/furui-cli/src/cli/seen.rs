@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
-use super::{HashName, LineOptions, seed};
+use super::{HashName, LineOptions, WaitOptions, seed};
 use crate::size;
 
 /// Print the first occurrence of each line, in order
@@ -26,6 +26,8 @@ pub struct SeenOptions {
     /// Keep the set in this directory, across runs
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
+    #[command(flatten)]
+    pub wait: WaitOptions,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]

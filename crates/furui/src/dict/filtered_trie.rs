@@ -19,6 +19,8 @@ const FILTER: Tag = Tag::new(*b"FILT");
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
+    /// Whole, and readable when its name is gone.
+    file: Bytes,
     trie: Trie<Bytes>,
     filter: AnyFilter<Bytes>,
 }
@@ -39,14 +41,15 @@ impl FilteredTrie {
             };
             write().map_err(|source| Error::io("cannot write", storage.path(&name), source))
         })?;
-        Self::open(storage, &RunEntry { number, keys: trie.keys(), seal }, hash)
+        let entry = RunEntry { number, keys: trie.keys(), seal };
+        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, hash)
     }
 
     /// Opens the file that a manifest names. Nothing is read of it but the envelope, the trie's numbers and the filter's:
     /// the time does not depend on its size.
-    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec) -> Result<Self> {
+    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, hash: HashSpec) -> Result<Self> {
         let name = storage.path(&StoreKind::Dict.file_name(entry.number));
-        let file = entry.open(storage, StoreKind::Dict)?;
+        let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
         let envelope = Envelope::open(&file, &name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
         envelope.expect_hash(hash)?;
@@ -66,7 +69,7 @@ impl FilteredTrie {
             let problem = Problem::OtherHash { found: filter.hash_spec(), expected: hash };
             return Err(FormatError { file: part_name, offset: 0, problem }.into());
         }
-        Ok(Self { entry: *entry, trie, filter })
+        Ok(Self { entry: *entry, file, trie, filter })
     }
 
     /// As the manifest names it.
@@ -115,9 +118,8 @@ impl FilteredTrie {
     /// says so.
     pub(super) fn verify<S: Storage>(&self, storage: &S, hash: HashSpec) -> Result<()> {
         let name = storage.path(&StoreKind::Dict.file_name(self.entry.number));
-        let file = self.entry.open(storage, StoreKind::Dict)?;
-        let envelope = Envelope::open(&file, &name)?;
-        envelope.verify(&file)?;
+        let envelope = Envelope::open(&self.file, &name)?;
+        envelope.verify(&self.file)?;
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
         self.trie.check().map_err(|(_, what)| invalid(what))?;
         let mut entries = self.trie.iter();

@@ -24,7 +24,7 @@ pub use run_writer::{RunWriter, WrittenRun};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, KeyHash};
-use crate::store::{Manifest, RunEntry, Storage, StoreKind};
+use crate::store::{Manifest, Published, RunEntry, Storage, StoreKind};
 use table::Table;
 
 /// An exact set of [`KeyHash`]es for sets far larger than memory: "was this ever put in?"
@@ -81,26 +81,26 @@ impl<S: Storage> Cascade<S> {
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Config`] if
     /// the storage holds something else; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
-        let (manifest, saved) = match Manifest::load_kind(&storage, StoreKind::Seen)? {
-            Some(manifest) => (manifest, true),
-            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), false),
+        let mut published = Published::open(&storage, StoreKind::Seen)?;
+        let (manifest, files) = match &mut published {
+            Some(published) => (published.manifest.clone(), std::mem::take(&mut published.files)),
+            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), vec![]),
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
             let file = storage.path(crate::store::MANIFEST);
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file, offset: 0, problem }.into());
         }
-        let runs = manifest.runs.iter().map(|entry| open_run(&storage, entry, manifest.hash)).collect::<Result<_>>()?;
-        // Only now that all is there that should be: what a crash left. Where it may not be removed, on a storage that
-        // is only read, it harms nobody.
-        for orphan in manifest.orphans(&storage)? {
-            let _ = storage.remove(&orphan);
+        let open = |(entry, file)| open_run(&storage, entry, file, manifest.hash);
+        let runs = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
+        if let Some(published) = &mut published {
+            published.remove_orphans(&storage);
         }
         Ok(Self {
             storage,
             memory: options.memory.max(CascadeOptions::MIN_MEMORY),
             manifest,
-            saved,
+            saved: published.is_some(),
             broken: false,
             runs,
             table: Table::new(),
@@ -314,9 +314,9 @@ fn nonzero(key: KeyHash) -> u64 {
     key.get().max(1)
 }
 
-fn open_run<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec) -> Result<Run<S::File>> {
+fn open_run<S: Storage>(storage: &S, entry: &RunEntry, file: S::File, hash: HashSpec) -> Result<Run<S::File>> {
     let path = storage.path(&StoreKind::Seen.file_name(entry.number));
-    let run = Run::open(entry.open(storage, StoreKind::Seen)?, &path, hash)?;
+    let run = Run::open(file, &path, hash)?;
     if run.seal() != entry.seal || run.len() != entry.keys {
         return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());
     }

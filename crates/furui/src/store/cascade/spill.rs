@@ -76,7 +76,8 @@ impl<S: Storage> Cascade<S> {
         })?;
         let entry = RunEntry { number, keys, seal };
         self.written += entry.seal.length;
-        let run = open_run(&self.storage, &entry, self.manifest.hash)?;
+        let file = entry.open(&self.storage, StoreKind::Seen)?;
+        let run = open_run(&self.storage, &entry, file, self.manifest.hash)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
         self.manifest.save(&self.storage)?;
