@@ -23,6 +23,6 @@ pub use envelope::Envelope;
 pub use error::{FormatError, Problem, ReadError, WriteError};
 pub use layout::{Align, Kind, MAX_SECTIONS, Seal, Section, Tag, VERSION};
 pub use publish::{Access, create_directory, is_still, publish, sync_name};
-pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, replace, sync_directory};
+pub(crate) use publish::{TEMPORARY, WRITE_BUFFER, replace, sync_directory, sync_if_writable};
 pub use read_at::ReadAt;
 pub use writer::EnvelopeWriter;

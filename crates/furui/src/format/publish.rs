@@ -183,9 +183,8 @@ pub fn create_directory(path: &Path) -> Result<(), WriteError> {
     let failed = WriteError::at("cannot create", path);
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            // Who made it may have been killed before its name was durable. Where the parent is closed to us, another made it.
-            let _ = sync_name(path);
-            return Ok(());
+            // Who made it may have been killed before its name was durable.
+            return sync_if_writable(parent_of(path));
         }
         Ok(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -216,6 +215,16 @@ pub(crate) fn sync_directory(path: &Path) -> Result<(), WriteError> {
 #[cfg(not(unix))]
 pub(crate) fn sync_directory(_path: &Path) -> Result<(), WriteError> {
     Ok(())
+}
+
+/// As [`sync_directory`], for one that may be closed to this process, or on a medium that cannot be written to: there,
+/// nothing waits to be synced.
+pub(crate) fn sync_if_writable(path: &Path) -> Result<(), WriteError> {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
+    match sync_directory(path).map_err(|error| (error.source.kind(), error)) {
+        Err((PermissionDenied | ReadOnlyFilesystem | InvalidInput | Unsupported, _)) => Ok(()),
+        synced => synced.map_err(|(_, error)| error),
+    }
 }
 
 impl WriteError {

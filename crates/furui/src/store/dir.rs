@@ -5,7 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{DiskFile, MANIFEST, Manifest, Storage, StoreKind};
 use crate::error::{Error, Result};
-use crate::format::{Access, TEMPORARY, create_directory, is_still, publish, replace, sync_directory};
+use crate::format::{
+    Access, TEMPORARY, create_directory, is_still, publish, replace, sync_directory, sync_if_writable,
+};
 
 /// The file whose lock says that a process writes to the directory. Its bytes, none, do not matter.
 const LOCK: &str = "LOCK";
@@ -160,8 +162,8 @@ impl Storage for Directory {
             match &self.writer {
                 Some(writer) => *writer.manifest() = file.as_ref().ok().map(File::try_clone).transpose().ok().flatten(),
                 // What is read out of it, such as numbers, must not be undone by a power cut. The writer may be just before
-                // its own sync, or have been killed there. Where nothing can be written, there is nothing to sync either.
-                None => drop(sync_directory(&self.path)),
+                // its own sync, or have been killed there.
+                None => sync_if_writable(&self.path)?,
             }
         }
         file.and_then(|file| DiskFile::new(file, self.mapped)).map_err(error_at("cannot open", &path))
