@@ -58,7 +58,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    const SHORT: Self = Self { states: 64, kills: 12, second_states: 16 };
+    const SHORT: Self = Self { states: 64, kills: 8, second_states: 8 };
     const LONG: Self = Self { states: 1024, kills: usize::MAX, second_states: 64 };
 }
 

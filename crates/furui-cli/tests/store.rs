@@ -494,3 +494,28 @@ fn a_store_may_be_made_where_a_file_system_keeps_things() {
     assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
     assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\n"), b"b\n");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_store_is_restored_as_the_page_on_stores_says() {
+    let page = include_str!("../../../docs/stores.md");
+    let after = |start: &str| page.lines().skip_while(move |line| !line.starts_with(start));
+    let restore = after("To restore a store").filter_map(|line| line.strip_prefix("    ")).take(3);
+    let commands: Vec<&str> = ["furui snapshot DIR COPY"].into_iter().chain(restore).collect();
+    assert!(page.contains("\n    furui snapshot DIR COPY\n") && commands.len() == 4);
+    let dir = TempDir::new();
+    let path = std::path::Path::new(env!("CARGO_BIN_EXE_furui")).parent().unwrap();
+    let sh = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        let search = format!("{}:{}", path.display(), std::env::var("PATH").unwrap());
+        let status = command.args(["-ec", script]).current_dir(dir.path()).env("PATH", search).status();
+        assert!(status.unwrap().success(), "{script}");
+    };
+    stdout(&["seen", "-q", "--store", &dir.join("DIR")], b"a\n");
+    sh(commands[0]);
+    stdout(&["seen", "-q", "--store", &dir.join("DIR")], b"b\n");
+    sh(&commands[1..].join("\n"));
+    for store in ["DIR", "COPY"] {
+        assert_eq!(stdout(&["seen", "--store", &dir.join(store)], b"a\nb\n"), b"b\n");
+    }
+}
