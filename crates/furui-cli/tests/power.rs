@@ -34,6 +34,7 @@ cut_off! {
     seen_with_a_store: cases::old_set(Scale::Small);
     dict_number_with_a_new_dictionary: cases::new_dict(Scale::Small);
     dict_number_with_a_dictionary: cases::old_dict(Scale::Small);
+    dict_get_after_a_dict_number_that_was_killed: cases::read_dict(Scale::Small);
     compact_of_a_store: cases::compact_set();
     compact_of_a_dictionary: cases::compact_dict();
     filter_build: cases::build();
@@ -45,10 +46,18 @@ cut_off! {
 #[ignore = "takes some minutes"]
 fn long_runs_in_more_states() {
     cases::all(Scale::Large).iter().for_each(|case| cut_everywhere(case, &Bounds::LONG));
+    cut_everywhere(&cases::node(), &Bounds { moments: 1000, states: 16, kills: 40, second_states: 4 });
+}
+
+#[test]
+fn a_node() {
+    cut_everywhere(&cases::node(), &Bounds::NODE);
 }
 
 /// How much is tried.
 struct Bounds {
+    /// Moments of a run, evenly.
+    moments: usize,
     /// States at each moment of a run.
     states: usize,
     /// Moments at which a first run is killed, before a second one.
@@ -58,8 +67,10 @@ struct Bounds {
 }
 
 impl Bounds {
-    const SHORT: Self = Self { states: 64, kills: 8, second_states: 8 };
-    const LONG: Self = Self { states: 1024, kills: usize::MAX, second_states: 64 };
+    /// A node is started in each.
+    const NODE: Self = Self { moments: 60, states: 4, kills: 8, second_states: 1 };
+    const SHORT: Self = Self { moments: usize::MAX, states: 64, kills: 8, second_states: 8 };
+    const LONG: Self = Self { moments: usize::MAX, states: 1024, kills: usize::MAX, second_states: 64 };
 }
 
 fn cut_everywhere(case: &Case, bounds: &Bounds) {
@@ -71,7 +82,7 @@ fn cut_everywhere(case: &Case, bounds: &Bounds) {
     (case.prepare)(start.path());
 
     let whole = Recorded::new(disk, case, start.path(), None);
-    tried.cut(case, &whole, 0, bounds.states);
+    tried.cut(case, &whole, 0, bounds.moments, bounds.states);
     let alone = (tried.moments, tried.states);
 
     // Killed right after a change of names, which may not be durable; the next run sees it all the same.
@@ -81,7 +92,7 @@ fn cut_everywhere(case: &Case, bounds: &Bounds) {
     for &number in kills.iter().step_by(kills.len().div_ceil(bounds.kills.min(kills.len()))) {
         let twice = Recorded::new(disk, case, start.path(), Some(number));
         let first = twice.events.iter().position(|event| event.op == KILLED).unwrap();
-        tried.cut(case, &twice, first, bounds.second_states);
+        tried.cut(case, &twice, first, bounds.moments, bounds.second_states);
     }
     println!(
         "{}: {} states at {} moments of a run, {} at {} of a run after one that was killed; {} different ones opened",
@@ -118,7 +129,8 @@ impl Recorded {
             events.push(Event::mark(KILLED));
         }
         let trace = traces.path().join("whole");
-        let output = (case.run)(disk.furui(root.path(), &trace), root.path());
+        let run = case.second.as_ref().filter(|_| kill.is_some()).unwrap_or(&case.run);
+        let output = run(disk.furui(root.path(), &trace), root.path());
         let last = disk::events(&trace);
         let printed: Vec<u8> =
             last.iter().filter(|event| event.op == b'P').flat_map(|event| event.bytes.clone()).collect();
@@ -147,7 +159,8 @@ struct Tried {
 
 impl Tried {
     /// Cuts the power after each event from `first` on.
-    fn cut(&mut self, case: &Case, recorded: &Recorded, first: usize, most: usize) {
+    fn cut(&mut self, case: &Case, recorded: &Recorded, first: usize, moments: usize, most: usize) {
+        let step = (recorded.events.len() - first).div_ceil(moments);
         let mut model = recorded.before.clone();
         let mut runs = vec![Run::default()];
         for (number, event) in recorded.events.iter().enumerate() {
@@ -158,7 +171,8 @@ impl Tried {
                 KILLED => runs.push(Run::default()),
                 _ => model.apply(event, &recorded.root),
             }
-            if number < first {
+            let last = number + 1 == recorded.events.len();
+            if number < first || !((number - first).is_multiple_of(step) || last) {
                 continue;
             }
             self.moments += 1;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use furui::dict::{Dict, DictOptions};
 use furui::filter::{AnyFilter, Filter};
@@ -23,6 +23,8 @@ pub struct Case {
     pub prepare: Box<dyn Fn(&Path)>,
     /// Runs it there.
     pub run: Box<dyn Fn(Command, &Path) -> Output>,
+    /// What is run after a run that was killed, if it is another command.
+    pub second: Option<Box<dyn Fn(Command, &Path) -> Output>>,
     /// Whether what is there is right, after these runs of it.
     pub check: Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>,
 }
@@ -75,6 +77,16 @@ pub fn old_dict(scale: Scale) -> Case {
     number("dict number, a dictionary that is there", 5, scale.words())
 }
 
+/// Somebody reads what a run that was killed has left, before any other run.
+pub fn read_dict(scale: Scale) -> Case {
+    let words = keys(0..5 + scale.words());
+    let read = move |mut command: Command, root: &Path| {
+        command.args(["dict", "get", "--store", &path(root, "store")]);
+        feed(command, &words)
+    };
+    Case { name: "dict get after dict number", second: Some(Box::new(read)), ..old_dict(scale) }
+}
+
 pub fn compact_set() -> Case {
     compact("compact of a store", seen_in_parts, |root| seen_has_all(root, "store"))
 }
@@ -92,7 +104,7 @@ pub fn insert() -> Case {
 }
 
 pub fn all(scale: Scale) -> Vec<Case> {
-    let scaled = [new_set, old_set, new_dict, old_dict].map(|case| case(scale));
+    let scaled = [new_set, old_set, new_dict, old_dict, read_dict].map(|case| case(scale));
     scaled.into_iter().chain([compact_set(), compact_dict(), build(), insert(), snapshot()]).collect()
 }
 
@@ -137,6 +149,7 @@ fn seen(name: &'static str, before: u32, count: u32) -> Case {
             command.args(["seen", "--memory", "1MiB", "--wait", "--store", &path(root, "store")]);
             feed(command, &input)
         }),
+        second: None,
         check: Box::new(move |root, runs| {
             let Some(mut set) = open_set(root, "store", before == 0)? else {
                 return is_finished(runs)
@@ -247,13 +260,16 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
             output.stdout = printed;
             output
         }),
+        second: None,
         check: Box::new(move |root, runs| {
             let mut given: BTreeMap<String, u32> = (0..before).map(|number| (key(number), number)).collect();
             for run in runs {
-                for (number, id) in lines(&run.printed).enumerate() {
-                    let id = id.parse().unwrap();
-                    if *given.entry(key(number as u32)).or_insert(id) != id {
-                        return Err(format!("{} was given two numbers", key(number as u32)));
+                for (number, line) in lines(&run.printed).enumerate() {
+                    // `dict get` prints the word as well.
+                    let word = line.split_once('\t').map_or_else(|| key(number as u32), |(word, _)| word.to_owned());
+                    let id = line.rsplit('\t').next().unwrap().parse().unwrap();
+                    if *given.entry(word.clone()).or_insert(id) != id {
+                        return Err(format!("{word} was given two numbers"));
                     }
                 }
             }
@@ -287,6 +303,7 @@ fn compact(name: &'static str, prepare: fn(&Path), has_all: fn(&Path) -> Result<
             command.args(["compact", "--wait", &path(root, "store")]);
             feed(command, b"")
         }),
+        second: None,
         check: Box::new(move |root, _| has_all(root)),
     }
 }
@@ -349,6 +366,7 @@ fn filter(name: &'static str, insert: bool) -> Case {
             };
             feed(command, &keys(100..200))
         }),
+        second: None,
         check: Box::new(move |root, runs| {
             if !root.join("f").exists() {
                 let lost = insert || is_finished(runs);
@@ -372,12 +390,74 @@ pub fn snapshot() -> Case {
             command.args(["snapshot", &path(root, "store"), &path(root, "copy")]);
             feed(command, b"")
         }),
+        second: None,
         check: Box::new(|root, runs| {
             seen_has_all(root, "store")?;
             if root.join("copy/MANIFEST").exists() {
                 return seen_has_all(root, "copy");
             }
             if is_finished(runs) { Err("the copy is gone".to_owned()) } else { Ok(()) }
+        }),
+    }
+}
+
+/// A node, to which a document is given. It is killed as soon as it has acknowledged that.
+pub fn node() -> Case {
+    const DOCUMENT: &str = "{\"url\": \"http://site.example/\", \"title\": \"a sieve\", \"text\": \"seen before\"}\n";
+    let start = |command: &mut Command, root: &Path| -> (Child, Vec<u8>) {
+        let data = path(root, "data");
+        command.args(["node", "--data", &data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut lines, mut printed) = (BufReader::new(child.stdout.take().unwrap()), vec![]);
+        // It may have ended.
+        (0..2).for_each(|_| assert!(lines.read_until(b'\n', &mut printed).is_ok()));
+        (child, printed)
+    };
+    let field = |printed: &[u8], start: &str| -> Option<String> {
+        lines(printed).find_map(|line| line.split_once(start)).map(|(_, rest)| rest.to_owned())
+    };
+    Case {
+        name: "a node",
+        prepare: Box::new(|_| {}),
+        run: Box::new(move |mut command, root| {
+            let (mut child, printed) = start(&mut command, root);
+            let published = field(&printed, "http http").map(|url| {
+                let mut command = furui();
+                command.args(["publish", "--format", "jsonl", "--node", &format!("http{url}"), "-"]);
+                feed(command, DOCUMENT.as_bytes())
+            });
+            let _ = child.kill();
+            let mut output = child.wait_with_output().unwrap();
+            output.stdout = printed;
+            if let Some(published) = published.filter(|published| published.status.success()) {
+                output.status = published.status;
+            }
+            output
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let mut command = furui();
+            let (mut child, printed) = start(&mut command, root);
+            let found = field(&printed, "http http").map(|url| {
+                let mut command = furui();
+                command.args(["search", "--node", &format!("http{url}"), "--json", "sieve"]);
+                feed(command, b"")
+            });
+            let _ = child.kill();
+            let output = child.wait_with_output().unwrap();
+            let Some(found) = found else {
+                return Err(format!("it does not start: {}", String::from_utf8_lossy(&output.stderr)));
+            };
+            let name = field(&printed, "/p2p/");
+            if let Some(other) = runs.iter().find_map(|run| field(&run.printed, "/p2p/"))
+                && Some(&other) != name.as_ref()
+            {
+                return Err(format!("it was {other} and is {name:?}"));
+            }
+            if is_finished(runs) && !found.status.success() {
+                return Err("the document is gone".to_owned());
+            }
+            Ok(())
         }),
     }
 }
