@@ -499,8 +499,8 @@ fn a_store_may_be_made_where_a_file_system_keeps_things() {
 #[test]
 fn a_store_is_restored_as_the_page_on_stores_says() {
     let page = include_str!("../../../docs/stores.md");
-    let after = |start: &str| page.lines().skip_while(move |line| !line.starts_with(start));
-    let restore = after("To restore a store").filter_map(|line| line.strip_prefix("    ")).take(3);
+    let restore = page.lines().skip_while(|line| !line.starts_with("To restore a store"));
+    let restore = restore.filter_map(|line| line.strip_prefix("    ")).take(3);
     let commands: Vec<&str> = ["furui snapshot DIR COPY"].into_iter().chain(restore).collect();
     assert!(page.contains("\n    furui snapshot DIR COPY\n") && commands.len() == 4);
     let dir = TempDir::new();

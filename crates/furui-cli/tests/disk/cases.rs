@@ -22,12 +22,15 @@ pub struct Case {
     /// Makes what is there before, below a directory.
     pub prepare: Box<dyn Fn(&Path)>,
     /// Runs it there.
-    pub run: Box<dyn Fn(Command, &Path) -> Output>,
+    pub run: Running,
     /// What is run after a run that was killed, if it is another command.
-    pub second: Option<Box<dyn Fn(Command, &Path) -> Output>>,
+    pub second: Option<Running>,
     /// Whether what is there is right, after these runs of it.
-    pub check: Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>,
+    pub check: Check,
 }
+
+type Running = Box<dyn Fn(Command, &Path) -> Output>;
+type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
 
 /// One run, so far.
 #[derive(Clone, Debug, Default)]

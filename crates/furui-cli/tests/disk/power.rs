@@ -197,9 +197,7 @@ impl Model {
         // Nothing of unsynced data, all of it, some, or for each file one of these.
         let data: Vec<[Content; 3]> = self.files.iter().map(|file| file.after_a_cut(random())).collect();
         for mask in masks {
-            for which in 0..3 {
-                add(self.state(mask, |file| &data[file][which]));
-            }
+            (0..3).for_each(|which| add(self.state(mask, |file| &data[file][which])));
             let mut seed = random();
             add(self.state(mask, |file| {
                 seed = seed.rotate_left(7) ^ file as u64;

@@ -113,12 +113,13 @@ impl Directory {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(&error)? {
             let entry = entry.map_err(&error)?;
+            let is_file = match entry.file_type() {
+                // A writer has just removed it.
+                Err(gone) if gone.kind() == io::ErrorKind::NotFound => continue,
+                kind => kind.map_err(&error)?.is_file(),
+            };
             // A name that is not Unicode is none of ours.
-            if let Ok(name) = entry.file_name().into_string()
-                && entry.file_type().map_err(&error)?.is_file()
-            {
-                names.push(name);
-            }
+            names.extend(entry.file_name().into_string().ok().filter(|_| is_file));
         }
         Ok(names)
     }
@@ -157,16 +158,20 @@ impl Storage for Directory {
 
     fn open(&self, name: &str) -> Result<DiskFile> {
         let path = self.file(name)?;
-        let file = File::open(&path);
+        let failed = error_at("cannot open", &path);
+        let file = File::open(&path).map_err(&failed);
         if name == MANIFEST {
             match &self.writer {
-                Some(writer) => *writer.manifest() = file.as_ref().ok().map(File::try_clone).transpose().ok().flatten(),
+                Some(writer) => {
+                    let last = file.as_ref().ok().map(File::try_clone).transpose();
+                    *writer.manifest() = last.map_err(&failed)?;
+                }
                 // What is read out of it, such as numbers, must not be undone by a power cut. The writer may be just before
                 // its own sync, or have been killed there.
                 None => sync_if_writable(&self.path)?,
             }
         }
-        file.and_then(|file| DiskFile::new(file, self.mapped)).map_err(error_at("cannot open", &path))
+        DiskFile::new(file?, self.mapped).map_err(failed)
     }
 
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
