@@ -21,6 +21,7 @@ mod seen;
 mod size;
 mod store;
 mod unpublish;
+mod wait;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
         Command::Unpublish(options) => unpublish::run(&options),
         Command::Search(options) => search::run(&options),
         Command::Demo(options) => demo::run(&options),
-        Command::Compact(store) => store::compact(&store.path),
+        Command::Compact(options) => store::compact(&options),
+        Command::Snapshot(options) => store::snapshot(&options),
         Command::Info(options) => store::info(&options.path, options.json),
         Command::Verify(store) => store::verify(&store.path),
         Command::Completions { shell } => manual::completions(shell),

@@ -1,4 +1,4 @@
-//! `furui compact`, `info` and `verify`: what can be done with a store besides using it.
+//! `furui compact`, `snapshot`, `info` and `verify`: what can be done with a store besides using it.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,24 +7,32 @@ use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, MANIFEST, Manifest, StoreKind};
+use furui::store::{Directory, DiskFile, Manifest, StoreKind};
 use furui::{Error, KeyHash};
 
+use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
 use crate::filter::{details, fields, refuse_pipe};
 use crate::output::print;
 use crate::report::{Report, grouped};
 use crate::size;
+use crate::wait::open_to_write;
 
 /// Merging takes little memory; the table has only what is in a journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
 
 /// Merges a store into one run.
-pub fn compact(path: &Path) -> Result<ExitCode, Error> {
+pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
-        StoreKind::Dict => dict::open(path)?.compact()?,
-        _ => Cascade::open(Directory::open(path)?.mapped(false), OPTIONS)?.compact()?,
+        StoreKind::Dict => dict::open(path, wait)?.compact()?,
+        _ => Cascade::open(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?,
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Copies a store.
+pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
+    furui::store::snapshot(&options.path, &options.dest)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -163,11 +171,7 @@ fn runs_of(count: usize) -> String {
 
 /// What kind of store a directory is. One that is no store is not made one by looking at it.
 fn kind_of(path: &Path) -> Result<StoreKind, Error> {
-    let storage = Directory::open_read_only(path)?;
-    match Manifest::load(&storage)? {
-        Some(manifest) => Ok(manifest.store),
-        None => Err(Error::Config(format!("{}: not a store: it has no {MANIFEST}", path.display()))),
-    }
+    Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
 
 /// Opens a single file if it is a journal.

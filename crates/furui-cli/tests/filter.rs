@@ -385,17 +385,26 @@ fn lines_are_not_replaced_by_their_filter() {
 
 #[test]
 #[cfg(unix)]
-fn what_has_the_temporary_name_and_is_no_file_is_left_alone() {
+fn what_a_killed_writer_left_is_removed_and_nothing_else() {
     let dir = TempDir::new();
     let (filter, victim) = (dir.join("f"), dir.file("victim", b"kept\n"));
-    std::os::unix::fs::symlink("victim", dir.join("f.furui-tmp")).unwrap();
-    assert!(failure(&["filter", "build", "-o", &filter], b"a\n").contains("f.furui-tmp"));
-    assert_eq!(fs::read(&victim).unwrap(), b"kept\n");
-    fs::remove_file(dir.join("f.furui-tmp")).unwrap();
-    // What a killed writer left is replaced, though a filter of that name is still read.
-    build("bloom", &[], &dir.join("f.furui-tmp"), b"a\n");
-    assert_eq!(stdout(&["filter", "union", &dir.join("f.furui-tmp"), "-o", &filter], b""), b"");
+    let left = "f.0123abcd.furui-tmp";
+    let others = ["f.furui-tmp", "f.0123abc.furui-tmp", "f.0123abcg.furui-tmp", "g.0123abcd.furui-tmp", "f.0123abcd"];
+    others.iter().for_each(|name| drop(dir.file(name, b"kept\n")));
+    std::os::unix::fs::symlink("victim", dir.join("f.89abcdef.furui-tmp")).unwrap();
+    let held = fs::File::open(dir.file("f.00000000.furui-tmp", b"of a writer that is at work")).unwrap();
+    held.lock().unwrap();
+    // Another filter of that name is still read.
+    build("bloom", &[], &dir.join(left), b"a\n");
+    assert_eq!(stdout(&["filter", "union", &dir.join(left), "-o", &filter], b""), b"");
     assert_eq!(stdout(&["filter", "test", &filter], b"a\n"), b"a\n");
+    assert!(!fs::exists(dir.join(left)).unwrap());
+    assert!(others.iter().all(|name| fs::read(dir.join(name)).unwrap() == b"kept\n"));
+    assert_eq!(fs::read(&victim).unwrap(), b"kept\n");
+    assert!(
+        fs::exists(dir.join("f.00000000.furui-tmp")).unwrap() && fs::exists(dir.join("f.89abcdef.furui-tmp")).unwrap()
+    );
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), others.len() + 4);
 }
 
 #[test]
@@ -404,18 +413,22 @@ fn a_signal_leaves_no_half_written_file() {
     use std::os::unix::process::ExitStatusExt;
     for signal in ["INT", "TERM", "HUP"] {
         let dir = TempDir::new();
-        let temporary = dir.join("f.furui-tmp");
+        let lines = dir.file("lines", b"a\n");
+        let is_temporary = |entry: std::io::Result<fs::DirEntry>| {
+            entry.unwrap().file_name().to_str().is_some_and(|name| name.ends_with(".furui-tmp"))
+        };
+        let any_temporary = || fs::read_dir(dir.path()).unwrap().any(is_temporary);
         let mut command = furui_for_signals();
-        command.args(["filter", "build", "-c", "100000000", "-o", &dir.join("f"), &dir.file("lines", b"a\n")]);
+        command.args(["filter", "build", "-c", "100000000", "-o", &dir.join("f"), &lines]);
         let mut process = command.spawn().unwrap();
-        while !fs::exists(&temporary).unwrap() && process.try_wait().unwrap().is_none() {
+        while !any_temporary() && process.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
         std::process::Command::new("kill").args(["-s", signal, &process.id().to_string()]).status().unwrap();
         let status = process.wait().unwrap();
         // Unless the file was whole before the signal came.
         assert!(status.signal().is_some() || status.success(), "{signal}: {status}");
-        assert!(!fs::exists(&temporary).unwrap(), "{signal}");
+        assert!(!any_temporary(), "{signal}");
         assert_eq!(fs::exists(dir.join("f")).unwrap(), status.success(), "{signal}: {status}");
     }
 }

@@ -349,3 +349,173 @@ fn compact_leaves_one_run_with_the_same_lines() {
 fn has_suffix(entry: &std::io::Result<fs::DirEntry>, suffix: &str) -> bool {
     entry.as_ref().is_ok_and(|entry| entry.file_name().to_str().is_some_and(|name| name.ends_with(suffix)))
 }
+
+/// A process that is at work on a store until its input ends.
+struct Writer {
+    child: std::process::Child,
+    input: std::process::ChildStdin,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Writer {
+    fn new(args: &[&str]) -> Self {
+        let mut child = furui().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output }
+    }
+
+    /// Gives it a line and reads the line that it answers, when it has the lock for sure.
+    fn answer(&mut self, line: &str) -> String {
+        self.input.write_all(line.as_bytes()).unwrap();
+        let mut answer = String::new();
+        self.output.read_line(&mut answer).unwrap();
+        answer
+    }
+
+    fn end(mut self) {
+        drop(self.input);
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_store_is_read_while_another_process_writes_to_it() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    stdout(&["seen", "-q", "--store", &store], b"old\n");
+    let mut writer = Writer::new(&["seen", "--store", &store]);
+    assert_eq!(writer.answer("new\n"), "new\n");
+    assert_eq!(stdout(&["seen", "-n", "--store", &store], b"old\nother\n"), b"other\n");
+    assert!(String::from_utf8(stdout(&["info", &store], b"")).unwrap().contains("keys"));
+    assert_eq!(stdout(&["verify", &store], b""), b"");
+    // One that reads for long keeps nobody out.
+    let mut reader = Writer::new(&["seen", "-n", "--store", &store]);
+    assert_eq!(reader.answer("unseen\n"), "unseen\n");
+    writer.end();
+    assert_eq!(stdout(&["seen", "--store", &store], b"old\nnew\nnewer\n"), b"newer\n");
+    stdout(&["compact", &store], b"");
+    assert_eq!(reader.answer("old\nunheard\n"), "unheard\n");
+    reader.end();
+}
+
+#[test]
+fn writers_wait_if_they_are_told_to() {
+    let dir = TempDir::new();
+    let (seen, dict) = (dir.join("seen"), dir.join("dict"));
+    let mut writers = [&["seen", "--store", &seen][..], &["dict", "number", "--store", &dict]].map(Writer::new);
+    assert_eq!(writers.each_mut().map(|writer| writer.answer("a\n")), ["a\n", "0\n"]);
+    for (args, store) in [
+        (&["seen", "--wait=0.01", "--store", &seen][..], &seen),
+        (&["dict", "number", "--wait=0", "--store", &dict], &dict),
+    ] {
+        let message = failure(args, b"b\n");
+        assert!(message.contains(store.as_str()) && message.contains("in use") && message.contains(" s"), "{message}");
+    }
+    assert!(failure(&["seen", "--store", &seen], b"b\n").contains("--wait"));
+    assert!(failure(&["seen", "--store", &seen, "--wait=-1"], b"b\n").contains("seconds"));
+    let mut waiting = [
+        Writer::new(&["seen", "--wait", "--store", &seen]),
+        Writer::new(&["dict", "number", "--wait=1000", "--store", &dict]),
+    ];
+    for writer in &mut waiting {
+        writer.input.write_all(b"a\nb\n").unwrap();
+        assert!(writer.child.try_wait().unwrap().is_none(), "it waits");
+    }
+    writers.into_iter().for_each(Writer::end);
+    let [mut first, mut second] = waiting;
+    assert_eq!([first.answer(""), second.answer(""), second.answer("")], ["b\n", "0\n", "1\n"]);
+    first.end();
+    second.end();
+    for args in [
+        &["compact", "--wait", &seen][..],
+        &["compact", "--wait=1", &dict],
+        &["dict", "build", "--wait", "--store", &dict],
+        &["dict", "delete", "--wait", "--store", &dict],
+    ] {
+        let output = run(args, b"a\n");
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_waits_for_the_lock_ends_on_a_signal() {
+    use std::os::unix::process::ExitStatusExt;
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let mut writer = Writer::new(&["seen", "--store", &store]);
+    writer.answer("a\n");
+    let mut waiting =
+        furui_for_signals().args(["seen", "--wait", "--store", &store]).stdin(Stdio::null()).spawn().unwrap();
+    let kill = std::process::Command::new("kill").args(["-s", "INT", &waiting.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    assert!(waiting.wait().unwrap().signal().is_some());
+    writer.end();
+}
+
+#[test]
+fn a_snapshot_is_a_store_of_what_was_recorded() {
+    let dir = TempDir::new();
+    let (store, copy) = (dir.join("store"), dir.join("copy"));
+    stdout(&["seen", "-q", "--store", &store], b"a\n");
+    let mut writer = Writer::new(&["seen", "--store", &store]);
+    writer.answer("b\n");
+    assert_eq!(stdout(&["snapshot", &store, &copy], b""), b"");
+    writer.end();
+    assert_eq!(stdout(&["verify", &copy], b""), b"");
+    assert_eq!(stdout(&["seen", "--store", &copy], b"a\nc\n"), b"c\n");
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\nc\n"), b"c\n");
+    assert!(failure(&["snapshot", &store, &copy], b"").contains("holds a store"));
+    assert!(failure(&["snapshot", &dir.join("gone"), &dir.join("new")], b"").contains("gone"));
+    dir.file("letter", b"dear");
+    assert!(failure(&["snapshot", &store, &dir.join("")], b"").contains("other files"));
+}
+
+#[test]
+fn a_store_whose_first_run_was_killed_is_said_to_be_one() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    fs::create_dir(&store).unwrap();
+    assert!(failure(&["info", &store], b"").contains("not a store"));
+    dir.file("store/LOCK", b"");
+    for verb in ["info", "verify", "compact"] {
+        let message = failure(&[verb, &store], b"");
+        assert!(message.contains("nothing is recorded here yet") && message.contains("killed"), "{message}");
+    }
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
+}
+
+#[test]
+fn a_store_may_be_made_where_a_file_system_keeps_things() {
+    let dir = TempDir::new();
+    let store = dir.join("");
+    fs::create_dir(dir.join("lost+found")).unwrap();
+    dir.file(".DS_Store", b"");
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
+    assert_eq!(stdout(&["seen", "--store", &store], b"a\nb\n"), b"b\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_store_is_restored_as_the_page_on_stores_says() {
+    let page = include_str!("../../../docs/stores.md");
+    let restore = page.lines().skip_while(|line| !line.starts_with("To restore a store"));
+    let restore = restore.filter_map(|line| line.strip_prefix("    ")).take(3);
+    let commands: Vec<&str> = ["furui snapshot DIR COPY"].into_iter().chain(restore).collect();
+    assert!(page.contains("\n    furui snapshot DIR COPY\n") && commands.len() == 4);
+    let dir = TempDir::new();
+    let path = std::path::Path::new(env!("CARGO_BIN_EXE_furui")).parent().unwrap();
+    let sh = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        let search = format!("{}:{}", path.display(), std::env::var("PATH").unwrap());
+        let status = command.args(["-ec", script]).current_dir(dir.path()).env("PATH", search).status();
+        assert!(status.unwrap().success(), "{script}");
+    };
+    stdout(&["seen", "-q", "--store", &dir.join("DIR")], b"a\n");
+    sh(commands[0]);
+    stdout(&["seen", "-q", "--store", &dir.join("DIR")], b"b\n");
+    sh(&commands[1..].join("\n"));
+    for store in ["DIR", "COPY"] {
+        assert_eq!(stdout(&["seen", "--store", &dir.join(store)], b"a\nb\n"), b"b\n");
+    }
+}

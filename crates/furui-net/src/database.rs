@@ -1,10 +1,11 @@
 //! Databases of the crate redb: opened so that a crash leaves a whole one or none, and with errors that say what to do.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use furui::Error;
+use furui::format::sync_name;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database};
 
@@ -14,8 +15,12 @@ pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::
     builder.set_cache_size(cache);
     match path {
         None => Ok(builder.create_with_backend(InMemoryBackend::new())?),
-        Some(path) if path.exists() => Ok(builder.create(path)?),
-        Some(path) => create(&builder, path),
+        Some(path) => {
+            let database = if path.exists() { builder.create(path)? } else { create(&builder, path)? };
+            // Who made it may have been killed before its name was durable.
+            sync_name(path).map_err(|error| error.source)?;
+            Ok(database)
+        }
     }
 }
 
@@ -29,11 +34,6 @@ fn create(builder: &Builder, path: &Path) -> Result<Database, redb::Error> {
     });
     if created.is_err() {
         remove(&new)?;
-    }
-    if cfg!(unix)
-        && let Some(directory) = path.parent()
-    {
-        File::open(directory)?.sync_all()?;
     }
     created
 }

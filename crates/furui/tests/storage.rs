@@ -124,20 +124,56 @@ fn a_directory_is_created_with_its_parents_and_keeps_its_files() {
 }
 
 #[test]
-fn one_process_writes_or_many_read() {
+fn one_process_writes_and_any_number_read() {
     let path = directory("lock");
-    let locked = |outcome: Result<Directory>| match outcome {
+    let writer = Directory::open(&path).unwrap();
+    match Directory::open(&path) {
         Err(Error::Locked(what)) => assert_eq!(what, path.display().to_string()),
         other => panic!("{other:?}"),
-    };
-    let writer = Directory::open(&path).unwrap();
-    locked(Directory::open(&path));
-    locked(Directory::open_read_only(&path));
+    }
+    let reader = Directory::open_read_only(&path).unwrap();
+    publish(&writer, "file", b"bytes");
+    let open = reader.open("file").unwrap();
+    writer.remove("file").unwrap();
+    assert_eq!(content(&open), b"bytes");
     drop(writer);
-    let readers = [Directory::open_read_only(&path).unwrap(), Directory::open_read_only(&path).unwrap()];
-    locked(Directory::open(&path));
-    drop(readers);
     Directory::open(&path).unwrap();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_writer_that_is_no_longer_alone_changes_nothing_more() {
+    let path = directory("not-alone");
+    let refused = |outcome: Result<()>, what: &str| {
+        let message = outcome.unwrap_err().to_string();
+        assert!(message.contains(what), "{message}");
+    };
+    let write = |storage: &Directory, name: &str| storage.publish(name, |out| out.write_all(b"new").map_err(io_error));
+    let first = Directory::open(&path).unwrap();
+    publish(&first, MANIFEST, b"one");
+    fs::remove_file(path.join("LOCK")).unwrap();
+    refused(write(&first, MANIFEST), "LOCK");
+    refused(first.remove(MANIFEST), "LOCK");
+    let second = Directory::open(&path).unwrap();
+    refused(write(&first, "file"), "LOCK");
+    publish(&second, "file", b"two");
+    drop(second);
+
+    // A manifest that appeared or was replaced behind the back of the process that has the lock.
+    let writer = Directory::open(&path).unwrap();
+    refused(write(&writer, MANIFEST), "another process wrote it");
+    assert_eq!(read(&writer, MANIFEST), b"one");
+    fs::write(path.join("other"), b"three").unwrap();
+    fs::rename(path.join("other"), path.join(MANIFEST)).unwrap();
+    refused(write(&writer, MANIFEST), "another process wrote it");
+    assert_eq!(read(&writer, MANIFEST), b"three");
+    publish(&writer, MANIFEST, b"four");
+    publish(&writer, MANIFEST, b"five");
+    assert_eq!(read(&writer, MANIFEST), b"five");
+}
+
+fn io_error(error: io::Error) -> Error {
+    Error::io("cannot write", "a file", error)
 }
 
 #[test]
@@ -154,7 +190,7 @@ fn reading_changes_nothing() {
     assert_eq!(reader.list().unwrap(), [MANIFEST]);
     assert!(matches!(reader.publish("new", |_| Ok(())), Err(Error::Config(_))));
     assert!(matches!(reader.remove(MANIFEST), Err(Error::Config(_))));
-    assert_eq!(fs::read_dir(&path).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "not even LOCK");
 }
 
 #[test]
@@ -182,6 +218,16 @@ fn a_directory_of_other_things_is_refused_and_left_alone() {
         }
         assert_eq!(fs::read_dir(&path).unwrap().count(), files);
     }
+}
+
+#[test]
+fn what_systems_put_into_directories_is_in_nobodys_way() {
+    let path = directory("mount-point");
+    fs::create_dir(path.join("lost+found")).unwrap();
+    fs::write(path.join(".gitkeep"), b"").unwrap();
+    let store = Directory::open(&path).unwrap();
+    publish(&store, "0000000000000000.run", b"bytes");
+    assert!(path.join("lost+found").exists() && path.join(".gitkeep").exists());
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::WaitOptions;
+
 #[derive(Subcommand)]
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a number
@@ -12,7 +14,7 @@ pub enum DictCommand {
     /// A line without a tab is a key that gets the next number, from 0 on, unless it is there already. In other lines the
     /// last tab separates the key from its value, a number below 2^32, which replaces the one that the key had. A
     /// line that cannot be is an error that names it; the lines before it are kept.
-    Build(DictFiles),
+    Build(DictChange),
     /// Print the lines that are keys, each with a tab and its value
     Get(DictFiles),
     /// Print the keys that begin with PREFIX and their values, in order
@@ -20,12 +22,12 @@ pub enum DictCommand {
     /// Print the keys from FROM up to, and without, TO and their values, in order
     Range(RangeOptions),
     /// Take the lines that are keys out
-    Delete(DictFiles),
+    Delete(DictChange),
     /// Print the number of each line; a new line gets the next one
     ///
     /// A number is printed only when it is on the disk: after a crash no two lines have the same one. Where input comes
     /// slowly numbers are printed as it comes; otherwise many at a time.
-    Number(DictFiles),
+    Number(DictChange),
 }
 
 /// A dictionary and the lines to use it with.
@@ -36,6 +38,15 @@ pub struct DictFiles {
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub dict: DictOptions,
+}
+
+/// A dictionary to change, and the lines to do that with.
+#[derive(Args)]
+pub struct DictChange {
+    #[command(flatten)]
+    pub lines: DictFiles,
+    #[command(flatten)]
+    pub wait: WaitOptions,
 }
 
 #[derive(Args)]

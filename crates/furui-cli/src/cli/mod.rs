@@ -47,7 +47,8 @@ pub enum Command {
     Search(SearchOptions),
     Demo(DemoOptions),
     /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into
-    Compact(StorePath),
+    Compact(CompactOptions),
+    Snapshot(SnapshotOptions),
     Info(InfoOptions),
     /// Read every byte of a filter or store, and check every checksum and invariant
     ///
@@ -67,10 +68,35 @@ pub enum Command {
 }
 
 #[derive(Args)]
-pub struct StorePath {
+pub struct CompactOptions {
     /// The store's directory
     #[arg(value_name = "DIR")]
     pub path: PathBuf,
+    #[command(flatten)]
+    pub wait: WaitOptions,
+}
+
+/// Copy a store or dictionary, also while another process writes to it
+///
+/// DEST becomes a store with all that was recorded in DIR when the copy began. Files are linked, not copied, where DEST is on the
+/// same file system: that takes no time and no space, and later runs on either one leave the other alone; but a copy
+/// that shall survive the disk belongs on another one. To restore it, put it in the place of DIR while nobody writes there.
+#[derive(Args)]
+pub struct SnapshotOptions {
+    /// The store's directory
+    #[arg(value_name = "DIR")]
+    pub path: PathBuf,
+    /// The directory of the copy, new or empty
+    #[arg(value_name = "DEST")]
+    pub dest: PathBuf,
+}
+
+/// What a command does that is to write to a store while another process does.
+#[derive(Args)]
+pub struct WaitOptions {
+    /// If another process writes to the store, wait until it ends, or SECS seconds at most
+    #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true, default_missing_value = "inf", value_parser = patience)]
+    pub wait: Option<f64>,
 }
 
 #[derive(Args)]
@@ -146,6 +172,14 @@ fn delimiter(text: &str) -> Result<u8, String> {
             [byte] => Ok(*byte),
             _ => Err("must be one byte (\\t and \\0 are understood)".into()),
         },
+    }
+}
+
+/// A number of seconds, without end if it is infinite.
+fn patience(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds >= 0.0 => Ok(seconds),
+        _ => Err("a number of seconds, as in 10 or 0.5".into()),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use regex::bytes::Regex;
 
-use super::{HashName, LineOptions, seed};
+use super::{HashName, LineOptions, WaitOptions, seed};
 use crate::size;
 
 /// Print the first occurrence of each line, in order
@@ -31,6 +31,8 @@ pub struct SeenOptions {
     /// (unless it keeps pausing after a few lines). A crash repeats what is not recorded
     #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1", requires = "store")]
     pub sync: Duration,
+    #[command(flatten)]
+    pub wait: WaitOptions,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]

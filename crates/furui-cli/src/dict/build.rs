@@ -9,13 +9,13 @@ use furui::store::Directory;
 use super::worker::Worker;
 use super::{SIGNALLED, open_or_create};
 use crate::blocks::{Block, Blocks};
-use crate::cli::DictFiles;
+use crate::cli::{DictChange, DictFiles};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
 /// Runs the command.
-pub fn run(options: &DictFiles) -> Result<ExitCode, Error> {
-    let mut dict = open_or_create(&options.dict.store)?;
+pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
+    let mut dict = open_or_create(&options.dict.store, wait)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = put_all(&mut dict, options, &interrupt, &mut worker);

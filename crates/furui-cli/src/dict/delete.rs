@@ -9,12 +9,12 @@ use furui::store::Directory;
 use super::worker::Worker;
 use super::{SIGNALLED, found_or_none, open};
 use crate::blocks::Blocks;
-use crate::cli::DictFiles;
+use crate::cli::{DictChange, DictFiles};
 use crate::interrupt::Interrupt;
 
 /// Runs the command.
-pub fn run(options: &DictFiles) -> Result<ExitCode, Error> {
-    let mut dict = open(&options.dict.store)?;
+pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
+    let mut dict = open(&options.dict.store, wait)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = delete_all(&mut dict, options, &interrupt, &mut worker);

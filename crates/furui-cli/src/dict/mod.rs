@@ -13,9 +13,10 @@ use std::process::ExitCode;
 
 use furui::Error;
 use furui::dict::{Dict, DictOptions};
-use furui::store::{Directory, MANIFEST, Manifest};
+use furui::store::Directory;
 
-use crate::cli::DictCommand;
+use crate::cli::{DictCommand, WaitOptions};
+use crate::wait::open_to_write;
 pub use describe::info;
 
 /// The exit code for "nothing found".
@@ -36,23 +37,21 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
 }
 
 /// Opens a dictionary to change it; it is made if it is missing.
-fn open_or_create(path: &Path) -> Result<Dict<Directory>, Error> {
-    Dict::open(Directory::open(path)?, DictOptions::default())
+fn open_or_create(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
+    Dict::open(open_to_write(path, wait)?, DictOptions::default())
 }
 
 /// Opens a dictionary to change it.
-pub fn open(path: &Path) -> Result<Dict<Directory>, Error> {
+pub fn open(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
     // A directory that is no dictionary is not made one by looking at it.
     drop(open_to_read(path)?);
-    open_or_create(path)
+    open_or_create(path, wait)
 }
 
 /// Opens a dictionary to read it.
 pub fn open_to_read(path: &Path) -> Result<Dict<Directory>, Error> {
     let storage = Directory::open_read_only(path)?;
-    if Manifest::load(&storage)?.is_none() {
-        return Err(Error::Config(format!("{}: not a dictionary: it has no {MANIFEST}", path.display())));
-    }
+    storage.manifest()?;
     Dict::open(storage, DictOptions::default())
 }
 

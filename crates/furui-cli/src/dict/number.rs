@@ -9,7 +9,7 @@ use furui::store::Directory;
 use super::build::check_key;
 use super::{SIGNALLED, open_or_create, push_number};
 use crate::blocks::Blocks;
-use crate::cli::DictFiles;
+use crate::cli::DictChange;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 
@@ -17,8 +17,8 @@ use crate::output::{Output, Sink};
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
-pub fn run(options: &DictFiles) -> Result<ExitCode, Error> {
-    let mut dict = open_or_create(&options.dict.store)?;
+pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
+    let mut dict = open_or_create(&options.dict.store, wait)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let separator = options.dict.separator();
     let mut output = Output::new(false)?;

@@ -8,9 +8,10 @@ use furui::filter::{
     AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Full, GrowingBloom,
     QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
+use furui::format::is_still;
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
-use super::file::{is_still, refuse_unwritable, replace};
+use super::file::{refuse_unwritable, replace};
 use crate::blocks::Blocks;
 use crate::cli::{BuildOptions, FilterKind};
 use crate::input::standard_input;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use furui::Error;
 use furui::filter::AnyFilter;
-use furui::format::publish;
+use furui::format::{Access, is_still, publish};
 
 use crate::interrupt::{Interrupt, Wait};
 
@@ -69,8 +69,9 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
     }
     let path = linked(path).map_err(failed)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot catch", "signals", error))?;
-    let saved =
-        publish(&path, |out| filter.write_to(&mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed));
+    let saved = publish(&path, Access::Default, |out| {
+        filter.write_to(&mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
+    });
     if saved.is_err() {
         // What was half written is gone, and nobody need hear why.
         interrupt.end();
@@ -162,21 +163,4 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
             return Ok(lock);
         }
     }
-}
-
-/// Whether a path names, or still names, this file.
-#[cfg(unix)]
-pub fn is_still(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), path.metadata()) {
-        (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
-        // Whatever is wrong, opening the filter will say it.
-        _ => true,
-    }
-}
-
-/// Here a file that is open is not replaced.
-#[cfg(not(unix))]
-pub fn is_still(_: &File, _: &Path) -> bool {
-    true
 }

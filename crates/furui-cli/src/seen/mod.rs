@@ -16,6 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
 use crate::output::{Output, Sink};
+use crate::wait::open_to_write;
 use recorder::Recorder;
 
 /// The false-positive rate of the stable filter, if none is given: the paper's stricter one.
@@ -36,7 +37,7 @@ pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
         Some(path) if options.dry_run => {
             observe(Overlay::new(Directory::open_read_only(path)?.mapped(false), scratch()), options)
         }
-        Some(path) => observe(Directory::open(path)?.mapped(false), options),
+        Some(path) => observe(open_to_write(path, &options.wait)?.mapped(false), options),
     }
 }
 

@@ -64,9 +64,19 @@ pub struct TempDir(PathBuf);
 
 impl TempDir {
     pub fn new() -> Self {
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// One in memory where the system has such a place, for tests that sync thousands of times.
+    pub fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() { Self::below(memory) } else { Self::new() }
+    }
+
+    fn below(directory: &Path) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!("furui-cli-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
+        let path = directory.join(name);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }

@@ -1,8 +1,9 @@
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use furui::format::{Access, WriteError, publish, sync_name};
 use libp2p::identity::Keypair;
 
 /// A node's Ed25519 key: who it is, and where it stands among all nodes.
@@ -27,7 +28,8 @@ impl Identity {
             .map_err(|_| IdentityError::Length { found: secret.len() })
     }
 
-    /// The identity kept in a file, or a new one, and then it is kept there: 32 bytes that only the owner may read.
+    /// The identity kept in a file, or a new one, and then it is kept there: 32 bytes that only the owner may read. What is
+    /// returned survives a power cut.
     ///
     /// # Errors
     /// If the file cannot be read or written, others may read it, or it does not hold 32 bytes.
@@ -41,19 +43,19 @@ impl Identity {
                 let mut secret = Vec::new();
                 // One more than a secret has, so that a longer file is seen to be none.
                 file.take(Self::SECRET + 1).read_to_end(&mut secret).map_err(failed)?;
-                Self::from_secret(&secret).map_err(|_| IdentityError::Damaged { path: path.to_owned() })
+                let identity =
+                    Self::from_secret(&secret).map_err(|_| IdentityError::Damaged { path: path.to_owned() })?;
+                // Who made it may have been killed before its name was durable.
+                sync_name(path).map_err(|error| failed(error.source))?;
+                Ok(identity)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let identity = Self::generate();
-                let pair = identity.0.clone().try_into_ed25519().expect("it was generated as one");
                 // Whole or not at all: a part of a key, left by a full disk, would be none.
-                let new = path.with_extension("new");
-                let written = write_private(&new, pair.secret().as_ref()).and_then(|()| fs::rename(&new, path));
-                written.map_err(|error| {
-                    // An error: it was not even made.
-                    let _ = fs::remove_file(&new);
-                    failed(error)
-                })?;
+                publish(path, Access::Owner, |out| {
+                    out.write_all(&identity.secret()).map_err(WriteError::at("cannot write", path))
+                })
+                .map_err(|error| failed(error.source))?;
                 Ok(identity)
             }
             Err(error) => Err(failed(error)),
@@ -77,22 +79,6 @@ impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "identity {}", self.0.public().to_peer_id())
     }
-}
-
-/// Writes a file for its owner only.
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // One that was left behind may have other rights.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 #[cfg(unix)]

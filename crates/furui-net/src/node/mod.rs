@@ -27,8 +27,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::{fmt, fs, io};
+use std::{fmt, io};
 
+use furui::format::{WriteError, create_directory};
 use furui::search::{ContentId, Peer, Refusal, Request, Response};
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
@@ -202,7 +203,8 @@ impl Node {
 /// # Errors
 /// If the file cannot be read or made, others can read it, or it is not a key.
 pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
-    fs::create_dir_all(directory).map_err(|source| NodeError::Directory { file: directory.to_owned(), source })?;
+    create_directory(directory)
+        .map_err(|WriteError { source, .. }| NodeError::Directory { file: directory.to_owned(), source })?;
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 

@@ -22,6 +22,8 @@ const FILTER: Tag = Tag::new(*b"FILT");
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
+    /// Whole, and readable when its name is gone.
+    file: Bytes,
     trie: CheckedTrie,
     filter: CheckedFilter,
 }
@@ -42,15 +44,16 @@ impl FilteredTrie {
             };
             write().map_err(|source| Error::io("cannot write", storage.path(&name), source))
         })?;
-        Self::open(storage, &RunEntry { number, keys: trie.keys(), seal }, hash)
+        let entry = RunEntry { number, keys: trie.keys(), seal };
+        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, hash)
     }
 
     /// Opens the file that a manifest names. Nothing is read of it but the envelope, the trie's numbers and the filter's:
     /// the time does not depend on its size. The rest is checked when it is read.
-    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec) -> Result<Self> {
+    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, hash: HashSpec) -> Result<Self> {
         let name = storage.path(&StoreKind::Dict.file_name(entry.number));
-        let file = entry.open(storage, StoreKind::Dict)?;
-        let (envelope, opened) = Self::read(&file, &name)?;
+        let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
+        let (envelope, opened) = Self::read(file, &name)?;
         envelope.expect_hash(hash)?;
         if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
@@ -59,24 +62,24 @@ impl FilteredTrie {
     }
 
     /// Reads what `file` says of itself; its number is not there.
-    fn read(file: &impl ReadAt, name: &str) -> Result<(Envelope, Self)> {
-        let envelope = Envelope::open(file, name)?;
+    fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
+        let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
         if !envelope.sections().iter().map(|section| section.tag).eq([TRIE, FILTER]) {
             return Err(envelope
                 .error(0, Problem::Invalid("its sections are not those of a dictionary's trie"))
                 .into());
         }
-        let (bytes, part_name) = part(file, &envelope, TRIE)?;
+        let (bytes, part_name) = part(&file, &envelope, TRIE)?;
         let trie = CheckedTrie::open(&bytes, &part_name)?;
-        let (bytes, part_name) = part(file, &envelope, FILTER)?;
+        let (bytes, part_name) = part(&file, &envelope, FILTER)?;
         let filter = CheckedFilter::from_shared(&bytes, &part_name)?;
         if filter.hash_spec() != envelope.hash() {
             let problem = Problem::OtherHash { found: filter.hash_spec(), expected: envelope.hash() };
             return Err(FormatError { file: part_name, offset: 0, problem }.into());
         }
         let entry = RunEntry { number: 0, keys: trie.keys(), seal: envelope.seal() };
-        Ok((envelope, Self { entry, trie, filter }))
+        Ok((envelope, Self { entry, file, trie, filter }))
     }
 
     /// As the manifest names it.
@@ -130,21 +133,24 @@ impl FilteredTrie {
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn verify_file(path: impl AsRef<Path>) -> Result<()> {
         let name = path.as_ref().display().to_string();
-        let file = DiskFile::mapped(path.as_ref()).map_err(|source| Error::io("cannot open", &name, source))?;
-        let (envelope, trie) = Self::read(&file, &name)?;
-        trie.check(&file, &envelope)
+        let open = || {
+            let file = DiskFile::mapped(path.as_ref())?;
+            file.bytes(0, file.len())
+        };
+        let file = open().map_err(|source| Error::io("cannot open", &name, source))?;
+        let (envelope, trie) = Self::read(file, &name)?;
+        trie.check(&envelope)
     }
 
     /// Reads every byte, and checks all there is to check: checksums, that keys ascend and are found, and that the filter
     /// says so.
     pub(super) fn verify<S: Storage>(&self, storage: &S) -> Result<()> {
         let name = storage.path(&StoreKind::Dict.file_name(self.entry.number));
-        let file = self.entry.open(storage, StoreKind::Dict)?;
-        self.check(&file, &Envelope::open(&file, &name)?)
+        self.check(&Envelope::open(&self.file, &name)?)
     }
 
-    fn check(&self, file: &impl ReadAt, envelope: &Envelope) -> Result<()> {
-        envelope.verify(file)?;
+    fn check(&self, envelope: &Envelope) -> Result<()> {
+        envelope.verify(&self.file)?;
         let hash = envelope.hash();
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
         let (trie, filter) = (self.trie.whole()?, self.filter.whole()?);

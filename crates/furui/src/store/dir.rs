@@ -1,53 +1,65 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{DiskFile, Log, MANIFEST, Storage, StoreKind};
+use super::{DiskFile, Log, MANIFEST, Manifest, Storage, StoreKind};
 use crate::error::{Error, Result};
-use crate::format::{TEMPORARY, parent_of, publish, sync_directory};
+use crate::format::{
+    Access, TEMPORARY, create_directory, is_still, publish, replace, sync_directory, sync_if_writable,
+};
 
-/// The file whose lock says that a process uses the directory. Its bytes, none, do not matter.
+/// The file whose lock says that a process writes to the directory. Its bytes, none, do not matter.
 const LOCK: &str = "LOCK";
 
 /// Files in a directory, each written under a temporary name, forced to the device, and renamed.
 ///
 /// # Who may use it
 ///
-/// One process at a time opens the directory for writing ([`open`](Self::open)), or any number for reading
-/// ([`open_read_only`](Self::open_read_only)); the other gets [`Error::Locked`]. Readers are kept apart from a writer
-/// because it removes files that they are about to open. The lock is the operating system's, on the file `LOCK`: it
-/// ends with the process, however that ends, and there is nothing to clean up.
+/// One process at a time opens the directory for writing ([`open`](Self::open)); a second one gets [`Error::Locked`]. Any
+/// number opens it for reading ([`open_read_only`](Self::open_read_only)), beside the writer: nobody waits or fails because
+/// of a reader. It finds files gone that a manifest named which was replaced meanwhile, so it opens them through
+/// [`Published`](super::Published); once open, a file stays readable when it is removed (Windows does not remove or
+/// replace a file while it is mapped: there, drop its handles before a writer starts).
 ///
-/// Windows does not remove or replace a file while it is mapped: there, drop its handles first.
+/// The lock is the operating system's, on the file `LOCK`: it ends with the process, however that ends, and there is
+/// nothing to clean up. Where somebody removes `LOCK` while a writer runs, the writer notices before it changes anything
+/// more, and stops; it also does if another process has replaced the manifest.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    writable: bool,
     mapped: bool,
-    /// Held, not used: closing it gives up the lock. None if there is nothing to lock and nobody may write.
-    _lock: Option<File>,
+    /// None if it was opened for reading.
+    writer: Option<Writer>,
+}
+
+/// What a process needs to know before it changes anything.
+#[derive(Debug)]
+struct Writer {
+    /// Closing it gives up the lock.
+    lock: File,
+    /// The manifest that was opened or published last. While it is open, no other file has its identity.
+    manifest: Mutex<Option<File>>,
 }
 
 impl Directory {
     /// Opens a directory for writing and creates it if it is missing. What a crash left half written is removed.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process uses it; [`Error::Config`] if the path is that of a file, or of a directory
-    /// with files that are none of a store's; [`Error::Io`].
+    /// [`Error::Locked`] if another process writes to it; [`Error::Config`] if the path is that of a file, or of a directory
+    /// with files that are none of a store's (`lost+found` and names that begin with a dot do not count); [`Error::Io`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        create_durably(&path)?;
-        let lock_path = path.join(LOCK);
+        if path.metadata().is_ok_and(|found| !found.is_dir()) {
+            return Err(not_a_directory(&path));
+        }
+        create_directory(&path)?;
         refuse_foreign(&path)?;
-        let lock = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&lock_path)
-            .map_err(error_at("cannot open", &lock_path))?;
-        locked(lock.try_lock(), &path)?;
-        let directory = Self { path, writable: true, mapped: true, _lock: Some(lock) };
+        let lock = lock(&path)?;
+        // The last writer may have been killed between a rename and its sync. What is believed from here on, and acted upon,
+        // has to be there after a power cut, too.
+        sync_directory(&path)?;
+        let directory = Self { path, mapped: true, writer: Some(Writer { lock, manifest: Mutex::default() }) };
         for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
             let path = directory.path.join(name);
             fs::remove_file(&path).map_err(error_at("cannot remove", &path))?;
@@ -55,28 +67,19 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Opens a directory for reading: nothing in it is created or changed. A directory without `LOCK`, such as a copy
-    /// on a read-only medium, is opened without a lock.
+    /// Opens a directory for reading, also while another process writes to it: nothing in it is created, changed or
+    /// locked.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process writes to it; [`Error::Config`] if the path is that of a file;
-    /// [`Error::Io`], also if there is no such directory.
+    /// [`Error::Config`] if the path is that of a file, or of a directory of other things; [`Error::Io`], also if there is no
+    /// such directory.
     pub fn open_read_only(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         if !fs::metadata(&path).map_err(error_at("cannot open", &path))?.is_dir() {
             return Err(not_a_directory(&path));
         }
         refuse_foreign(&path)?;
-        let lock_path = path.join(LOCK);
-        let lock = match File::open(&lock_path) {
-            Ok(lock) => {
-                locked(lock.try_lock_shared(), &path)?;
-                Some(lock)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error_at("cannot open", &lock_path)(error)),
-        };
-        Ok(Self { path, writable: false, mapped: true, _lock: lock })
+        Ok(Self { path, mapped: true, writer: None })
     }
 
     /// Whether files that are opened from now on are mapped into memory, which they are by default; see [`DiskFile`]
@@ -86,18 +89,37 @@ impl Directory {
         Self { mapped, ..self }
     }
 
+    /// The manifest of the store that the directory holds.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it holds none, or none yet; those of [`Manifest::load`].
+    pub fn manifest(&self) -> Result<Manifest> {
+        Manifest::load(self)?.ok_or_else(|| self.has_no_manifest())
+    }
+
+    pub(super) fn has_no_manifest(&self) -> Error {
+        let why = if self.path.join(LOCK).exists() {
+            "nothing is recorded here yet: the first run is at work, or was killed before it recorded anything"
+                .to_owned()
+        } else {
+            format!("not a store: it has no {MANIFEST}")
+        };
+        Error::Config(format!("{}: {why}", self.path.display()))
+    }
+
     /// The names of all regular files, in no order.
     fn names(&self) -> Result<Vec<String>> {
         let error = error_at("cannot list", &self.path);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(&error)? {
             let entry = entry.map_err(&error)?;
+            let is_file = match entry.file_type() {
+                // A writer has just removed it.
+                Err(gone) if gone.kind() == io::ErrorKind::NotFound => continue,
+                kind => kind.map_err(&error)?.is_file(),
+            };
             // A name that is not Unicode is none of ours.
-            if let Ok(name) = entry.file_name().into_string()
-                && entry.file_type().map_err(&error)?.is_file()
-            {
-                names.push(name);
-            }
+            names.extend(entry.file_name().into_string().ok().filter(|_| is_file));
         }
         Ok(names)
     }
@@ -110,11 +132,20 @@ impl Directory {
         Ok(self.path.join(name))
     }
 
-    fn file_to_change(&self, name: &str) -> Result<PathBuf> {
-        if !self.writable {
+    /// What a change needs to know, unless this process may not, or no longer, change anything.
+    fn writer(&self) -> Result<&Writer> {
+        let Some(writer) = &self.writer else {
             return Err(Error::Config(format!("{}: opened for reading only", self.path.display())));
-        }
-        self.file(name)
+        };
+        check_lock(&writer.lock, &self.path)?;
+        Ok(writer)
+    }
+}
+
+impl Writer {
+    fn manifest(&self) -> MutexGuard<'_, Option<File>> {
+        // It is only ever replaced as a whole, so it is right even if a holder of the lock panicked.
+        self.manifest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -123,23 +154,53 @@ impl Storage for Directory {
 
     fn open(&self, name: &str) -> Result<DiskFile> {
         let path = self.file(name)?;
-        File::open(&path).and_then(|file| DiskFile::new(file, self.mapped)).map_err(error_at("cannot open", &path))
+        let failed = error_at("cannot open", &path);
+        let file = File::open(&path).map_err(&failed);
+        if name == MANIFEST {
+            match &self.writer {
+                Some(writer) => {
+                    let last = file.as_ref().ok().map(File::try_clone).transpose();
+                    *writer.manifest() = last.map_err(&failed)?;
+                }
+                // What is read out of it, such as numbers, must not be undone by a power cut. The writer may be just before
+                // its own sync, or have been killed there.
+                None => sync_if_writable(&self.path)?,
+            }
+        }
+        DiskFile::new(file?, self.mapped).map_err(failed)
     }
 
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
-        let path = self.file_to_change(name)?;
-        publish(&path, write)
+        let path = self.file(name)?;
+        let writer = self.writer()?;
+        if name != MANIFEST {
+            return publish(&path, Access::Default, write);
+        }
+        let mut manifest = writer.manifest();
+        if manifest.as_ref().map_or_else(|| path.exists(), |last| !is_still(last, &path)) {
+            return Err(Error::Config(format!(
+                "{}: another process wrote it, although this one has the lock; nothing was written: open the store again",
+                path.display()
+            )));
+        }
+        let (written, file) = replace(&path, Access::Default, write)?;
+        *manifest = Some(file);
+        sync_directory(&self.path)?;
+        Ok(written)
     }
 
     fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
-        let path = self.file_to_change(name)?;
-        publish(&path, |out| out.write_all(head).map_err(error_at("cannot write", &path)))?;
+        let path = self.file(name)?;
+        let writer = self.writer()?;
+        publish(&path, Access::Default, |out| out.write_all(head).map_err(error_at("cannot write", &path)))?;
         let file = OpenOptions::new().append(true).open(&path).map_err(error_at("cannot open", &path))?;
-        Ok(Box::new(DiskLog { file, path }))
+        let lock = writer.lock.try_clone().map_err(error_at("cannot open", &path))?;
+        Ok(Box::new(DiskLog { file, path, directory: self.path.clone(), lock }))
     }
 
     fn remove(&self, name: &str) -> Result<()> {
-        let path = self.file_to_change(name)?;
+        let path = self.file(name)?;
+        self.writer()?;
         fs::remove_file(&path).map_err(error_at("cannot remove", &path))
     }
 
@@ -159,28 +220,16 @@ impl Storage for Directory {
 struct DiskLog {
     file: File,
     path: PathBuf,
+    directory: PathBuf,
+    /// The directory's lock.
+    lock: File,
 }
 
 impl Log for DiskLog {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        check_lock(&self.lock, &self.directory)?;
         self.file.write_all(bytes).map_err(error_at("cannot write", &self.path))?;
         self.file.sync_data().map_err(error_at("cannot sync", &self.path))
-    }
-}
-
-/// Creates the directory if it is missing, and its parents, and makes that durable.
-fn create_durably(path: &Path) -> Result<()> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => return Ok(()),
-        Ok(_) => return Err(not_a_directory(path)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error_at("cannot open", path)(error)),
-    }
-    let parent = parent_of(path);
-    create_durably(parent)?;
-    match fs::create_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error_at("cannot create", path)(error)),
-        _ => Ok(sync_directory(parent)?),
     }
 }
 
@@ -192,9 +241,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     for entry in fs::read_dir(path).map_err(error_at("cannot list", path))? {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
         // Other programs have a LOCK, too, but never alone.
-        let ours =
-            name.to_str().is_some_and(|name| name == LOCK || name.ends_with(TEMPORARY) || StoreKind::is_any_part(name));
-        if !ours {
+        if !name.to_str().is_some_and(|name| is_ours(name) || is_nobodys(name)) {
             return Err(Error::Config(format!(
                 "{}: holds other files and is no store; name an empty or a new directory",
                 path.display()
@@ -204,11 +251,46 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn locked(outcome: std::result::Result<(), TryLockError>, path: &Path) -> Result<()> {
-    match outcome {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(Error::Locked(path.display().to_string())),
-        Err(TryLockError::Error(error)) => Err(error_at("cannot lock", path)(error)),
+fn is_ours(name: &str) -> bool {
+    // A manifest that was not there a moment ago is one that a writer has just made.
+    matches!(name, LOCK | MANIFEST) || name.ends_with(TEMPORARY) || StoreKind::is_any_part(name)
+}
+
+/// Whether a file system or a file manager puts such files into directories of its own accord.
+fn is_nobodys(name: &str) -> bool {
+    name == "lost+found" || name.starts_with('.')
+}
+
+/// Makes sure that `lock` still keeps other writers out of a directory.
+fn check_lock(lock: &File, directory: &Path) -> Result<()> {
+    if is_still(lock, &directory.join(LOCK)) {
+        return Ok(());
+    }
+    Err(Error::Config(format!(
+        "{}: its file LOCK was removed or replaced, so that another process may be writing here; nothing more is written: open \
+         it again",
+        directory.display()
+    )))
+}
+
+/// Takes the lock of a directory.
+fn lock(directory: &Path) -> Result<File> {
+    let path = directory.join(LOCK);
+    loop {
+        let lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(error_at("cannot open", &path))?;
+        match lock.try_lock() {
+            // Unless it was removed meanwhile, and another process locks another file of this name.
+            Ok(()) if is_still(&lock, &path) => return Ok(lock),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Locked(directory.display().to_string())),
+            Err(TryLockError::Error(error)) => return Err(error_at("cannot lock", directory)(error)),
+        }
     }
 }
 

@@ -117,16 +117,20 @@ impl Manifest {
     /// [`Error::Format`] if the manifest is damaged, or missing where runs or a journal are; [`Error::Io`].
     pub fn load<S: Storage>(storage: &S) -> Result<Option<Self>> {
         let path = storage.path(MANIFEST);
-        match storage.open(MANIFEST) {
-            Ok(file) => Ok(Some(Self::decode(&file, &path)?)),
-            Err(missing) if missing.is_not_found() => {
-                if storage.list()?.iter().any(|name| StoreKind::is_any_part(name)) {
-                    return Err(FormatError { file: path, offset: 0, problem: Problem::Missing }.into());
-                }
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        let open = || match storage.open(MANIFEST) {
+            Err(missing) if missing.is_not_found() => Ok(None),
+            opened => opened.map(Some),
+        };
+        let has_parts = || Ok::<_, Error>(storage.list()?.iter().any(|name| StoreKind::is_any_part(name)));
+        let file = match open()? {
+            // Where there is a part of a store there was a manifest before, which a writer may have made since the first look.
+            None if has_parts()? => match open()? {
+                None => return Err(FormatError { file: path, offset: 0, problem: Problem::Missing }.into()),
+                found => found,
+            },
+            found => found,
+        };
+        Ok(file.map(|file| Self::decode(&file, &path)).transpose()?)
     }
 
     /// As [`load`](Self::load), for whoever works with one kind of store only.

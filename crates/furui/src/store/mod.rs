@@ -10,7 +10,9 @@ mod kind;
 mod manifest;
 mod memory;
 mod overlay;
+mod published;
 mod scratch;
+mod snapshot;
 mod storage;
 
 pub use crate::format::{Bytes, DiskFile, ReadAt};
@@ -19,5 +21,7 @@ pub use kind::StoreKind;
 pub use manifest::{JOURNAL, MANIFEST, MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
 pub use overlay::{Overlay, OverlayFile};
+pub use published::Published;
 pub use scratch::Scratch;
+pub use snapshot::snapshot;
 pub use storage::{Log, Storage};

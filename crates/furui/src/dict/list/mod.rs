@@ -11,7 +11,7 @@ use super::{DictOptions, FilteredTrie, Found, Snapshot};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
-use crate::store::{MANIFEST, Manifest, RunEntry, Storage, StoreKind};
+use crate::store::{MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 
 /// A map from byte strings to numbers that takes new keys while it is read: in memory or on disk, ten times smaller than
 /// a hash map, in order.
@@ -94,29 +94,29 @@ impl<S: Storage> Dict<S> {
     /// the storage holds something else, or the options cannot be; [`Error::Io`].
     pub fn open(storage: S, options: DictOptions) -> Result<Self> {
         options.check()?;
-        let (manifest, saved) = match Manifest::load_kind(&storage, StoreKind::Dict)? {
-            Some(manifest) => (manifest, true),
+        let mut published = Published::open(&storage, StoreKind::Dict)?;
+        let (manifest, files) = match &mut published {
+            Some(published) => (published.manifest.clone(), std::mem::take(&mut published.files)),
             None => {
                 let hash = options.hash.unwrap_or_else(|| Rolling::spec(HashSpec::random().seed));
-                (Manifest::new(StoreKind::Dict, hash), false)
+                (Manifest::new(StoreKind::Dict, hash), vec![])
             }
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
         }
-        let open = |entry: &RunEntry| FilteredTrie::open(&storage, entry, manifest.hash);
-        let layers =
-            manifest.runs.iter().map(|entry| Ok(Layer::Trie(Arc::new(open(entry)?)))).collect::<Result<_>>()?;
-        // Only now that all is there that should be: what a crash left. Where it may not be removed, on a storage that
-        // is only read, it harms nobody.
-        for orphan in manifest.orphans(&storage)? {
-            let _ = storage.remove(&orphan);
+        let open = |(entry, file): (&RunEntry, S::File)| {
+            Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, entry, &file, manifest.hash)?)))
+        };
+        let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
+        if let Some(published) = &mut published {
+            published.remove_orphans(&storage);
         }
         Ok(Self {
             storage: Arc::new(storage),
             options,
-            saved,
+            saved: published.is_some(),
             broken: false,
             state: Snapshot { hash: manifest.hash, layers },
             waiting: 0,

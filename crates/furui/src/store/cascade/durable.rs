@@ -23,7 +23,7 @@ impl<S: Storage> Cascade<S> {
     /// As [`insert_all`](Self::insert_all).
     pub fn sync_first(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
-        if self.journal.is_none() || self.old_journal {
+        if self.journal.is_none() || self.old_journal.is_some() {
             return self.publish();
         }
         self.write_journal(keys)
@@ -44,7 +44,7 @@ impl<S: Storage> Cascade<S> {
         if !self.saved {
             self.save_first()?;
         }
-        if self.old_journal && self.table.len() == 0 {
+        if self.old_journal.is_some() && self.table.len() == 0 {
             return self.end_old_journal();
         }
         self.publish_table()
@@ -62,22 +62,22 @@ impl<S: Storage> Cascade<S> {
         self.publish()
     }
 
-    /// How many keys the journal has that storage has now; 0 if there is none. It is read whole.
+    /// How many keys the journal has that was there when the set was opened; 0 if there was none. It is read whole.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn journal_keys(&self) -> Result<u64> {
-        Journal::of(&self.storage, &self.manifest)?.map_or(Ok(0), |journal| journal.check())
+        self.old_journal.as_ref().map_or(Ok(0), Journal::check)
     }
 
     /// Takes in the keys of the journal, if storage has one.
     pub(super) fn replay(&mut self) -> Result<()> {
-        let Some(journal) = Journal::of(&self.storage, &self.manifest)? else {
+        let Some(journal) = self.old_journal.take() else {
             // One that a crash has left behind, if there is any.
             let _ = self.storage.remove(JOURNAL);
             return Ok(());
         };
-        (self.old_journal, self.replaying) = (true, true);
+        self.replaying = true;
         let (mut keys, mut new) = (Vec::new(), Vec::new());
         journal.for_each(|hashes| {
             keys.clear();
@@ -86,6 +86,7 @@ impl<S: Storage> Cascade<S> {
             self.insert_all(&keys, &mut new)
         })?;
         self.replaying = false;
+        self.old_journal = Some(journal);
         Ok(())
     }
 
@@ -129,7 +130,7 @@ impl<S: Storage> Cascade<S> {
     /// Forgets the journal, which the manifest on storage does not need any more.
     pub(super) fn remove_journal(&mut self) {
         let ours = self.journal.as_mut().is_some_and(JournalWriter::end);
-        if std::mem::take(&mut self.old_journal) || ours {
+        if self.old_journal.take().is_some() || ours {
             // Where this fails, the mark says that it is of no use, and the next opening removes it.
             let _ = self.storage.remove(JOURNAL);
         }

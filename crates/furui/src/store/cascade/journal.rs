@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{FormatError, Header, Kind, Problem, ReadAt};
 use crate::hash::HashSpec;
-use crate::store::{JOURNAL, Manifest, Storage};
+use crate::store::Manifest;
 
 /// The most keys in a record: what bounds the memory that reading takes, whatever a journal says.
 pub const MAX_RECORD: usize = 1 << 20;
@@ -208,17 +208,12 @@ impl<F: ReadAt> Journal<F> {
 }
 
 impl<F: ReadAt> Journal<F> {
-    /// The journal that belongs to the state of the store that this manifest describes, if there is one.
+    /// The journal in `file` if it belongs to the state of the store that this manifest describes, and not to an earlier one.
     ///
     /// # Errors
     /// [`Error::Format`] if the journal is damaged, or that of another store or of a later state; [`Error::Io`].
-    pub fn of<S: Storage<File = F>>(storage: &S, manifest: &Manifest) -> Result<Option<Self>> {
-        let name = storage.path(JOURNAL);
-        let file = match storage.open(JOURNAL) {
-            Err(error) if error.is_not_found() => return Ok(None),
-            file => file?,
-        };
-        let journal = Self::open(file, &name)?;
+    pub fn of(file: F, name: &str, manifest: &Manifest) -> Result<Option<Self>> {
+        let journal = Self::open(file, name)?;
         if journal.hash != manifest.hash {
             let problem = Problem::OtherHash { found: journal.hash, expected: manifest.hash };
             return Err(journal.error(0, problem));

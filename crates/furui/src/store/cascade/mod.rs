@@ -28,7 +28,7 @@ pub use run_writer::{RunWriter, WrittenRun};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, KeyHash};
-use crate::store::{Manifest, RunEntry, Storage, StoreKind};
+use crate::store::{Manifest, Published, RunEntry, Storage, StoreKind};
 use journal_writer::JournalWriter;
 use table::Table;
 
@@ -67,8 +67,8 @@ pub struct Cascade<S: Storage> {
     broken: bool,
     /// The journal was left aside, so this is not all of the set.
     partial: bool,
-    /// Storage has a journal that was there before: its keys are in the table, as far as they are in no run.
-    old_journal: bool,
+    /// The journal that was there before, if there was one: its keys are in the table, as far as they are in no run.
+    old_journal: Option<Journal<S::File>>,
     /// That journal is being read, and is needed until it is read to its end.
     replaying: bool,
     journal: Option<JournalWriter>,
@@ -96,42 +96,54 @@ impl<S: Storage> Cascade<S> {
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Config`] if
     /// the storage holds something else; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
-        let mut set = Self::open_published(storage, options)?;
+        let (mut set, published) = Self::open_runs(storage, options)?;
         set.partial = false;
         set.replay()?;
-        // Only now that all is there that should be: what a crash left. Where it may not be removed, on a storage that
-        // is only read, it harms nobody.
-        for orphan in set.manifest.orphans(&set.storage)? {
-            let _ = set.storage.remove(&orphan);
+        // Only now that all is there that should be.
+        if let Some(mut published) = published {
+            published.remove_orphans(&set.storage);
         }
         Ok(set)
     }
 
-    /// Opens what was published in runs, without the journal, whose keys may take much memory: to describe or verify a set.
-    /// It takes in no keys.
+    /// Opens what was published in runs, without taking in the keys of the journal, which may need much memory: to describe or
+    /// verify a set. It takes in no keys.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for the journal.
+    /// As [`open`](Self::open).
     pub fn open_published(storage: S, options: CascadeOptions) -> Result<Self> {
-        let (manifest, saved) = match Manifest::load_kind(&storage, StoreKind::Seen)? {
-            Some(manifest) => (manifest, true),
-            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), false),
+        Ok(Self::open_runs(storage, options)?.0)
+    }
+
+    /// The set without its journal, and what is left of what storage has published.
+    fn open_runs(storage: S, options: CascadeOptions) -> Result<(Self, Option<Published<S::File>>)> {
+        let mut published = Published::open(&storage, StoreKind::Seen)?;
+        let (manifest, files, journal) = match &mut published {
+            Some(published) => {
+                (published.manifest.clone(), std::mem::take(&mut published.files), published.journal.take())
+            }
+            None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), vec![], None),
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
             let file = storage.path(crate::store::MANIFEST);
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file, offset: 0, problem }.into());
         }
-        let runs = manifest.runs.iter().map(|entry| open_run(&storage, entry, manifest.hash)).collect::<Result<_>>()?;
+        let open = |(entry, file)| open_run(&storage, entry, file, manifest.hash);
+        let runs = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
+        let old_journal = match journal {
+            Some(file) => Journal::of(file, &storage.path(crate::store::JOURNAL), &manifest)?,
+            None => None,
+        };
         let memory = options.memory.max(CascadeOptions::MIN_MEMORY);
-        Ok(Self {
+        let set = Self {
             storage,
             memory,
             manifest,
-            saved,
+            saved: published.is_some(),
             broken: false,
             partial: true,
-            old_journal: false,
+            old_journal,
             replaying: false,
             journal: options.journal.then(|| JournalWriter::new(memory)),
             runs,
@@ -142,7 +154,8 @@ impl<S: Storage> Cascade<S> {
             scratch: vec![],
             wanted: vec![],
             found: vec![],
-        })
+        };
+        Ok((set, published))
     }
 
     /// How keys must be hashed.
@@ -330,9 +343,9 @@ fn nonzero(key: KeyHash) -> u64 {
     key.get().max(1)
 }
 
-fn open_run<S: Storage>(storage: &S, entry: &RunEntry, hash: HashSpec) -> Result<Run<S::File>> {
+fn open_run<S: Storage>(storage: &S, entry: &RunEntry, file: S::File, hash: HashSpec) -> Result<Run<S::File>> {
     let path = storage.path(&StoreKind::Seen.file_name(entry.number));
-    let run = Run::open(entry.open(storage, StoreKind::Seen)?, &path, hash)?;
+    let run = Run::open(file, &path, hash)?;
     if run.seal() != entry.seal || run.len() != entry.keys {
         return Err(FormatError { file: path, offset: 0, problem: Problem::OtherFile }.into());
     }

@@ -16,7 +16,7 @@ impl<S: Storage> Cascade<S> {
     /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to
     /// storage. A batch that does not fit even then gets the room it needs: whoever made it has the memory.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
-        if self.old_journal && self.journal.is_some() && !self.replaying {
+        if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
             // Nobody knows what storage really has of a journal whose writer was killed or failed, so it is not gone on with.
             self.publish()?;
         }
@@ -85,7 +85,8 @@ impl<S: Storage> Cascade<S> {
         })?;
         let entry = RunEntry { number, keys, seal };
         self.written += entry.seal.length;
-        let run = open_run(&self.storage, &entry, self.manifest.hash)?;
+        let file = entry.open(&self.storage, StoreKind::Seen)?;
+        let run = open_run(&self.storage, &entry, file, self.manifest.hash)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
         if !self.replaying {

@@ -1,0 +1,36 @@
+//! Opening a store to write to it, at once or when another process is done with it.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use furui::Error;
+use furui::store::Directory;
+
+use crate::cli::WaitOptions;
+
+/// How long is waited before the lock is tried again: at first, and, twice as long each time, at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+
+/// Opens a directory to write to it. While it waits, signals do what they always do.
+pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Error> {
+    let start = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let store = match Directory::open(path) {
+            Err(Error::Locked(store)) => store,
+            opened => return opened,
+        };
+        let Some(seconds) = options.wait else {
+            return Err(Error::Config(format!("{store}: in use by another process; --wait waits for it to end")));
+        };
+        // None: without end.
+        let left = Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.saturating_sub(start.elapsed()));
+        if left.is_some_and(|left| left.is_zero()) {
+            return Err(Error::Config(format!("{store}: in use by another process, still after {seconds} s")));
+        }
+        thread::sleep(left.map_or(pause, |left| left.min(pause)));
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}

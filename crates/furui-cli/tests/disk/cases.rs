@@ -1,0 +1,466 @@
+//! What is run while the disk fails or the power goes, and what must be true of the files afterwards.
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use furui::dict::{Dict, DictOptions};
+use furui::filter::{AnyFilter, Filter};
+use furui::store::cascade::{Cascade, CascadeOptions};
+use furui::store::{Directory, Manifest, StoreKind};
+
+use crate::support::{feed, furui};
+
+/// A command and what is believed of it.
+///
+/// It waits for locks: a lock of this process is shared with the children of its other threads until they run a program.
+pub struct Case {
+    pub name: &'static str,
+    /// Makes what is there before, below a directory.
+    pub prepare: Box<dyn Fn(&Path)>,
+    /// Runs it there.
+    pub run: Running,
+    /// What is run after a run that was killed, if it is another command.
+    pub second: Option<Running>,
+    /// Whether what is there is right, after these runs of it.
+    pub check: Check,
+}
+
+type Running = Box<dyn Fn(Command, &Path) -> Output>;
+type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
+
+/// One run, so far.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    pub printed: Vec<u8>,
+    /// It has ended, with status 0.
+    pub finished: bool,
+}
+
+/// How much is done.
+#[derive(Clone, Copy)]
+pub enum Scale {
+    Small,
+    Large,
+}
+
+impl Scale {
+    /// The least memory of a set takes 100,000 keys or so.
+    fn keys(self) -> u32 {
+        match self {
+            Self::Small => 230_000,
+            Self::Large => 700_000,
+        }
+    }
+
+    fn words(self) -> u32 {
+        match self {
+            Self::Small => 6,
+            Self::Large => 40,
+        }
+    }
+}
+
+pub fn new_set(scale: Scale) -> Case {
+    seen("seen, a new store", 0, scale.keys())
+}
+
+pub fn old_set(scale: Scale) -> Case {
+    seen("seen, a store that is there", 210_000, scale.keys())
+}
+
+pub fn new_dict(scale: Scale) -> Case {
+    number("dict number, a new dictionary", 0, scale.words())
+}
+
+pub fn old_dict(scale: Scale) -> Case {
+    number("dict number, a dictionary that is there", 5, scale.words())
+}
+
+/// Somebody reads what a run that was killed has left, before any other run.
+pub fn read_dict(scale: Scale) -> Case {
+    let words = keys(0..5 + scale.words());
+    let read = move |mut command: Command, root: &Path| {
+        command.args(["dict", "get", "--store", &path(root, "store")]);
+        feed(command, &words)
+    };
+    Case { name: "dict get after dict number", second: Some(Box::new(read)), ..old_dict(scale) }
+}
+
+pub fn compact_set() -> Case {
+    compact("compact of a store", seen_in_parts, |root| seen_has_all(root, "store"))
+}
+
+pub fn compact_dict() -> Case {
+    compact("compact of a dictionary", numbered_in_parts, numbers_are)
+}
+
+pub fn build() -> Case {
+    filter("filter build", false)
+}
+
+pub fn insert() -> Case {
+    filter("filter insert", true)
+}
+
+pub fn all(scale: Scale) -> Vec<Case> {
+    let scaled = [new_set, old_set, new_dict, old_dict, read_dict].map(|case| case(scale));
+    scaled.into_iter().chain([compact_set(), compact_dict(), build(), insert(), snapshot()]).collect()
+}
+
+fn key(number: u32) -> String {
+    format!("{number:x}")
+}
+
+fn keys(range: std::ops::Range<u32>) -> Vec<u8> {
+    range.flat_map(|number| (key(number) + "\n").into_bytes()).collect()
+}
+
+fn path(root: &Path, name: &str) -> String {
+    root.join(name).to_str().unwrap().to_owned()
+}
+
+fn quietly(args: &[&str], input: &[u8]) {
+    let mut command = furui();
+    command.args(args);
+    let output = feed(command, input);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The whole lines that were printed.
+fn lines(printed: &[u8]) -> impl Iterator<Item = &str> {
+    let whole = printed.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    std::str::from_utf8(&printed[..whole]).unwrap().lines()
+}
+
+fn seen(name: &'static str, before: u32, count: u32) -> Case {
+    // Half of what was there before comes again.
+    let all = before / 2..before / 2 + count;
+    let input = keys(all.clone());
+    let universe: Vec<String> = (0..all.end).map(key).collect();
+    Case {
+        name,
+        prepare: Box::new(move |root| {
+            if before > 0 {
+                quietly(&["seen", "-q", "--memory", "1MiB", "--store", &path(root, "store")], &keys(0..before));
+            }
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["seen", "--memory", "1MiB", "--wait", "--store", &path(root, "store")]);
+            feed(command, &input)
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let Some(mut set) = open_set(root, "store", before == 0)? else {
+                return is_finished(runs)
+                    .then_some("a run ended well and there is no store")
+                    .map_or(Ok(()), |e| Err(e.into()));
+            };
+            let mut printed = vec![false; universe.len()];
+            for line in runs.iter().flat_map(|run| lines(&run.printed)) {
+                printed[usize::from_str_radix(line, 16).unwrap()] = true;
+            }
+            let spec = set.hash_spec();
+            let hashes: Vec<_> = universe.iter().map(|key| spec.hash(key.as_bytes())).collect();
+            let mut found = vec![];
+            set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+            let known = found.iter().filter(|&&found| found).count() as u64;
+            if known != set.len() {
+                return Err(format!("{} keys, of which {known} are known", set.len()));
+            }
+            for (number, found) in found.into_iter().enumerate() {
+                let was_there = number < before as usize;
+                if !found && (was_there || is_finished(runs)) {
+                    return Err(format!("{}: recorded, and not there", universe[number]));
+                }
+                if found && !was_there && !printed[number] {
+                    return Err(format!("{}: there, and never printed", universe[number]));
+                }
+            }
+            Ok(())
+        }),
+    }
+}
+
+fn is_finished(runs: &[Run]) -> bool {
+    runs.iter().any(|run| run.finished)
+}
+
+/// The set in a directory, verified; none if it is missing, where it may be.
+fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Cascade<Directory>>, String> {
+    let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
+    let set = Cascade::open(directory.mapped(false), CascadeOptions { memory: 0, hash: None, journal: false });
+    let set = set.map_err(|error| error.to_string())?;
+    set.verify().map_err(|error| error.to_string())?;
+    nothing_else(&root.join(name), set.manifest())?;
+    Ok(Some(set))
+}
+
+fn open_dict(root: &Path, may_be_missing: bool) -> Result<Option<Dict<Directory>>, String> {
+    let Some(directory) = open(root, "store", may_be_missing)? else { return Ok(None) };
+    let dict = Dict::open(directory, DictOptions::default()).map_err(|error| error.to_string())?;
+    dict.verify().map_err(|error| error.to_string())?;
+    nothing_else(&root.join("store"), dict.manifest())?;
+    Ok(Some(dict))
+}
+
+fn open(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Directory>, String> {
+    let store = root.join(name);
+    if !store.exists() && may_be_missing {
+        return Ok(None);
+    }
+    let directory = Directory::open(store).map_err(|error| error.to_string())?;
+    match Manifest::load(&directory) {
+        Ok(None) if may_be_missing => Ok(None),
+        Ok(None) => Err("the store is gone".to_owned()),
+        Ok(Some(_)) => Ok(Some(directory)),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Opened to be written to, a store has no left-overs.
+fn nothing_else(store: &Path, manifest: &Manifest) -> Result<(), String> {
+    let named: BTreeSet<String> = manifest.runs.iter().map(|run| manifest.store.file_name(run.number)).collect();
+    for entry in fs::read_dir(store).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let left = name.ends_with(".furui-tmp") || StoreKind::ALL.iter().any(|kind| kind.number_of(&name).is_some());
+        if left && !named.contains(&name) {
+            return Err(format!("{name} is left over"));
+        }
+    }
+    Ok(())
+}
+
+/// The words are given one by one, so that each number is made durable by itself.
+fn number(name: &'static str, before: u32, count: u32) -> Case {
+    Case {
+        name,
+        prepare: Box::new(move |root| {
+            if before > 0 {
+                quietly(&["dict", "number", "--store", &path(root, "store")], &keys(0..before));
+            }
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["dict", "number", "--wait", "--store", &path(root, "store")]);
+            let mut child =
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let (mut input, mut answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+            let mut printed = vec![];
+            for number in 0..before + count {
+                let had = printed.len();
+                // It may have ended.
+                let _ = input.write_all((key(number) + "\n").as_bytes());
+                answers.read_until(b'\n', &mut printed).unwrap();
+                if printed.len() == had {
+                    break;
+                }
+            }
+            drop(input);
+            let mut output = child.wait_with_output().unwrap();
+            output.stdout = printed;
+            output
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let mut given: BTreeMap<String, u32> = (0..before).map(|number| (key(number), number)).collect();
+            for run in runs {
+                for (number, line) in lines(&run.printed).enumerate() {
+                    // `dict get` prints the word as well.
+                    let word = line.split_once('\t').map_or_else(|| key(number as u32), |(word, _)| word.to_owned());
+                    let id = line.rsplit('\t').next().unwrap().parse().unwrap();
+                    if *given.entry(word.clone()).or_insert(id) != id {
+                        return Err(format!("{word} was given two numbers"));
+                    }
+                }
+            }
+            if given.values().collect::<BTreeSet<_>>().len() != given.len() {
+                return Err("a number was given twice".to_owned());
+            }
+            let Some(mut dict) = open_dict(root, before == 0)? else {
+                return if given.is_empty() {
+                    Ok(())
+                } else {
+                    Err("numbers were given and there is no dictionary".to_owned())
+                };
+            };
+            if let Some((word, id)) = given.iter().find(|(word, id)| dict.get(word.as_bytes()).ok() != Some(Some(**id))) {
+                return Err(format!("{word} was given {id} and has {:?}", dict.get(word.as_bytes())));
+            }
+            let next = dict.number(b"another").map_err(|error| error.to_string())?;
+            if given.values().any(|&id| id >= next) {
+                return Err(format!("{next} would be given again"));
+            }
+            Ok(())
+        }),
+    }
+}
+
+fn compact(name: &'static str, prepare: fn(&Path), has_all: fn(&Path) -> Result<(), String>) -> Case {
+    Case {
+        name,
+        prepare: Box::new(prepare),
+        run: Box::new(|mut command, root| {
+            command.args(["compact", "--wait", &path(root, "store")]);
+            feed(command, b"")
+        }),
+        second: None,
+        check: Box::new(move |root, _| has_all(root)),
+    }
+}
+
+/// A store of two runs: the first is large enough to be left alone.
+fn seen_in_parts(root: &Path) {
+    for part in [0..PARTS[0], PARTS[0]..PARTS[1]] {
+        quietly(&["seen", "-q", "--store", &path(root, "store")], &keys(part));
+    }
+}
+
+const PARTS: [u32; 2] = [210_000, 220_000];
+
+fn seen_has_all(root: &Path, name: &str) -> Result<(), String> {
+    let mut set = open_set(root, name, false)?.unwrap();
+    let spec = set.hash_spec();
+    let hashes: Vec<_> = (0..PARTS[1]).map(|number| spec.hash(key(number).as_bytes())).collect();
+    let mut found = vec![];
+    set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+    let known = found.iter().filter(|&&found| found).count();
+    if known == hashes.len() && known as u64 == set.len() {
+        return Ok(());
+    }
+    Err(format!("{name}: {known} of {} keys, {} in all", hashes.len(), set.len()))
+}
+
+/// A dictionary of several tries, each a tenth of the one before.
+fn numbered_in_parts(root: &Path) {
+    for end in [900, 990, WORDS] {
+        quietly(&["dict", "number", "--store", &path(root, "store")], &keys(0..end));
+    }
+}
+
+const WORDS: u32 = 999;
+
+fn numbers_are(root: &Path) -> Result<(), String> {
+    let dict = open_dict(root, false)?.unwrap();
+    match (0..WORDS).find(|&number| dict.get(key(number).as_bytes()).ok() != Some(Some(number))) {
+        None if dict.next_id() == WORDS => Ok(()),
+        wrong => Err(format!("{wrong:?} is wrong, of {}", dict.next_id())),
+    }
+}
+
+fn filter(name: &'static str, insert: bool) -> Case {
+    let build = |root: &Path| {
+        vec!["filter".to_owned(), "build".into(), "-c".into(), "200000".into(), "-o".into(), path(root, "f")]
+    };
+    Case {
+        name,
+        prepare: Box::new(move |root| {
+            if insert {
+                let args = build(root);
+                quietly(&args.iter().map(String::as_str).collect::<Vec<_>>(), &keys(0..100));
+            }
+        }),
+        run: Box::new(move |mut command, root| {
+            match insert {
+                true => command.args(["filter", "insert", &path(root, "f")]),
+                false => command.args(build(root)),
+            };
+            feed(command, &keys(100..200))
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            if !root.join("f").exists() {
+                let lost = insert || is_finished(runs);
+                return if lost { Err("the filter is gone".to_owned()) } else { Ok(()) };
+            }
+            let filter = AnyFilter::open(&root.join("f")).map_err(|error| error.to_string())?;
+            let has = |range: std::ops::Range<u32>| {
+                range.map(key).all(|key| filter.contains(filter.hash_spec().hash(key.as_bytes())))
+            };
+            let whole = (!insert || has(0..100)) && (has(100..200) || insert && !is_finished(runs));
+            if whole { Ok(()) } else { Err("the filter has not all keys".to_owned()) }
+        }),
+    }
+}
+
+pub fn snapshot() -> Case {
+    Case {
+        name: "snapshot",
+        prepare: Box::new(seen_in_parts),
+        run: Box::new(|mut command, root| {
+            command.args(["snapshot", &path(root, "store"), &path(root, "copy")]);
+            feed(command, b"")
+        }),
+        second: None,
+        check: Box::new(|root, runs| {
+            seen_has_all(root, "store")?;
+            if root.join("copy/MANIFEST").exists() {
+                return seen_has_all(root, "copy");
+            }
+            if is_finished(runs) { Err("the copy is gone".to_owned()) } else { Ok(()) }
+        }),
+    }
+}
+
+/// A node, to which a document is given. It is killed as soon as it has acknowledged that.
+pub fn node() -> Case {
+    const DOCUMENT: &str = "{\"url\": \"http://site.example/\", \"title\": \"a sieve\", \"text\": \"seen before\"}\n";
+    let start = |command: &mut Command, root: &Path| -> (Child, Vec<u8>) {
+        let data = path(root, "data");
+        command.args(["node", "--data", &data, "--listen", "/ip4/127.0.0.1/tcp/0", "--http", "127.0.0.1:0"]);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut lines, mut printed) = (BufReader::new(child.stdout.take().unwrap()), vec![]);
+        // It may have ended.
+        (0..2).for_each(|_| assert!(lines.read_until(b'\n', &mut printed).is_ok()));
+        (child, printed)
+    };
+    let field = |printed: &[u8], start: &str| -> Option<String> {
+        lines(printed).find_map(|line| line.split_once(start)).map(|(_, rest)| rest.to_owned())
+    };
+    Case {
+        name: "a node",
+        prepare: Box::new(|_| {}),
+        run: Box::new(move |mut command, root| {
+            let (mut child, printed) = start(&mut command, root);
+            let published = field(&printed, "http http").map(|url| {
+                let mut command = furui();
+                command.args(["publish", "--format", "jsonl", "--node", &format!("http{url}"), "-"]);
+                feed(command, DOCUMENT.as_bytes())
+            });
+            let _ = child.kill();
+            let mut output = child.wait_with_output().unwrap();
+            output.stdout = printed;
+            if let Some(published) = published.filter(|published| published.status.success()) {
+                output.status = published.status;
+            }
+            output
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let mut command = furui();
+            let (mut child, printed) = start(&mut command, root);
+            let found = field(&printed, "http http").map(|url| {
+                let mut command = furui();
+                command.args(["search", "--node", &format!("http{url}"), "--json", "sieve"]);
+                feed(command, b"")
+            });
+            let _ = child.kill();
+            let output = child.wait_with_output().unwrap();
+            let Some(found) = found else {
+                return Err(format!("it does not start: {}", String::from_utf8_lossy(&output.stderr)));
+            };
+            let name = field(&printed, "/p2p/");
+            if let Some(other) = runs.iter().find_map(|run| field(&run.printed, "/p2p/"))
+                && Some(&other) != name.as_ref()
+            {
+                return Err(format!("it was {other} and is {name:?}"));
+            }
+            if is_finished(runs) && !found.status.success() {
+                return Err("the document is gone".to_owned());
+            }
+            Ok(())
+        }),
+    }
+}

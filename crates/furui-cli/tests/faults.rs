@@ -1,0 +1,141 @@
+//! The real binary on a disk that fails: at every write, sync, renaming and so on of a run, by an error or by a short write.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod disk;
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use disk::Disk;
+use disk::cases::{self, Case, Run, Scale};
+use support::TempDir;
+
+const KINDS: [&str; 8] = ["create", "write", "short", "sync", "rename", "unlink", "mkdir", "link"];
+
+/// What the system answers: its number, and its words.
+type Error = (i32, &'static str);
+
+const ERRORS: [Error; 2] = [(5, "Input/output error"), (28, "No space left on device")];
+
+const NONE: Error = (0, "none");
+
+/// A disk that has recovered the next time, and one that stays as it is.
+const TIMES: [u32; 2] = [1, u32::MAX];
+
+macro_rules! at_every_operation {
+    ($($name:ident: $case:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            // Of the four ways to fail, one at each operation, in turn.
+            fail_everywhere(&$case, |number, way| number % 4 == way);
+        }
+    )* };
+}
+
+at_every_operation! {
+    of_seen_with_a_new_store: cases::new_set(Scale::Small);
+    of_seen_with_a_store: cases::old_set(Scale::Small);
+    of_dict_number_with_a_new_dictionary: cases::new_dict(Scale::Small);
+    of_dict_number_with_a_dictionary: cases::old_dict(Scale::Small);
+    of_compact_of_a_store: cases::compact_set();
+    of_compact_of_a_dictionary: cases::compact_dict();
+    of_filter_build: cases::build();
+    of_filter_insert: cases::insert();
+    of_snapshot: cases::snapshot();
+}
+
+#[test]
+#[ignore = "takes some minutes"]
+fn at_every_operation_of_long_runs_in_every_way() {
+    cases::all(Scale::Large).iter().for_each(|case| fail_everywhere(case, |_, _| true));
+}
+
+fn fail_everywhere(case: &Case, wanted: impl Fn(usize, usize) -> bool) {
+    let Some(disk) = Disk::new() else { return };
+    let (start, root, trace) = (TempDir::in_memory(), TempDir::in_memory(), TempDir::in_memory());
+    (case.prepare)(start.path());
+    disk::copy(start.path(), root.path());
+    let trace = trace.path().join("trace");
+    let output = (case.run)(disk.furui(root.path(), &trace), root.path());
+    assert!(output.status.success(), "{}: {}", case.name, String::from_utf8_lossy(&output.stderr));
+    let events = disk::events(&trace);
+    let ways = || ERRORS.into_iter().flat_map(|error| TIMES.map(|times| (error, times)));
+    let mut faults: Vec<(&str, usize, Error, u32)> = vec![];
+    for kind in KINDS {
+        for number in 0..disk::count(&events, kind) {
+            let chosen = ways().enumerate().filter(|&(way, _)| wanted(number, way));
+            faults.extend(chosen.map(|(_, (error, times))| (kind, number, error, times)));
+        }
+    }
+    // A write may also take only a part, of which nothing is wrong.
+    faults.extend((0..disk::count(&events, "short")).map(|number| ("short", number, NONE, 1)));
+    let (mut outlived, mut missed, mut wrong) = (0, 0, vec![]);
+    for &(kind, number, error, times) in &faults {
+        match fail(disk, case, start.path(), (kind, number, error, times)) {
+            Ok(Outcome::Reported) => {}
+            Ok(Outcome::Outlived) => outlived += 1,
+            // How many pages a run has depends on the seed of its hash.
+            Ok(Outcome::Missed) => missed += 1,
+            Err(what) => wrong.push(format!("{}: {kind} {number}, {}, {times} times: {what}", case.name, error.1)),
+        }
+    }
+    println!(
+        "{}: {} operations, {} faults, of which {outlived} did not matter and {missed} did not happen",
+        case.name,
+        events.len(),
+        faults.len()
+    );
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+enum Outcome {
+    Reported,
+    Outlived,
+    Missed,
+}
+
+/// Runs it with one fault.
+fn fail(
+    disk: &Disk,
+    case: &Case,
+    start: &Path,
+    (kind, number, (error, words), times): (&str, usize, Error, u32),
+) -> Result<Outcome, String> {
+    let (root, trace) = (TempDir::in_memory(), TempDir::in_memory());
+    disk::copy(start, root.path());
+    let trace = trace.path().join("trace");
+    let mut command = disk.furui(root.path(), &trace);
+    command.env("DISK_FAULT", format!("{kind} {number} {error} {times}"));
+    let output = (case.run)(command, root.path());
+    let message = String::from_utf8_lossy(&output.stderr);
+    let finished = output.status.success();
+    let happened = disk::events(&trace).iter().any(|event| event.op == b'F');
+    let outcome = match output.status.code() {
+        Some(0) if !happened => Outcome::Missed,
+        // What is to be removed may stay, for the next run to remove it; what cannot be linked is copied.
+        Some(0) if ["unlink", "link"].contains(&kind) || error == 0 => Outcome::Outlived,
+        Some(0) => return Err("the error was swallowed".to_owned()),
+        Some(2) if error != 0 && message.contains(words) && message.contains(root.path().to_str().unwrap()) => {
+            Outcome::Reported
+        }
+        _ => return Err(format!("{}: {message}", output.status)),
+    };
+    (case.check)(root.path(), &[Run { printed: output.stdout, finished }])?;
+    // Once the disk is well, it goes on from there. What a copy that was cut short left is for the user to remove.
+    let copy = root.path().join("copy");
+    if copy.exists() {
+        fs::remove_dir_all(copy).unwrap();
+    }
+    let again = (case.run)(support::furui(), root.path());
+    if !again.status.success() {
+        return Err(format!("the next run: {}", String::from_utf8_lossy(&again.stderr)));
+    }
+    let left = fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    match left.into_iter().find(|name| name.ends_with(".furui-tmp")) {
+        Some(name) => Err(format!("{name} is left over")),
+        None => Ok(outcome),
+    }
+}

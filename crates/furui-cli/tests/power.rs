@@ -1,0 +1,206 @@
+//! The power goes: what the real binary did to its files is recorded, and every state that a storage may then be in is opened
+//! again. A storage keeps what was synced and, of the rest, any part in any order.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod disk;
+mod support;
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use disk::cases::{self, Case, Run, Scale};
+use disk::power::{Content, Model, State, restore};
+use disk::{Disk, Event};
+use support::TempDir;
+
+/// What stands in a trace behind a run that was killed, and one that ended well.
+const KILLED: u8 = b'X';
+const ENDED: u8 = b'Y';
+
+macro_rules! cut_off {
+    ($($name:ident: $case:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            cut_everywhere(&$case, &Bounds::SHORT);
+        }
+    )* };
+}
+
+cut_off! {
+    seen_with_a_new_store: cases::new_set(Scale::Small);
+    seen_with_a_store: cases::old_set(Scale::Small);
+    dict_number_with_a_new_dictionary: cases::new_dict(Scale::Small);
+    dict_number_with_a_dictionary: cases::old_dict(Scale::Small);
+    dict_get_after_a_dict_number_that_was_killed: cases::read_dict(Scale::Small);
+    compact_of_a_store: cases::compact_set();
+    compact_of_a_dictionary: cases::compact_dict();
+    filter_build: cases::build();
+    filter_insert: cases::insert();
+    snapshot: cases::snapshot();
+}
+
+#[test]
+#[ignore = "takes some minutes"]
+fn long_runs_in_more_states() {
+    cases::all(Scale::Large).iter().for_each(|case| cut_everywhere(case, &Bounds::LONG));
+    cut_everywhere(&cases::node(), &Bounds { moments: 1000, states: 16, kills: 40, second_states: 4 });
+}
+
+#[test]
+fn a_node() {
+    cut_everywhere(&cases::node(), &Bounds::NODE);
+}
+
+/// How much is tried.
+struct Bounds {
+    /// Moments of a run, evenly.
+    moments: usize,
+    /// States at each moment of a run.
+    states: usize,
+    /// Moments at which a first run is killed, before a second one.
+    kills: usize,
+    /// States at each moment of the second run.
+    second_states: usize,
+}
+
+impl Bounds {
+    /// A node is started in each.
+    const NODE: Self = Self { moments: 60, states: 4, kills: 8, second_states: 1 };
+    const SHORT: Self = Self { moments: usize::MAX, states: 64, kills: 8, second_states: 8 };
+    const LONG: Self = Self { moments: usize::MAX, states: 1024, kills: usize::MAX, second_states: 64 };
+}
+
+fn cut_everywhere(case: &Case, bounds: &Bounds) {
+    let Some(disk) = Disk::new() else { return };
+    let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+    println!("{}: seed {seed:#x}", case.name);
+    let mut tried = Tried { random: seed | 1, ..Tried::default() };
+    let start = TempDir::in_memory();
+    (case.prepare)(start.path());
+
+    let whole = Recorded::new(disk, case, start.path(), None);
+    tried.cut(case, &whole, 0, bounds.moments, bounds.states);
+    let alone = (tried.moments, tried.states);
+
+    // Killed right after a change of names, which may not be durable; the next run sees it all the same.
+    let entries = whole.events.iter().filter(|event| !b"PFXY".contains(&event.op));
+    let kills: Vec<usize> =
+        (1..).zip(entries).filter(|(_, event)| b"CRUML".contains(&event.op)).map(|(n, _)| n).collect();
+    for &number in kills.iter().step_by(kills.len().div_ceil(bounds.kills.min(kills.len()))) {
+        let twice = Recorded::new(disk, case, start.path(), Some(number));
+        let first = twice.events.iter().position(|event| event.op == KILLED).unwrap();
+        tried.cut(case, &twice, first, bounds.moments, bounds.second_states);
+    }
+    println!(
+        "{}: {} states at {} moments of a run, {} at {} of a run after one that was killed; {} different ones opened",
+        case.name,
+        alone.1,
+        alone.0,
+        tried.states - alone.1,
+        tried.moments - alone.0,
+        tried.seen.len()
+    );
+    assert!(tried.wrong.is_empty(), "{} wrong:\n{}", tried.wrong.len(), tried.wrong.join("\n"));
+}
+
+/// What happened, and to what.
+struct Recorded {
+    before: Model,
+    root: String,
+    events: Vec<Event>,
+}
+
+impl Recorded {
+    /// Runs it to its end, perhaps after a run that is killed after so many entries of its trace.
+    fn new(disk: &Disk, case: &Case, start: &Path, kill: Option<usize>) -> Self {
+        let (root, traces) = (TempDir::in_memory(), TempDir::in_memory());
+        disk::copy(start, root.path());
+        let before = Model::new(root.path());
+        let mut events = vec![];
+        if let Some(number) = kill {
+            let trace = traces.path().join("killed");
+            let mut command = disk.furui(root.path(), &trace);
+            command.env("DISK_DIE", number.to_string());
+            (case.run)(command, root.path());
+            events = disk::events(&trace);
+            events.push(Event::mark(KILLED));
+        }
+        let trace = traces.path().join("whole");
+        let run = case.second.as_ref().filter(|_| kill.is_some()).unwrap_or(&case.run);
+        let output = run(disk.furui(root.path(), &trace), root.path());
+        let last = disk::events(&trace);
+        let printed: Vec<u8> =
+            last.iter().filter(|event| event.op == b'P').flat_map(|event| event.bytes.clone()).collect();
+        assert!(printed == output.stdout, "all that it prints is in the trace");
+        events.extend(last);
+        if output.status.success() {
+            events.push(Event::mark(ENDED));
+        } else {
+            // A copy is not made where a part of one is.
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert!(kill.is_some() && message.contains("cut short"), "{}: {message}", case.name);
+        }
+        Self { before, root: root.path().to_str().unwrap().to_owned(), events }
+    }
+}
+
+#[derive(Default)]
+struct Tried {
+    random: u64,
+    moments: usize,
+    states: usize,
+    /// States that were opened, with how much had been printed then.
+    seen: HashSet<u64>,
+    wrong: Vec<String>,
+}
+
+impl Tried {
+    /// Cuts the power after each event from `first` on.
+    fn cut(&mut self, case: &Case, recorded: &Recorded, first: usize, moments: usize, most: usize) {
+        let step = (recorded.events.len() - first).div_ceil(moments);
+        let mut model = recorded.before.clone();
+        let mut runs = vec![Run::default()];
+        for (number, event) in recorded.events.iter().enumerate() {
+            let run = runs.last_mut().unwrap();
+            match event.op {
+                b'P' => run.printed.extend(&event.bytes),
+                ENDED => run.finished = true,
+                KILLED => runs.push(Run::default()),
+                _ => model.apply(event, &recorded.root),
+            }
+            let last = number + 1 == recorded.events.len();
+            if number < first || !((number - first).is_multiple_of(step) || last) {
+                continue;
+            }
+            self.moments += 1;
+            let random = &mut self.random;
+            let states = model.states(most, &mut || {
+                *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (*random >> 32) ^ (*random << 32)
+            });
+            for state in states {
+                self.states += 1;
+                self.open(case, &state, &runs, || format!("after entry {number}, {} {}", event.op as char, event.path));
+            }
+        }
+    }
+
+    fn open(&mut self, case: &Case, state: &State, runs: &[Run], place: impl Fn() -> String) {
+        let mut hasher = DefaultHasher::new();
+        state.hash(&mut hasher);
+        runs.iter().for_each(|run| (run.printed.len(), run.finished).hash(&mut hasher));
+        if !self.seen.insert(hasher.finish()) {
+            return;
+        }
+        let root = TempDir::in_memory();
+        restore(state, root.path());
+        if let Err(what) = (case.check)(root.path(), runs) {
+            let length = |content: &Option<Content>| content.as_ref().map_or(0, |content| content.bytes.len());
+            let files: Vec<String> = state.iter().map(|(path, it)| format!("{path} ({})", length(it))).collect();
+            self.wrong.push(format!("{}: {}: {what}; of {}", case.name, place(), files.join(", ")));
+        }
+    }
+}
