@@ -3,7 +3,7 @@
 use super::drain::Drain;
 use super::table::Table;
 use super::{Cascade, Merge, Run, RunWriter, SortedKeys, WrittenRun, open_run, policy};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{RunEntry, Storage, StoreKind};
 
 impl<S: Storage> Cascade<S> {
@@ -15,14 +15,23 @@ impl<S: Storage> Cascade<S> {
     /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to
     /// storage. A batch that does not fit even then gets the room it needs: whoever made it has the memory.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
-        if self.table.reserve(batch, self.table_budget()) {
+        let budget = self.table_budget();
+        if self.reserve(batch, budget)? {
             return Ok(());
         }
         self.sync_table()?;
-        if !self.table.reserve(batch, self.table_budget()) {
-            self.table.reserve(batch, usize::MAX);
+        let budget = self.table_budget();
+        if !self.reserve(batch, budget)? {
+            self.reserve(batch, usize::MAX)?;
         }
         Ok(())
+    }
+
+    fn reserve(&mut self, batch: usize, max_bytes: usize) -> Result<bool> {
+        self.table.reserve(batch, max_bytes).map_err(|_| {
+            let bytes = self.table.bytes();
+            Error::Config(format!("no memory to make the set's table larger than {bytes} bytes: let the set take less"))
+        })
     }
 
     /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.
