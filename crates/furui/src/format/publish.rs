@@ -1,5 +1,5 @@
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,9 @@ use super::WriteError;
 /// What the name of a file ends with until the file is whole.
 pub(crate) const TEMPORARY: &str = ".furui-tmp";
 
+/// The most processes that write one path at a time.
+const MAX_WRITERS: u32 = 64;
+
 /// How many bytes are gathered before the operating system gets them.
 pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 
@@ -15,8 +18,9 @@ pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 /// Whatever happens on the way, `path` is what it was or what `write` wrote. A file that is replaced passes its
 /// permissions on, and its owner and group where the system lets it.
 ///
-/// The temporary name is always the same, so that killed writers do not fill the disk; of two writers of one `path`, one
-/// waits for the other. What has that name and is no regular file, such as a link, is nothing of ours and left alone.
+/// The temporary name is the first that no other writer holds, so that killed writers do not fill the disk, and nobody
+/// waits for a lock; of several writers of one `path` at a time, the last to end has it. What has that name and is no
+/// regular file, such as a link, is nothing of ours and left alone.
 ///
 /// # Errors
 /// Those of `write`, and a [`WriteError`] that says what the operating system refused.
@@ -24,12 +28,9 @@ pub fn publish<T, E: From<WriteError>>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
-    let mut temporary = OsString::from(path);
-    temporary.push(TEMPORARY);
-    let temporary = PathBuf::from(temporary);
     let replaced = path.metadata().ok();
     // Open, and so locked, until it has its name or is gone.
-    let file = create(&temporary, replaced.is_some()).map_err(WriteError::at("cannot create", &temporary))?;
+    let (file, temporary) = create(path, replaced.is_some())?;
     let published = write_durably(&file, &temporary, write).and_then(|written| {
         if let Some(replaced) = replaced {
             inherit(&file, &replaced).map_err(WriteError::at("cannot set the permissions of", &temporary))?;
@@ -57,10 +58,29 @@ fn write_durably<T, E: From<WriteError>>(
     Ok(written)
 }
 
-/// Makes the file that is written first, empty and locked. A private one is its owner's alone until it is whole.
-fn create(path: &Path, private: bool) -> io::Result<File> {
+/// Makes the file that is written first, empty and locked, and says under which name. A private one is its owner's alone
+/// until it is whole.
+fn create(path: &Path, private: bool) -> Result<(File, PathBuf), WriteError> {
+    for other in 0..MAX_WRITERS {
+        let mut name = OsString::from(path);
+        if other > 0 {
+            name.push(format!(".{other}"));
+        }
+        name.push(TEMPORARY);
+        let name = PathBuf::from(name);
+        if let Some(file) = claim(&name, private).map_err(WriteError::at("cannot create", &name))? {
+            return Ok((file, name));
+        }
+    }
+    let busy = io::Error::new(io::ErrorKind::ResourceBusy, "too many other processes write it: wait for them to end");
+    Err(WriteError::at("cannot write", path)(busy))
+}
+
+/// Makes and locks a file of this name; none if another writer has it.
+fn claim(path: &Path, private: bool) -> io::Result<Option<File>> {
+    // A new file is never where a link leads.
     let mut options = File::options();
-    options.write(true).create(true).truncate(false);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     if private {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -68,22 +88,34 @@ fn create(path: &Path, private: bool) -> io::Result<File> {
     #[cfg(not(unix))]
     let _ = private;
     loop {
+        match options.open(path) {
+            // Where nothing can be locked, that a path has one writer is the caller's affair.
+            Ok(file) if !is_held(&file) && is_still(&file, path) => return Ok(Some(file)),
+            // Another writer took it for a killed one's.
+            Ok(_) => continue,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
         if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(io::Error::other("it is in the way, and no regular file: remove it"));
         }
-        let file = options.open(path)?;
-        // Where nothing can be locked, that a path has one writer is the caller's affair.
-        let _ = file.lock();
-        // While it was waited for, another writer may have given the file its name.
-        if !is_still(&file, path) {
-            continue;
-        }
-        if file.metadata()?.len() == 0 {
-            return Ok(file);
+        let left = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            left => left?,
+        };
+        if is_held(&left) {
+            return Ok(None);
         }
         // A killed writer's. Not cut short: who has it mapped would be killed too.
-        fs::remove_file(path)?;
+        if is_still(&left, path) {
+            fs::remove_file(path)?;
+        }
     }
+}
+
+/// Whether another process has locked a file; if not, this one has from now on.
+fn is_held(file: &File) -> bool {
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
 /// Whether a path still names this file.
