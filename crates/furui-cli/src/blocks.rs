@@ -15,8 +15,8 @@ const BLOCK: usize = 512 << 10;
 const LARGE_BLOCK: usize = 8 << 20;
 /// The most lines in a block, so that what is kept for each takes little memory however short they are.
 const MAX_LINES: usize = 128 << 10;
-/// The longest line, where lines are not [cut](Blocks::cut). A longer one is an error, not a machine without memory.
-const MAX_LINE: usize = 1 << 30;
+/// The most that the longest line can be set to: places in a block are numbers of 32 bits.
+pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 
 /// Some whole lines, each with its separator.
 pub struct Block<'a> {
@@ -90,21 +90,27 @@ pub struct Blocks<'a> {
     lines_done: usize,
     /// The ends of the lines in the buffer.
     ends: Vec<u32>,
-    /// The input that they come from, and how many lines of it were handed out.
+    /// The input that they come from, and how many lines and bytes of it were handed out.
     input: String,
     input_lines: u64,
+    input_bytes: u64,
     /// Blocks are large, and gathered with patience.
     large: bool,
-    /// Of how many bytes lines are cut short.
-    cut: Option<usize>,
+    /// The longest line, without its separator, that is not an error, or is not cut.
+    max_line: usize,
+    /// Longer lines are cut short.
+    cuts: bool,
+    /// The error that comes after the lines in the buffer.
+    failure: Option<Error>,
     /// What is told a file that cannot be opened, before the next one is read.
     skip: Option<fn(&Error)>,
     skipped: bool,
 }
 
 impl<'a> Blocks<'a> {
-    /// Reads `files`, or standard input if there are none. "-" is standard input.
-    pub fn new(files: &[PathBuf], separator: u8, interrupt: &'a Interrupt) -> Self {
+    /// Reads `files`, or standard input if there are none. "-" is standard input. A line of more than `max_line` bytes is
+    /// an error, after the lines before it.
+    pub fn new(files: &[PathBuf], separator: u8, max_line: usize, interrupt: &'a Interrupt) -> Self {
         let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
         Self {
             files: files.into_iter(),
@@ -118,8 +124,11 @@ impl<'a> Blocks<'a> {
             ends: Vec::new(),
             input: String::new(),
             input_lines: 0,
+            input_bytes: 0,
             large: false,
-            cut: None,
+            max_line,
+            cuts: false,
+            failure: None,
             skip: None,
             skipped: false,
         }
@@ -135,10 +144,10 @@ impl<'a> Blocks<'a> {
         self.skipped
     }
 
-    /// Of lines with more than `most` bytes it keeps some more than that many, so that they can be told apart, and not
+    /// Makes a line that is too long no error: it comes with a few bytes too many, so that it can be told, and without
     /// the rest.
-    pub fn cut(self, most: usize) -> Self {
-        Self { cut: Some(most), ..self }
+    pub fn cutting(self) -> Self {
+        Self { cuts: true, ..self }
     }
 
     /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has
@@ -164,6 +173,9 @@ impl<'a> Blocks<'a> {
     /// The next block, if one has come until then. Files never pause.
     pub fn next_until(&mut self, until: Option<Instant>) -> Result<Next<'_>, Error> {
         if self.lines_done == self.ends.len() {
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
             match self.read(until)? {
                 Fill::Some => {}
                 Fill::Nothing => return Ok(Next::Pause),
@@ -175,6 +187,7 @@ impl<'a> Blocks<'a> {
         let start = std::mem::replace(&mut self.done, self.ends[self.lines_done - 1] as usize + 1);
         let before = self.input_lines;
         self.input_lines += (self.lines_done - first) as u64;
+        self.input_bytes += (self.done - start) as u64;
         Ok(Next::Block(Block {
             bytes: &mut self.buffer[start..self.done],
             ends: &self.ends[first..self.lines_done],
@@ -187,7 +200,7 @@ impl<'a> Blocks<'a> {
     /// Whether the next block is still to come: whoever holds something back for more should not wait for that.
     pub fn would_wait(&self) -> bool {
         let waits = |input: &Input| input.would_wait(self.interrupt);
-        self.lines_done == self.ends.len() && self.current.as_ref().is_some_and(waits)
+        self.lines_done == self.ends.len() && self.failure.is_none() && self.current.as_ref().is_some_and(waits)
     }
 
     /// Replaces the lines in the buffer by new ones, at least one, if one has come until then.
@@ -223,7 +236,7 @@ impl<'a> Blocks<'a> {
                             (input, _) => input?,
                         };
                         self.input.clone_from(&input.name);
-                        self.input_lines = 0;
+                        (self.input_lines, self.input_bytes) = (0, 0);
                         self.current = Some(input);
                     }
                     None => return Ok(Fill::End),
@@ -238,7 +251,7 @@ impl<'a> Blocks<'a> {
                 self.current = None;
                 if self.filled > 0 && self.buffer[self.filled - 1] != self.separator {
                     if self.filled == self.buffer.len() {
-                        self.buffer.push(0);
+                        self.grow(self.filled + 1)?;
                     }
                     self.buffer[self.filled] = self.separator;
                     self.filled += 1;
@@ -250,29 +263,63 @@ impl<'a> Blocks<'a> {
                 self.ends.iter_mut().for_each(|end| *end += scanned as u32);
             }
             scanned = self.filled;
+            self.stop_at_long_line();
             if !self.ends.is_empty() {
                 return Ok(Fill::Some);
             }
             if self.current.is_some() && until.is_some_and(|until| until <= Instant::now()) {
                 return Ok(Fill::Nothing);
             }
-            if let Some(input) = &self.current
-                && self.filled == self.buffer.len()
-            {
-                match self.cut {
-                    // Only its end is wanted yet.
-                    Some(most) if self.filled > most => {
-                        self.filled = most + 1;
-                        scanned = self.filled;
-                    }
-                    Some(most) => self.buffer.resize((self.filled * 2).min(most + BLOCK), 0),
-                    None if self.filled >= MAX_LINE => {
-                        return Err(Error::Config(format!("{}: a line is longer than {MAX_LINE} bytes", input.name)));
-                    }
-                    None => self.buffer.resize(self.filled * 2, 0),
+            if let Some(error) = self.failure.take() {
+                return Err(error);
+            }
+            if self.current.is_some() && self.filled == self.buffer.len() {
+                if self.filled > self.max_line {
+                    // Of a line that is cut, only the end is wanted yet.
+                    self.filled = self.max_line + 1;
+                    scanned = self.filled;
+                } else {
+                    self.grow((self.filled * 2).min(self.max_line + if self.cuts { BLOCK } else { 1 }))?;
                 }
             }
         }
+    }
+
+    /// Of the lines in the buffer leaves those before the first that is too long, and notes the error that comes then.
+    fn stop_at_long_line(&mut self) {
+        if self.cuts || self.filled <= self.max_line {
+            return;
+        }
+        let mut start = 0;
+        let too_long = |&end: &u32| {
+            let length = end as usize - start;
+            start = end as usize + 1;
+            length > self.max_line
+        };
+        match self.ends.iter().position(too_long) {
+            Some(line) => self.ends.truncate(line),
+            // The last one, whose end has not come yet.
+            None if self.filled - start > self.max_line => {}
+            None => return,
+        }
+        let before = self.ends.last().map_or(0, |&end| u64::from(end) + 1);
+        self.failure = Some(Error::Config(format!(
+            "{}: line {}, from byte {} on: longer than {} bytes; a larger --max-line takes it, in as much memory",
+            self.input,
+            self.input_lines + self.ends.len() as u64 + 1,
+            self.input_bytes + before,
+            self.max_line
+        )));
+    }
+
+    /// Makes the buffer longer. Memory that there is not is an error as any other.
+    fn grow(&mut self, length: usize) -> Result<(), Error> {
+        self.buffer.try_reserve_exact(length - self.buffer.len()).map_err(|_| {
+            let line = self.input_lines + 1;
+            Error::Config(format!("{}: line {line}: no memory for a line of {} bytes", self.input, self.buffer.len()))
+        })?;
+        self.buffer.resize(length, 0);
+        Ok(())
     }
 }
 
@@ -290,7 +337,7 @@ mod tests {
         let lengths = [1, MOST, 7 * MOST + 5, 0, MOST + 1, 3, 4 * MOST];
         fs::write(&path, lengths.map(line).concat().trim_ascii_end()).expect("a file for the test");
         let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(std::slice::from_ref(&path), b'\n', &interrupt).cut(MOST);
+        let mut blocks = Blocks::new(std::slice::from_ref(&path), b'\n', MOST, &interrupt).cutting();
         let mut found = Vec::new();
         while let Some(block) = blocks.next().expect("it can be read") {
             found.extend(block.lines().map(<[u8]>::len));

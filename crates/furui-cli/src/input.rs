@@ -9,6 +9,7 @@ use furui::Error;
 
 use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;
+use crate::streams::standard_input;
 
 /// How long a block is gathered for, from its first bytes on, while more keep arriving: with a set on storage it pays
 /// to look many lines up together. Nobody notices the wait.
@@ -102,17 +103,4 @@ impl Input {
         }
         Ok(state)
     }
-}
-
-/// Standard input as a file, without the standard library's buffer between.
-#[cfg(unix)]
-pub fn standard_input() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-pub fn standard_input() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }

@@ -11,6 +11,7 @@ mod keys;
 mod manual;
 mod memory;
 mod node;
+mod number;
 mod output;
 mod pipes;
 mod progress;
@@ -20,21 +21,34 @@ mod search;
 mod seen;
 mod size;
 mod store;
+mod streams;
 mod unpublish;
 mod wait;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ContextKind;
+use clap_complete::CompleteEnv;
+use furui::Error;
 
 use cli::{Cli, Command};
+use output::{is_styled, print};
 
 /// Exit codes are grep's: 0 done or found, 1 nothing found, 2 error.
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    CompleteEnv::with_factory(cli::command).var(manual::COMPLETE).complete();
+    let result = cli::arguments().map_or_else(explain, run);
+    result.unwrap_or_else(|error| {
+        complain(&error);
+        ExitCode::from(ERROR)
+    })
+}
+
+fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
+    match command {
         Command::Seen(options) => seen::run(&options),
         Command::Filter(command) => filter::run(&command),
         Command::Dict(command) => dict::run(&command),
@@ -45,22 +59,29 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&options),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),
-        Command::Info(options) => store::info(&options.path, options.json),
-        Command::Verify(store) => store::verify(&store.path),
+        Command::Info(options) => store::info(&options.paths, options.json),
+        Command::Verify(options) => store::verify(&options.paths),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::pages(dir.as_deref()),
-    };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            complain(&error);
-            ExitCode::from(ERROR)
-        }
     }
 }
 
+/// Prints the help that was asked for, or says what is wrong with the arguments.
+fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
+    if error.use_stderr() {
+        // Its advice to write `-- -c` is hardly ever what was meant.
+        error.remove(ContextKind::Suggested);
+        // A standard error that takes nothing is no reason to say it any louder.
+        let _ = error.print();
+        return Ok(ExitCode::from(ERROR));
+    }
+    let text = error.render();
+    print(if is_styled() { text.ansi().to_string() } else { text.to_string() }.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Says what went wrong.
-fn complain(error: &furui::Error) {
+fn complain(error: &Error) {
     // A standard error that takes nothing is no reason to say it any louder.
     let _ = writeln!(std::io::stderr(), "furui: {error}");
 }

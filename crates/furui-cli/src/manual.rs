@@ -4,70 +4,117 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
+use clap_complete::env::Shells;
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
 use furui::Error;
 
-use crate::cli::Cli;
+use crate::cli::{self, notes};
 use crate::output::print;
 
-/// Prints a shell's completions.
+/// The variable by which a shell's script asks what can be completed: see [`CompleteEnv`](clap_complete::CompleteEnv).
+pub const COMPLETE: &str = "FURUI_COMPLETE";
+
+/// Prints a script that has a shell ask furui itself for completions.
 pub fn completions(shell: Shell) -> Result<ExitCode, Error> {
+    let failed = |error| Error::io("cannot print", "completions", error);
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "furui", &mut script);
+    let shells = Shells::builtins();
+    let completer = shells.completer(&shell.to_string()).ok_or_else(|| failed(io::ErrorKind::Unsupported.into()))?;
+    completer.write_registration(COMPLETE, "furui", "furui", "furui", &mut script).map_err(failed)?;
     print(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the manual page, or writes one for each command into a directory.
 pub fn pages(directory: Option<&Path>) -> Result<ExitCode, Error> {
+    let mut command = cli::command().disable_help_subcommand(true);
+    command.build();
     match directory {
         Some(directory) => {
             let describe = |error| Error::io("cannot write manual pages to", directory.display().to_string(), error);
-            std::fs::create_dir_all(directory).map_err(describe)?;
-            clap_mangen::generate_to(Cli::command(), directory).map_err(describe)?;
+            std::fs::create_dir_all(directory).and_then(|()| write_each(&command, directory)).map_err(describe)?;
         }
         None => {
-            let page = whole_page().map_err(|error| Error::io("cannot print", "the manual page", error))?;
+            let page = whole_page(&command).map_err(|error| Error::io("cannot print", "the manual page", error))?;
             print(&page)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Writes a page for a command, and one for each below it.
+fn write_each(command: &Command, directory: &Path) -> io::Result<()> {
+    let man = Man::new(command.clone());
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    sections(command, &mut page)?;
+    if command.get_subcommands().next().is_some() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    see_also(command).to_writer(&mut page)?;
+    std::fs::write(directory.join(man.get_filename()), page)?;
+    command.get_subcommands().try_for_each(|below| write_each(below, directory))
+}
+
 /// One page for the whole command: every subcommand is a section.
-fn whole_page() -> io::Result<Vec<u8>> {
-    let mut command = Cli::command();
-    command.build();
+fn whole_page(command: &Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     let man = Man::new(command.clone());
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
-    man.render_description_section(&mut page)?;
-    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
-        render(subcommand, &mut page)?;
-    }
+    sections(command, &mut page)?;
+    command.get_subcommands().try_for_each(|below| section_of(below, &mut page))?;
     Ok(page)
 }
 
-fn render(command: &clap::Command, page: &mut Vec<u8>) -> io::Result<()> {
-    let name = command.get_bin_name().unwrap_or_else(|| command.get_name());
-    page.extend(format!(".SH {}\n", name.to_uppercase()).into_bytes());
+/// A command as a section: its own sections are subsections.
+fn section_of(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    page.extend(format!(".SH {}\n", name_of(command).to_uppercase()).into_bytes());
+    let mut own = Vec::new();
+    sections(command, &mut own)?;
+    let own = String::from_utf8_lossy(&own).replace("\n.SH ", "\n.SS ").replacen(".SH ", ".SS ", 1);
+    page.extend(own.into_bytes());
+    command.get_subcommands().try_for_each(|below| section_of(below, page))
+}
+
+/// What is to be known of one command.
+fn sections(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let usage = command.clone().render_usage().to_string();
+    let mut synopsis = Roff::new();
+    synopsis.control("SH", ["SYNOPSIS"]).text([bold(usage.trim_start_matches("Usage: "))]);
+    synopsis.to_writer(page)?;
     let man = Man::new(command.clone());
-    let mut sections = Vec::new();
-    man.render_synopsis_section(&mut sections)?;
-    man.render_description_section(&mut sections)?;
+    man.render_description_section(page)?;
     if command.get_arguments().next().is_some() {
-        man.render_options_section(&mut sections)?;
+        man.render_options_section(page)?;
     }
-    // Sections of a command are subsections of the page.
-    page.extend(
-        String::from_utf8_lossy(&sections).replace("\n.SH ", "\n.SS ").replacen(".SH ", ".SS ", 1).into_bytes(),
-    );
-    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
-        render(subcommand, page)?;
+    let Some(notes) = name_of(command).split_once(' ').and_then(|(_, name)| notes::of(name)) else { return Ok(()) };
+    let mut roff = Roff::new();
+    for (title, entries) in [("EXIT STATUS", notes.statuses), ("EXAMPLES", notes.examples)] {
+        roff.control("SH", [title]);
+        for (head, text) in entries {
+            roff.control("TP", []).text([bold(*head)]).text([roman(*text)]);
+        }
     }
-    Ok(())
+    roff.to_writer(page)
+}
+
+/// The pages of the commands above and below.
+fn see_also(command: &Command) -> Roff {
+    let name = name_of(command).replace(' ', "-");
+    let above = name.rmatch_indices('-').map(|(end, _)| name[..end].to_string());
+    let below = command.get_subcommands().map(|below| name_of(below).replace(' ', "-"));
+    let pages: Vec<String> = above.chain(below).map(|page| format!("{page}(1)")).collect();
+    let mut roff = Roff::new();
+    roff.control("SH", ["SEE ALSO"]).text([roman(pages.join(", "))]);
+    roff
+}
+
+/// All that is typed for a command.
+fn name_of(command: &Command) -> &str {
+    command.get_bin_name().unwrap_or_else(|| command.get_name())
 }

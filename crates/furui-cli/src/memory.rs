@@ -5,9 +5,21 @@ use std::fs;
 /// What is assumed where the system does not tell.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
-/// Bytes of memory this process may count on: the machine's, or its control group's limit if that is less.
+/// Bytes of memory this process may count on: the machine's, or the limit of its control group or of its addresses
+/// (`ulimit -v`) if that is less.
 pub fn total() -> u64 {
-    machine().unwrap_or(UNKNOWN_MACHINE).min(control_group().unwrap_or(u64::MAX))
+    let limits = [control_group(), addresses()].into_iter().flatten();
+    limits.fold(machine().unwrap_or(UNKNOWN_MACHINE), u64::min)
+}
+
+#[cfg(unix)]
+fn addresses() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+#[cfg(not(unix))]
+fn addresses() -> Option<u64> {
+    None
 }
 
 /// Linux's /proc/meminfo; elsewhere there is no such file.

@@ -1,13 +1,14 @@
 //! The lines that are printed.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Instant;
 
 use furui::Error;
 
 use crate::blocks::Block;
 use crate::pipes;
+use crate::streams::standard_output;
 
 /// Standard output, or nothing.
 pub struct Output {
@@ -178,23 +179,13 @@ pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) ->
     &block.bytes[..kept + line - piece]
 }
 
-/// Standard output as a file, without the standard library's line buffer between.
-#[cfg(unix)]
-fn standard_output() -> io::Result<File> {
-    use std::os::fd::AsFd;
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
-}
-
-#[cfg(windows)]
-fn standard_output() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-    Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
-}
-
 /// Prints a text on standard output; a reader that went away is no error.
 pub fn print(text: &[u8]) -> Result<(), Error> {
-    match io::stdout().write_all(text).and_then(|()| io::stdout().flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(failed(error)),
-        _ => Ok(()),
-    }
+    Output::new(false)?.print(text).map(drop)
+}
+
+/// Whether what is printed goes to a terminal, which can show words in bold, and that is wanted (<https://no-color.org>).
+pub fn is_styled() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    io::stdout().is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }

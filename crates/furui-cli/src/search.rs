@@ -1,6 +1,5 @@
 //! `furui search`.
 
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use furui::Error;
@@ -8,7 +7,7 @@ use serde::Deserialize;
 
 use crate::cli::SearchOptions;
 use crate::node::{Client, Lines};
-use crate::output::{Output, Sink};
+use crate::output::{Output, Sink, is_styled};
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
@@ -50,7 +49,7 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     let mut search = Search {
         options,
         output: Output::new(false)?,
-        bold: can_be_bold(),
+        bold: is_styled(),
         left: options.limit,
         total: 0,
         bytes: 0,
@@ -183,12 +182,6 @@ impl Search<'_> {
             Line::End { .. } => String::new(),
         }
     }
-}
-
-/// Whether what is printed goes to a terminal, which can show words in bold, and that is wanted (<https://no-color.org>).
-fn can_be_bold() -> bool {
-    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    io::stdout().is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// What strangers wrote, without what a terminal would obey.

@@ -1,12 +1,13 @@
 //! Sizes as users write them: `64MiB`, `1.5G`, `800000`.
 
+use crate::number;
+use crate::report::counted;
+
 /// The bytes that `text` stands for. `K`, `M`, `G`, `T`, with or without `iB`, are powers of 1024; `KB`, `MB`, `GB`,
 /// `TB` are powers of 1000.
 pub fn parse(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let scale: u64 = match unit.trim().to_ascii_lowercase().as_str() {
+    let (number, unit) = number::split(text);
+    let scale: u64 = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1,
         "k" | "kib" => 1 << 10,
         "m" | "mib" => 1 << 20,
@@ -18,15 +19,8 @@ pub fn parse(text: &str) -> Result<u64, String> {
         "tb" => 1_000_000_000_000,
         _ => return Err(format!("unknown unit {unit:?}: use a number with K, M, G or T, as in 64MiB")),
     };
-    let bytes = match number.parse::<u64>() {
-        Ok(whole) => whole.checked_mul(scale),
-        Err(_) => match number.parse::<f64>() {
-            Ok(fraction) if fraction * (scale as f64) < u64::MAX as f64 => Some((fraction * scale as f64) as u64),
-            Ok(_) => None,
-            Err(_) => return Err("not a number: use something like 64MiB or 1.5G".into()),
-        },
-    };
-    bytes.ok_or_else(|| "more bytes than can be counted".into())
+    let bytes = number::scaled(number, scale).map_err(|error| format!("{error}: use something like 64MiB or 1.5G"))?;
+    bytes.ok_or_else(|| "not a number of bytes below 2^64".into())
 }
 
 /// Bytes for people: `81.2 MiB`.
@@ -41,6 +35,12 @@ pub fn display(bytes: u64) -> String {
     if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
+/// Bytes for people, and all of them: `81.2 MiB (85,100,000 bytes)`, `320 bytes`.
+pub fn exact(bytes: u64) -> String {
+    let all = counted(bytes, "byte");
+    if bytes < 1024 { all } else { format!("{} ({all})", display(bytes)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,8 +51,9 @@ mod tests {
         assert_eq!(parse("64M"), Ok(64 << 20));
         assert_eq!(parse("64 mb"), Ok(64_000_000));
         assert_eq!(parse("1.5G"), Ok(3 << 29));
+        assert_eq!(parse("1e6"), Ok(1_000_000));
         assert_eq!(parse("0"), Ok(0));
-        for bad in ["", "MiB", "64XB", "-1", "1e9", "99999999999T", "1.2.3"] {
+        for bad in ["", "MiB", "64XB", "-1", "99999999999T", "1.2.3"] {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }
@@ -62,5 +63,6 @@ mod tests {
         assert_eq!(display(0), "0 B");
         assert_eq!(display(1023), "1023 B");
         assert_eq!(display(3 << 29), "1.5 GiB");
+        assert_eq!([1, 320, 2048].map(exact), ["1 byte", "320 bytes", "2.0 KiB (2,048 bytes)"]);
     }
 }

@@ -1,6 +1,6 @@
 //! `furui compact`, `snapshot`, `info` and `verify`: what can be done with a store besides using it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::dict::FilteredTrie;
@@ -14,9 +14,9 @@ use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
 use crate::filter::{details, fields, refuse_pipe};
 use crate::output::print;
-use crate::report::{Report, grouped};
-use crate::size;
+use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
+use crate::{ERROR, complain, size};
 
 /// Merging takes little memory; the table has only what is in a journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
@@ -36,8 +36,35 @@ pub fn snapshot(options: &SnapshotOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads every byte of a store or file.
-pub fn verify(path: &Path) -> Result<ExitCode, Error> {
+/// Reads every byte of stores and files.
+pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
+    Ok(each(paths, check))
+}
+
+/// Says what stores and files are.
+pub fn info(paths: &[PathBuf], json: bool) -> Result<ExitCode, Error> {
+    let mut texts = Vec::new();
+    let code = each(paths, |path| {
+        texts.push(if path.is_dir() { store_info(path, json)? } else { file_info(path, json)? });
+        Ok(())
+    });
+    print(texts.join(if json { "" } else { "\n" }).as_bytes())?;
+    Ok(code)
+}
+
+/// Does something with each of these, also after one where it fails.
+fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for path in paths {
+        if let Err(error) = work(path) {
+            complain(&error);
+            code = ExitCode::from(ERROR);
+        }
+    }
+    code
+}
+
+fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
             StoreKind::Dict => dict::open_to_read(path)?.verify()?,
@@ -55,14 +82,7 @@ pub fn verify(path: &Path) -> Result<ExitCode, Error> {
             _ => envelope.verify(&file)?,
         }
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Says what a store or file is.
-pub fn info(path: &Path, json: bool) -> Result<ExitCode, Error> {
-    let text = if path.is_dir() { store_info(path, json)? } else { file_info(path, json)? };
-    print(text.as_bytes())?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
@@ -78,6 +98,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     if json {
         let mut report = Report::default();
         report
+            .text("path", &path.display().to_string())
             .text("kind", "seen")
             .text("hash", set.hash_spec().algorithm.name())
             .text("seed", &format!("{:#018x}", set.hash_spec().seed))
@@ -91,13 +112,13 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     }
     let mut lines = vec![
         format!("{}: {}", path.display(), set.manifest().store),
-        format!("keys        {} ({keys})", grouped(keys)),
+        format!("keys        {}", grouped(keys)),
         format!("hash        {}", set.hash_spec()),
-        format!("collisions  {lost:.2e} keys are expected to have been taken for another (n²/2⁶⁵)"),
+        format!("collisions  {} keys are expected to have been taken for another (n²/2⁶⁵)", figure(lost)),
         format!(
             "storage     {} in {}, {:.2} bytes a key",
             size::display(stored),
-            runs_of(runs.len()),
+            counted(runs.len() as u64, "run"),
             stored as f64 / set.len().max(1) as f64
         ),
         format!("generation  {}", set.manifest().generation()),
@@ -137,11 +158,12 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     let seal = envelope.seal();
     if envelope.kind().is_filter() {
         let filter = AnyFilter::open(path)?;
-        return Ok(if json { fields(&filter, seal.length) } else { details(path, &filter, seal.length) });
+        return Ok(if json { fields(path, &filter, seal.length) } else { details(path, &filter, seal.length) });
     }
     if json {
         let mut report = Report::default();
         report
+            .text("path", &path.display().to_string())
             .text("kind", envelope.kind().name())
             .text("hash", envelope.hash().algorithm.name())
             .text("seed", &format!("{:#018x}", envelope.hash().seed))
@@ -151,7 +173,7 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     let mut lines = vec![
         format!("{}: {}", path.display(), envelope.kind()),
         format!("hash      {}", envelope.hash()),
-        format!("size      {} ({} bytes)", size::display(seal.length), seal.length),
+        format!("size      {}", size::exact(seal.length)),
     ];
     for section in envelope.sections() {
         lines.push(format!("section   {} at byte {}, {} bytes", section.tag, section.offset, section.length));
@@ -162,11 +184,6 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
 /// Opens what a store has in runs, to look at it.
 fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
     Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)
-}
-
-/// "1 run", "2 runs".
-fn runs_of(count: usize) -> String {
-    format!("{count} run{}", if count == 1 { "" } else { "s" })
 }
 
 /// What kind of store a directory is. One that is no store is not made one by looking at it.

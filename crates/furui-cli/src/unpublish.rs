@@ -42,7 +42,7 @@ pub fn run(options: &UnpublishOptions) -> Result<ExitCode, Error> {
     }
     if let Some(path) = &options.from {
         let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(std::slice::from_ref(path), b'\n', &interrupt);
+        let mut blocks = Blocks::new(std::slice::from_ref(path), b'\n', MAX_URL, &interrupt).cutting();
         while let Some(block) = blocks.next()? {
             for line in block.lines() {
                 withdrawal.push(String::from_utf8_lossy(line).trim())?;

@@ -55,12 +55,26 @@ fn values_prefixes_ranges_and_deletions() {
         let none = run(&[&["dict"][..], args, &["--store", &store]].concat(), b"");
         assert_eq!((none.status.code(), none.stdout.len(), none.stderr.len()), (Some(1), 0, 0));
     }
-    assert_eq!(stdout(&["dict", "delete", "--store", &store], b"ab\nnone\n\n"), b"");
-    assert_eq!(run(&["dict", "delete", "--store", &store], b"ab\n").status.code(), Some(1));
+    let deleted = run(&["dict", "delete", "--store", &store], b"ab\nnone\n\n");
+    assert_eq!(deleted.status.code(), Some(1), "not all lines were keys");
+    assert!(text_of(deleted.stderr).contains("1 line was no key"), "and how many were not is said");
     assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");
     stdout(&["compact", &store], b"");
     assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");
     stdout(&["verify", &store], b"");
+}
+
+#[test]
+fn the_next_number_is_the_count_of_numbers_given() {
+    let dir = TempDir::new();
+    let store = dir.join("store");
+    let number = |lines: &[u8]| text_of(stdout(&["dict", "number", "--store", &store], lines));
+    stdout(&["dict", "build", "--store", &store], b"last\t4294967295\nhundred\t100\n");
+    assert_eq!(number(b"a\nhundred\nb\nlast\n"), "0\n100\n1\n4294967295\n");
+    assert_eq!(stdout(&["dict", "delete", "--store", &store], b"a\nb\n"), b"");
+    stdout(&["compact", &store], b"");
+    stdout(&["dict", "build", "--store", &store], b"two\t2\n");
+    assert_eq!(number(b"a\nb\n"), "2\n3\n", "no number is given twice; a value that was put may equal one");
 }
 
 #[test]

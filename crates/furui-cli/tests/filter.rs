@@ -295,6 +295,30 @@ fn a_filter_that_was_given_too_much_says_so() {
 }
 
 #[test]
+fn what_no_reader_of_parquet_knows_is_refused() {
+    let dir = TempDir::new();
+    let build = ["filter", "build", "-k", "parquet", "-o", &dir.join("f")];
+    for more in [["--hash", "xxh3"], ["--hash", "siphash"], ["--hash-seed", "7"]] {
+        let message = failure(&[&build[..], &more].concat(), b"a\n");
+        assert!(message.contains("--hash xxh64"), "{message}");
+    }
+    assert_eq!(stdout(&[&build[..], &["--hash", "xxh64"]].concat(), b"a\n"), b"");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_lock_that_somebody_holds_does_not_stop_a_filter_from_being_written() {
+    let dir = TempDir::new();
+    let (filter, temporary) = (dir.join("f"), dir.file("f.furui-tmp", b"of another process"));
+    let held = fs::File::open(&temporary).unwrap();
+    held.lock().unwrap();
+    build("bloom", &[], &filter, b"a\n");
+    assert_eq!(stdout(&["filter", "test", &filter], b"a\nb\n"), b"a\n");
+    assert_eq!(fs::read(&temporary).unwrap(), b"of another process");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "the other name is gone");
+}
+
+#[test]
 fn a_filter_goes_through_pipes() {
     let dir = TempDir::new();
     let filter = stdout(&["filter", "build", "-o", "-"], b"a\n");
@@ -543,23 +567,4 @@ fn hostile_lines_need_a_seed_that_nobody_knows() {
     assert_ne!(fs::read(&a).unwrap()[200..], fs::read(&b).unwrap()[200..]);
     build("bloom", &["--hash", "sha1"], &a, b"alice\n");
     assert_eq!(stdout(&["filter", "test", &a], b"alice\n"), b"alice\n");
-}
-
-#[test]
-fn shells_and_readers_of_manuals_are_served() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = String::from_utf8(stdout(&["completions", shell], b"")).unwrap();
-        assert!(script.contains("intersect"), "{shell}");
-    }
-    let page = String::from_utf8(stdout(&["man"], b"")).unwrap();
-    assert!(page.starts_with(".") && page.contains("furui"), "{page}");
-    let dir = TempDir::new();
-    let pages = dir.join("man");
-    assert_eq!(stdout(&["man", "--dir", &pages], b""), b"");
-    for name in ["furui.1", "furui-seen.1", "furui-filter-build.1"] {
-        assert!(fs::read_to_string(format!("{pages}/{name}")).unwrap().contains(".SH"), "{name}");
-    }
-    let mut command = furui();
-    command.args(["filter", "build", "--help"]);
-    assert!(String::from_utf8(feed(command, b"").stdout).unwrap().contains("--capacity"));
 }

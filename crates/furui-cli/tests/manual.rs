@@ -6,20 +6,140 @@ mod support;
 
 use std::fs;
 
-use support::{TempDir, stdout};
+use support::{TempDir, failure, furui, run, stdout};
+
+/// What a shell would offer in the place of the last of these words.
+fn completions(dir: &TempDir, words: &[&str]) -> Vec<String> {
+    let mut command = furui();
+    command.current_dir(dir.path()).arg("--").args(words).env("FURUI_COMPLETE", "bash").envs([
+        ("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string().as_str()),
+        ("_CLAP_COMPLETE_COMP_TYPE", "9"),
+        ("_CLAP_COMPLETE_SPACE", "true"),
+        ("_CLAP_IFS", "\n"),
+    ]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_string).collect()
+}
 
 #[test]
-fn shells_and_readers_of_manuals_are_served() {
+fn shells_complete_files_directories_and_values() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = String::from_utf8(stdout(&["completions", shell], b"")).unwrap();
-        assert!(script.contains("compact"), "{shell}");
+        assert!(script.contains("FURUI_COMPLETE"), "{shell}");
     }
-    let page = String::from_utf8(stdout(&["man"], b"")).unwrap();
-    assert!(page.contains(".TH") && page.contains(".SH FURUI SEEN") && page.contains("store"), "{page}");
+    let dir = TempDir::new();
+    dir.file("lines.txt", b"");
+    fs::create_dir(dir.join("known")).unwrap();
+    let offered = |words: &[&str], wanted: &str| completions(&dir, words).iter().any(|word| word == wanted);
+    for words in [&["furui", "filter", "test", ""][..], &["furui", "info", ""], &["furui", "seen", ""]] {
+        assert!(offered(words, "lines.txt") && offered(words, "known/"), "{words:?}");
+    }
+    for words in [&["furui", "seen", "--store", ""][..], &["furui", "compact", ""]] {
+        assert!(offered(words, "known/") && !offered(words, "lines.txt"), "{words:?}");
+    }
+    assert!(offered(&["furui", "seen", "--stats="], "--stats=json"));
+    assert!(offered(&["furui", ""], "compact"));
+}
+
+#[test]
+fn every_command_has_a_page_with_exit_statuses_and_examples() {
     let dir = TempDir::new();
     let pages = dir.join("man");
     assert_eq!(stdout(&["man", "--dir", &pages], b""), b"");
-    for name in ["furui.1", "furui-seen.1", "furui-verify.1"] {
-        assert!(fs::read_to_string(format!("{pages}/{name}")).unwrap().contains(".SH"), "{name}");
+    let whole = String::from_utf8(stdout(&["man"], b"")).unwrap();
+    assert!(whole.starts_with(".ie") && whole.contains(".TH") && whole.contains(".SH FURUI FILTER BUILD"), "{whole}");
+    let mut checked = 0;
+    for entry in fs::read_dir(&pages).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let page = fs::read_to_string(format!("{pages}/{name}")).unwrap();
+        let is_above = ["furui.1", "furui-filter.1", "furui-dict.1"].contains(&name.as_str());
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "SEE ALSO", "EXIT STATUS", "EXAMPLES"] {
+            let has = page.contains(&format!("\n.SH {section}\n")) || page.contains(&format!("\n.SH \"{section}\"\n"));
+            assert!(has || is_above, "{name}: {section}");
+        }
+        assert!(!page.contains("<subcommands>"), "{name}");
+        if !is_above {
+            let command = name.trim_start_matches("furui-").trim_end_matches(".1");
+            let help = stdout(&[&command.split('-').collect::<Vec<_>>()[..], &["--help"]].concat(), b"");
+            let help = String::from_utf8(help).unwrap();
+            assert!(help.contains("\nExit status:\n  0 ") && help.contains("\nExamples:\n  furui "), "{help}");
+            checked += 1;
+        }
     }
+    assert!(checked > 20, "{checked} pages");
+}
+
+#[test]
+fn numbers_are_taken_as_people_write_them() {
+    let dir = TempDir::new();
+    let build = |name: &str, options: &[&str]| {
+        let filter = dir.join(name);
+        assert_eq!(stdout(&[&["filter", "build", "-o", &filter], options].concat(), b"a\n"), b"");
+        fs::read(filter).unwrap()
+    };
+    let plain = build("plain", &["-c", "1000000", "--fpr", "0.001"]);
+    for options in [["-c", "1M", "--fpr", "0.1%"], ["-c", "1e6", "--fpr", "1e-3"]] {
+        assert!(build("other", &options) == plain, "{options:?}");
+    }
+    assert_eq!(stdout(&["seen", "--memory", "1e6KB"], b"a\n"), b"a\n");
+    for memory in ["0", "1", "4KiB"] {
+        assert!(failure(&["seen", "--memory", memory], b"").contains("at least"), "{memory}");
+    }
+    for args in [
+        &["seen", "--memory", "many"][..],
+        &["seen", "--field", "x"],
+        &["seen", "--hash-seed", "x"],
+        &["filter", "build", "-o", "f", "-c", "x"],
+        &["filter", "build", "-o", "f", "--fpr", "x"],
+        &["search", "--limit", "x", "word"],
+        &["demo", "--port", "x"],
+        &["seen", "-c"],
+    ] {
+        let message = failure(args, b"");
+        for jargon in ["invalid digit", "invalid float", "as a value, use"] {
+            assert!(!message.contains(jargon), "{args:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn reports_say_each_figure_once() {
+    let dir = TempDir::new();
+    let (filter, store, dict) = (dir.join("filter"), dir.join("store"), dir.join("dict"));
+    let lines: Vec<u8> = (0..2000).flat_map(|line| format!("{line}\n").into_bytes()).collect();
+    assert_eq!(stdout(&["filter", "build", "-k", "blocked", "-c", "1", "-o", &filter], b"a\n"), b"");
+    assert_eq!(stdout(&["seen", "-q", "--store", &store], &lines), b"");
+    assert_eq!(stdout(&["dict", "build", "--store", &dict], &lines), b"");
+    let info = String::from_utf8(stdout(&["info", &filter, &store, &dict], b"")).unwrap();
+    for part in ["cache lines  ", "keys        2,000\n", " in 1 run, ", " in 1 trie, ", "next id     2000\n"] {
+        assert!(info.contains(part), "{part}: {info}");
+    }
+    for ugly in ["(2000)", "e0", "1 runs", "1 tries", "\nlines"] {
+        assert!(!info.contains(ugly), "{ugly}: {info}");
+    }
+    let said = run(&["seen", "--stats", "--store", &store], b"0\n0\nnew\n");
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(said.contains("3 lines (") && said.contains("1 new, 2 repeats"), "{said}");
+}
+
+#[test]
+fn what_is_well_is_told_of_although_something_else_is_not() {
+    let dir = TempDir::new();
+    let (filter, store) = (dir.join("filter"), dir.join("store"));
+    assert_eq!(stdout(&["filter", "build", "-o", &filter], b"a\n"), b"");
+    assert_eq!(stdout(&["seen", "-q", "--store", &store], b"a\n"), b"");
+    assert_eq!(stdout(&["verify", &filter, &store], b""), b"");
+    let damaged = dir.file("damaged", &fs::read(&filter).unwrap()[..100]);
+    let message = failure(&["verify", &damaged, &filter, &dir.join("missing"), &store], b"");
+    assert!(message.contains(&damaged) && message.contains("missing"), "{message}");
+    assert!(!message.contains(&filter) && !message.contains(&store), "{message}");
+    let output = run(&["info", "--json", &damaged, &filter, &store], b"");
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 2), "{said}");
+    assert!(said.contains(&format!("{{\"path\":\"{filter}\",\"kind\"")), "{said}");
+    // What is asked as a filter and is none says what it is.
+    assert!(failure(&["filter", "test", &store], b"").contains("a store or a dictionary, not a filter"));
+    fs::create_dir(dir.join("folder")).unwrap();
+    assert!(failure(&["filter", "test", &dir.join("folder")], b"").contains("a directory, not a filter"));
 }

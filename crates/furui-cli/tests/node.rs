@@ -5,7 +5,10 @@
 
 mod support;
 
+use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use support::{TempDir, failure, furui_for_signals, run, stdout};
@@ -22,8 +25,33 @@ fn a_node_runs_by_a_file_alone() {
     assert!(listening.starts_with("listening /ip4/127.0.0.1/tcp/"), "{listening}");
     assert!(lines.next().unwrap().starts_with("http http://127.0.0.1:"));
     assert!(dir.path().join("state/of it/identity").exists(), "a relative path begins at the file's directory");
+    let open = open_to_others(&dir.path().join("state"));
+    assert_eq!(open, Vec::<String>::new(), "what a node holds is its owner's alone");
     let kill = Command::new("kill").args(["-s", "INT", &node.id().to_string()]).status();
     assert!(kill.unwrap().success() && node.wait().unwrap().success());
+}
+
+/// What in a directory others than its owner may do something with.
+fn open_to_others(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let open = entries.flat_map(|path| {
+        let is_open = path.metadata().unwrap().permissions().mode() & 0o077 != 0;
+        let below = if path.is_dir() { open_to_others(&path) } else { vec![] };
+        is_open.then(|| path.display().to_string()).into_iter().chain(below).collect::<Vec<_>>()
+    });
+    open.collect()
+}
+
+#[test]
+fn a_directory_that_others_may_enter_is_not_shared_with_a_node() {
+    let dir = TempDir::new();
+    let data = dir.join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(format!("{data}/notes"), "somebody's").unwrap();
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
+    let message = failure(&["node", "--data", &data, "--http", "127.0.0.1:0"], b"");
+    assert!(message.contains(&format!("chmod 700 {data}")), "{message}");
+    assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o755);
 }
 
 #[test]
@@ -75,7 +103,7 @@ fn what_keeps_a_node_from_starting_is_named() {
     let file = dir.file("file", b"");
     let message = failure(&["node", "--data", &file, "--http", "127.0.0.1:0"], b"");
     assert!(message.contains(&file), "{message}");
-    std::fs::write(format!("{data}/identity"), b"no key").unwrap();
+    fs::write(format!("{data}/identity"), b"no key").unwrap();
     let message = node(&[]);
     assert!(message.contains("node/identity is not the 32 bytes") && message.contains("remove it"), "{message}");
     assert_eq!(run(&["node", "--http", "nowhere", "--data", &data], b"").status.code(), Some(2));

@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use crate::number;
+
 /// Show the search engine: some nodes on this machine, a few hundred sample documents, and the page to search them
 ///
 /// One of the nodes is yours, the others play the rest of the world. All of it is in memory, and reached from this machine
@@ -9,10 +11,10 @@ use clap::Args;
 #[derive(Args)]
 pub struct DemoOptions {
     /// Where the page is, on 127.0.0.1 [default: 7717, or a free one if that is taken]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = number::between::<u16>(0, u16::MAX.into()))]
     pub port: Option<u16>,
     /// How many nodes
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(2..=20))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = number::between::<u8>(2, 20))]
     pub nodes: u8,
     /// Print the page's address, and open it in no browser
     #[arg(long)]

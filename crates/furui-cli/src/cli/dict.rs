@@ -3,39 +3,40 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 
-use super::WaitOptions;
+use super::{InputOptions, WaitOptions};
 
 #[derive(Subcommand)]
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a number
     ///
     /// A line without a tab is a key that gets the next number, from 0 on, unless it is there already. In other lines the
-    /// last tab separates the key from its value, a number below 2^32, which replaces the one that the key had. A
-    /// line that cannot be is an error that names it; the lines before it are kept.
+    /// last tab separates the key from its value, a number below 2^32, which replaces the one that the key had. The next
+    /// number is the count of numbers given so far, whatever values were put: so no number is given twice, but it may be
+    /// the value of some other line. A line that is neither is an error that names it; the lines before it are kept.
     Build(DictChange),
-    /// Print the lines that are keys, each with a tab and its value
+    /// Print each line that is a key, with a tab and the value of the key
     Get(DictFiles),
     /// Print the keys that begin with PREFIX and their values, in order
     Prefix(PrefixOptions),
     /// Print the keys from FROM up to, and without, TO and their values, in order
     Range(RangeOptions),
-    /// Take the lines that are keys out
+    /// Delete the keys that the lines name
     Delete(DictChange),
     /// Print the number of each line; a new line gets the next one
     ///
-    /// A number is printed only when it is on the disk: after a crash no two lines have the same one. Where input comes
-    /// slowly numbers are printed as it comes; otherwise many at a time.
+    /// Numbers are given in order, from 0 on, and none twice, also after a crash, and after keys were deleted: a number is
+    /// printed only when it is on the disk. Values that `dict build` was given do not count, and may equal one. Where input
+    /// comes slowly numbers are printed as it comes; otherwise many at a time.
     Number(DictChange),
 }
 
 /// A dictionary and the lines to use it with.
 #[derive(Args)]
 pub struct DictFiles {
-    /// Files to read; none or "-" is standard input
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputOptions,
     #[command(flatten)]
     pub dict: DictOptions,
 }
@@ -52,18 +53,18 @@ pub struct DictChange {
 #[derive(Args)]
 pub struct DictOptions {
     /// The dictionary's directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: PathBuf,
-    /// Lines end in NUL, not newline
-    #[arg(short = '0', long)]
-    pub null: bool,
 }
 
-impl DictOptions {
-    /// The byte that ends a line.
-    pub fn separator(&self) -> u8 {
-        if self.null { 0 } else { b'\n' }
-    }
+/// A dictionary and how its entries are printed.
+#[derive(Args)]
+pub struct WalkOptions {
+    #[command(flatten)]
+    pub dict: DictOptions,
+    /// End each entry in NUL, not newline
+    #[arg(short = '0', long)]
+    pub null: bool,
 }
 
 #[derive(Args)]
@@ -72,7 +73,7 @@ pub struct PrefixOptions {
     #[arg(value_name = "PREFIX")]
     pub prefix: OsString,
     #[command(flatten)]
-    pub dict: DictOptions,
+    pub walk: WalkOptions,
 }
 
 #[derive(Args)]
@@ -84,5 +85,5 @@ pub struct RangeOptions {
     #[arg(value_name = "TO")]
     pub to: Option<OsString>,
     #[command(flatten)]
-    pub dict: DictOptions,
+    pub walk: WalkOptions,
 }

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{HashName, LineOptions, seed};
+use super::{HashName, InputOptions, LineOptions, seed};
+use crate::number;
 
 #[derive(Subcommand)]
 pub enum FilterCommand {
@@ -25,20 +26,19 @@ pub enum FilterCommand {
 /// hashes are kept in memory until the input ends.
 #[derive(Args)]
 pub struct BuildOptions {
-    /// Files to read; none or "-" is standard input
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputOptions,
     /// Where the filter is written, whole or not at all; "-" is standard output
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
     /// What kind of filter
     #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom)]
     pub kind: FilterKind,
     /// The false-positive rate: how often the filter may say yes to a line that it was never given
-    #[arg(long, value_name = "RATE", default_value_t = 0.01)]
+    #[arg(long, value_name = "RATE", value_parser = number::rate, default_value = "0.01")]
     pub fpr: f64,
     /// How many different lines it is for; a stable filter remembers about the last N lines, repeats counted
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub capacity: Option<u64>,
     #[command(flatten)]
     pub lines: LineOptions,
@@ -77,11 +77,10 @@ pub enum FilterKind {
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter
-    #[arg(value_name = "FILTER")]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
     pub filter: PathBuf,
-    /// Files to read; none or "-" is standard input
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputOptions,
     #[command(flatten)]
     pub lines: LineOptions,
 }
@@ -89,7 +88,7 @@ pub struct ChangeOptions {
 /// Take lines out of a filter (counting and quotient filters only)
 ///
 /// Only remove what was put in: a line that is there by a false positive takes others with it. A line that is visibly
-/// not there is refused, and the exit code is 1. From a counting filter a line must be removed as often as it was put in.
+/// not there is refused and counted. From a counting filter a line must be removed as often as it was put in.
 /// In a quotient filter lines of one fingerprint are one: to remove a line removes, at about the false-positive rate,
 /// another that was put in, of which the filter then wrongly says no.
 #[derive(Args)]
@@ -100,16 +99,16 @@ pub struct RemoveOptions {
 
 /// Print the lines that may be in a filter
 ///
-/// Exit code 0 if any line is printed, 1 if none, 2 after an error. A file that cannot be opened is named, and the others are read.
+/// A file that cannot be opened is named, and the others are read.
 #[derive(Args)]
 pub struct TestOptions {
     /// The filter
-    #[arg(value_name = "FILTER")]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
     pub filter: PathBuf,
-    /// Files to read; none or "-" is standard input
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-    /// Print the lines that are surely not in the filter instead (a stable filter may have forgotten them)
+    #[command(flatten)]
+    pub input: InputOptions,
+    /// Print the lines that the filter does not hold instead. They were never put in, or a stable filter has forgotten
+    /// them
     #[arg(short = 'v', long)]
     pub invert: bool,
     /// Print no lines, only exit
@@ -124,16 +123,16 @@ pub struct TestOptions {
 
 /// Write a filter of what is in any of some filters
 ///
-/// The filters must have been built with the same --kind, --capacity, --fpr and --hash. Those that grow, as from a pipe
-/// without --capacity, need only the same --hash; there the false-positive rates add up, and what grew from 26 small ones or
-/// so takes no more of them.
+/// The filters must have been built with the same --kind, --capacity, --fpr and --hash. Filters that grow, as those built
+/// from a pipe without --capacity, need only the same --hash. Their false-positive rates add up, and the result may have at
+/// most 26 parts: `furui info` tells how many parts each has.
 #[derive(Args)]
 pub struct CombineOptions {
     /// The filters
-    #[arg(value_name = "FILTER", required = true)]
+    #[arg(value_name = "FILTER", required = true, value_hint = ValueHint::FilePath)]
     pub filters: Vec<PathBuf>,
     /// Where the filter is written; "-" is standard output
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
 }
 
@@ -155,10 +154,10 @@ pub struct IntersectOptions {
 #[derive(Args)]
 pub struct CompareOptions {
     /// One filter
-    #[arg(value_name = "A")]
+    #[arg(value_name = "A", value_hint = ValueHint::FilePath)]
     pub a: PathBuf,
     /// The other
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", value_hint = ValueHint::FilePath)]
     pub b: PathBuf,
     /// As JSON
     #[arg(long)]

@@ -4,6 +4,7 @@ mod demo;
 mod dict;
 mod filter;
 mod node;
+pub mod notes;
 mod publish;
 mod search;
 mod seen;
@@ -11,9 +12,13 @@ mod unpublish;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use furui::HashAlgorithm;
+
+use crate::blocks::{Blocks, MOST_MAX_LINE};
+use crate::interrupt::Interrupt;
+use crate::{number, size};
 
 pub use demo::*;
 pub use dict::*;
@@ -32,13 +37,31 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The command line, with all that is said about it.
+pub fn command() -> clap::Command {
+    notes::annotate(Cli::command(), "")
+}
+
+/// The arguments of this process.
+pub fn arguments() -> Result<Cli, clap::Error> {
+    let mut command = command();
+    Cli::from_arg_matches_mut(&mut command.try_get_matches_from_mut(std::env::args_os())?)
+        .map_err(|error| error.format(&mut command))
+}
+
 #[derive(Subcommand)]
 pub enum Command {
     Seen(SeenOptions),
     /// Small files that answer "have I seen this?", wrong only at a stated rate
+    ///
+    /// A filter is mapped into memory: a file that another program cuts short while it is read ends the process by a signal.
+    /// These commands replace files instead.
     #[command(subcommand)]
     Filter(FilterCommand),
-    /// A map from lines to numbers, on disk, in order, ten times smaller than a hash map
+    /// A map from lines to numbers, kept on disk in the order of the lines, in a tenth of a hash map's space
+    ///
+    /// The files of a dictionary are mapped into memory: one that another program cuts short while it is read ends the process
+    /// by a signal. These commands replace files instead.
     #[command(subcommand)]
     Dict(DictCommand),
     Node(NodeOptions),
@@ -52,7 +75,7 @@ pub enum Command {
     Info(InfoOptions),
     /// Read every byte of a filter or store, and check every checksum and invariant
     ///
-    /// Silent if all is well. Otherwise the first damage found is named, with file and offset, and the exit code is 2.
+    /// Silent if all is well. Otherwise the first damage found in each is named, with file and offset.
     Verify(VerifyOptions),
     /// Print a script that completes furui's arguments in a shell
     Completions {
@@ -62,15 +85,15 @@ pub enum Command {
     /// Print the manual page, or write those of all commands into a directory
     Man {
         /// Write furui.1, furui-seen.1, ... into this directory
-        #[arg(long, value_name = "DIR")]
+        #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
         dir: Option<PathBuf>,
     },
 }
 
 #[derive(Args)]
 pub struct CompactOptions {
-    /// The store's directory
-    #[arg(value_name = "DIR")]
+    /// The directory of a store or a dictionary
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub path: PathBuf,
     #[command(flatten)]
     pub wait: WaitOptions,
@@ -83,11 +106,11 @@ pub struct CompactOptions {
 /// that shall survive the disk belongs on another one. To restore it, put it in the place of DIR while nobody writes there.
 #[derive(Args)]
 pub struct SnapshotOptions {
-    /// The store's directory
-    #[arg(value_name = "DIR")]
+    /// The directory of a store or a dictionary
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub path: PathBuf,
     /// The directory of the copy, new or empty
-    #[arg(value_name = "DEST")]
+    #[arg(value_name = "DEST", value_hint = ValueHint::DirPath)]
     pub dest: PathBuf,
 }
 
@@ -101,30 +124,53 @@ pub struct WaitOptions {
 
 #[derive(Args)]
 pub struct VerifyOptions {
-    /// A filter, a store's directory, or a single file of a store
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
+    /// Filters, directories of stores and dictionaries, or single files of these
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
 }
 
-/// What a filter or store is: its parameters, what it holds, the errors to expect
+/// Say what filters, stores and dictionaries are: their parameters, what they hold, the errors to expect
 #[derive(Args)]
 pub struct InfoOptions {
-    /// A filter, a store's directory, or a single file of a store
-    #[arg(value_name = "PATH")]
-    pub path: PathBuf,
-    /// As JSON
+    /// Filters, directories of stores and dictionaries, or single files of these
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+    /// As JSON, a line for each
     #[arg(long)]
     pub json: bool,
+}
+
+/// Where lines come from.
+#[derive(Args)]
+pub struct InputOptions {
+    /// Files to read; none or "-" is standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
+    /// Lines end in NUL, not newline
+    #[arg(short = '0', long)]
+    pub null: bool,
+    /// The longest line: a longer one is an error, and those before it are kept
+    #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB")]
+    pub max_line: usize,
+}
+
+impl InputOptions {
+    /// The byte that ends a line.
+    pub fn separator(&self) -> u8 {
+        if self.null { 0 } else { b'\n' }
+    }
+
+    /// The lines.
+    pub fn blocks<'a>(&self, interrupt: &'a Interrupt) -> Blocks<'a> {
+        Blocks::new(&self.files, self.separator(), self.max_line, interrupt)
+    }
 }
 
 /// Which part of a line is its key.
 #[derive(Args)]
 pub struct LineOptions {
-    /// Lines end in NUL, not newline
-    #[arg(short = '0', long)]
-    pub null: bool,
     /// The key is the N-th field, counted from 1 (a line without it has the empty key)
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()))]
     pub field: Option<u32>,
     /// What separates fields: one byte [default: tab]
     #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
@@ -133,13 +179,6 @@ pub struct LineOptions {
     /// fragment); a line that is no http, https, ftp, ws or wss URL is its own key
     #[arg(long)]
     pub url: bool,
-}
-
-impl LineOptions {
-    /// The byte that ends a line.
-    pub fn separator(&self) -> u8 {
-        if self.null { 0 } else { b'\n' }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -189,5 +228,12 @@ fn seed(text: &str) -> Result<u64, String> {
         Some(hex) => u64::from_str_radix(hex, 16),
         None => text.parse(),
     }
-    .map_err(|error| format!("{error}; a seed is a number below 2^64, decimal or 0x"))
+    .map_err(|_| "not a number below 2^64, in decimal, or in hexadecimal after 0x".into())
+}
+
+/// The longest line, in bytes.
+fn max_line(text: &str) -> Result<usize, String> {
+    let bytes = size::parse(text)?;
+    let allowed = (1..=MOST_MAX_LINE).contains(&bytes);
+    usize::try_from(bytes).ok().filter(|_| allowed).ok_or_else(|| format!("not from 1 to {MOST_MAX_LINE} bytes"))
 }

@@ -3,16 +3,17 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 /// A node of a search engine that nobody owns: keeps a part of the lists of words, and answers
 ///
 /// Prints the addresses under which others reach it, one a line as "listening ADDRESS", then "http ADDRESS", before
-/// anything else. Runs until it is interrupted.
+/// anything else. Runs until it is interrupted. Unless --listen says otherwise it listens on all network interfaces, as a
+/// node must that others are to reach.
 #[derive(Args)]
 pub struct NodeOptions {
     /// Directory for the node's identity, lists and documents; it is made if it is missing. Needed, here or in a file
-    #[arg(long, value_name = "DIR", required_unless_present = "config")]
+    #[arg(long, value_name = "DIR", required_unless_present = "config", value_hint = ValueHint::DirPath)]
     pub data: Option<PathBuf>,
     /// Where other nodes reach this one, as in /ip4/0.0.0.0/tcp/4001; may be repeated, port 0 picks one
     /// [default: /ip4/0.0.0.0/tcp/0]
@@ -32,7 +33,7 @@ pub struct NodeOptions {
     pub bootstrap: Vec<String>,
     /// A TOML file with these options under their long names, as http = "127.0.0.1:7717" and, for what may be repeated,
     /// bootstrap = ["…"]. What is given here goes before what is there; a relative path in it begins at its directory
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
 }
 

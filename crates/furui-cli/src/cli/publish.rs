@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use furui_pages::{Format, Kind};
 use url::Url;
 
@@ -21,7 +21,7 @@ use super::NodeAddress;
 #[derive(Args)]
 pub struct PublishOptions {
     /// Files, directories and URLs on this machine; none or "-" is standard input, in lines as of a .jsonl file
-    #[arg(value_name = "FILE|URL")]
+    #[arg(value_name = "FILE|URL", value_hint = ValueHint::AnyPath)]
     pub sources: Vec<PathBuf>,
     #[command(flatten)]
     pub node: NodeAddress,

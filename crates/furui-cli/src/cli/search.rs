@@ -3,12 +3,13 @@
 use clap::Args;
 
 use super::NodeAddress;
+use crate::number;
 
 /// Find the documents that hold all of some words
 ///
 /// a b finds documents with both words, a OR b with one of them, a -b those with the first and without the second, '"a b"'
 /// those with both one after the other, site:example.org those on that host or below it; parentheses group. Quotes and
-/// parentheses are to be kept from the shell. The exit code is 0 if there are any documents, 1 if there are none.
+/// parentheses are to be kept from the shell.
 #[derive(Args)]
 pub struct SearchOptions {
     /// The words, after all options; -WORD excludes one. If that is the first of them, write -- before it
@@ -21,7 +22,7 @@ pub struct SearchOptions {
     #[arg(long)]
     pub json: bool,
     /// How many documents at most
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::between::<u64>(1, u64::MAX))]
     pub limit: u64,
     /// Print also what is done for it, and the bytes of every message
     #[arg(long)]

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use furui::store::cascade::CascadeOptions;
 use regex::bytes::Regex;
 
-use super::{HashName, LineOptions, WaitOptions, seed};
-use crate::size;
+use super::{HashName, InputOptions, LineOptions, WaitOptions, seed};
+use crate::{number, size};
 
 /// Print the first occurrence of each line, in order
 ///
@@ -15,17 +16,16 @@ use crate::size;
 /// expected to be taken for another). Each line is printed as soon as it has arrived. With --store the set
 /// is kept on disk, and the next run goes on from there.
 ///
-/// A run that ends well has recorded every line it printed. After a crash or a power cut the next run prints again
-/// what was printed in the last second (see --sync), or less; no line is ever lost. A line counts as printed once it is
-/// on the disk, or has been read out of a pipe. On ^C, SIGTERM and SIGHUP a run with --store records what it printed,
-/// then ends. A line torn by a kill is ended before more is appended to the same file.
+/// With --store a line is recorded after it was delivered: after the file that it was printed to is on the disk, or after
+/// a reader has taken it out of the pipe. After a crash or a power cut the next run prints again what was delivered in the last
+/// second (see --sync), or less; it never loses a line. A run that ends well, or by ^C, SIGTERM or SIGHUP, has recorded every
+/// line it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line there.
 #[derive(Args)]
 pub struct SeenOptions {
-    /// Files to read; none or "-" is standard input
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub input: InputOptions,
     /// Keep the set in this directory, across runs
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: Option<PathBuf>,
     /// With --store: record each line within SECS seconds after it was printed, and within 0.1 s when the input pauses
     /// (unless it keeps pausing after a few lines). A crash repeats what is not recorded
@@ -35,13 +35,13 @@ pub struct SeenOptions {
     pub wait: WaitOptions,
     /// Memory for the set, as in 64MiB; what does not fit goes to the store, or to temporary files in $TMPDIR
     /// [default: a quarter of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// What stands before the exact set
+    /// Which lines seen lately are remembered in fast memory, so that the exact set is not asked about them
     #[arg(long, value_enum, default_value_t = CacheKind::Recent)]
     pub cache: CacheKind,
     /// With --cache lru+stable: the share of new lines that may be dropped as seen [default: 0.00001]
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", value_parser = number::rate)]
     pub fpr: Option<f64>,
     /// With --cache lru+stable: lines that match are never dropped
     #[arg(long, value_name = "REGEX")]
@@ -82,14 +82,14 @@ const MOST_SECONDS: Duration = Duration::from_secs(86400);
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CacheKind {
-    /// A small table of the latest hashes; drops nothing
+    /// A small table of the latest lines; the result is exact
     Recent,
-    /// The least recently used lines are forgotten; drops nothing
+    /// The most recently used lines; the result is exact
     Lru,
-    /// Those that LRU forgets go to a stable Bloom filter, which drops new lines at the rate --fpr
+    /// As lru, and lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr
     #[value(name = "lru+stable")]
     LruStable,
-    /// Nothing
+    /// No lines
     None,
 }
 
@@ -97,4 +97,13 @@ pub enum CacheKind {
 pub enum StatsFormat {
     Text,
     Json,
+}
+
+/// Memory for the set.
+fn memory(text: &str) -> Result<u64, String> {
+    let least = CascadeOptions::MIN_MEMORY;
+    size::parse(text).and_then(|bytes| match bytes {
+        _ if bytes < least => Err(format!("less than {}, which a set takes at least", size::display(least))),
+        _ => Ok(bytes),
+    })
 }

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use super::NodeAddress;
 
 /// Withdraw documents that were published, so that no node finds them any more
 ///
-/// Only what this node has published; what others have published as well stays until they withdraw it, too. The exit code
-/// is 1 if there was nothing.
+/// Only what this node has published; what others have published as well stays until they withdraw it, too.
 #[derive(Args)]
 #[group(required = true, multiple = true, args = ["urls", "from", "all"])]
 pub struct UnpublishOptions {
@@ -17,7 +16,7 @@ pub struct UnpublishOptions {
     #[arg(value_name = "URL")]
     pub urls: Vec<String>,
     /// Read the URLs from a file, one a line; "-" is standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub from: Option<PathBuf>,
     /// All that this node has published
     #[arg(long, conflicts_with_all = ["urls", "from"])]

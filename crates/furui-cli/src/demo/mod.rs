@@ -84,6 +84,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
             served.map_err(|source| Error::io("cannot serve", url.as_str(), source))
         }
         () = interrupted => Ok(()),
+        why = nodes[0].failed() => Err(Error::Config(why)),
     };
     for node in &nodes {
         node.shutdown().await;

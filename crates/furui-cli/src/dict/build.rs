@@ -8,7 +8,7 @@ use furui::store::Directory;
 
 use super::worker::Worker;
 use super::{SIGNALLED, open_or_create};
-use crate::blocks::{Block, Blocks};
+use crate::blocks::Block;
 use crate::cli::{DictChange, DictFiles};
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
@@ -31,8 +31,8 @@ fn put_all(
     interrupt: &Interrupt,
     worker: &mut Worker,
 ) -> Result<(), Error> {
-    let mut blocks = Blocks::new(&options.files, options.dict.separator(), interrupt);
-    let mut progress = Progress::new("building", &options.files);
+    let mut blocks = options.input.blocks(interrupt);
+    let mut progress = Progress::new("building", &options.input.files);
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes.len())?;
         for (index, line) in block.lines().enumerate() {

@@ -1,5 +1,6 @@
 //! `furui dict delete`.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use furui::Error;
@@ -7,10 +8,10 @@ use furui::dict::Dict;
 use furui::store::Directory;
 
 use super::worker::Worker;
-use super::{SIGNALLED, found_or_none, open};
-use crate::blocks::Blocks;
+use super::{NONE, SIGNALLED, open};
 use crate::cli::{DictChange, DictFiles};
 use crate::interrupt::Interrupt;
+use crate::report::counted;
 
 /// Runs the command.
 pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
@@ -20,29 +21,44 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     let read = delete_all(&mut dict, options, &interrupt, &mut worker);
     // What came before an error is done.
     let kept = worker.finish(&mut dict).and_then(|()| dict.sync());
-    let found = read?;
+    let missing = read?;
     kept?;
-    Ok(interrupt.signal().map_or(found_or_none(found), |signal| ExitCode::from(SIGNALLED + signal)))
+    if let Some(signal) = interrupt.signal() {
+        return Ok(ExitCode::from(SIGNALLED + signal));
+    }
+    if missing == 0 {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let were = if missing == 1 { "was no key" } else { "were no keys" };
+    // A standard error that takes nothing changes nothing about what was done.
+    let _ = writeln!(
+        std::io::stderr(),
+        "furui: {}: {} {were}, and nothing was deleted for them",
+        options.dict.store.display(),
+        counted(missing, "line")
+    );
+    Ok(ExitCode::from(NONE))
 }
 
-/// Whether any line was there.
+/// How many lines were no keys.
 fn delete_all(
     dict: &mut Dict<Directory>,
     options: &DictFiles,
     interrupt: &Interrupt,
     worker: &mut Worker,
-) -> Result<bool, Error> {
-    let mut blocks = Blocks::new(&options.files, options.dict.separator(), interrupt);
-    let mut found = false;
+) -> Result<u64, Error> {
+    let mut blocks = options.input.blocks(interrupt);
+    let mut missing = 0;
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes.len())?;
         for line in block.lines() {
             // What is not there needs no mark that it is gone.
             if dict.contains(line)? {
                 dict.delete(line)?;
-                found = true;
+            } else {
+                missing += 1;
             }
         }
     }
-    Ok(found)
+    Ok(missing)
 }

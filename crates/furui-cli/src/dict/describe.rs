@@ -6,7 +6,7 @@ use furui::Error;
 use furui::filter::Filter;
 
 use super::open_to_read;
-use crate::report::{Report, grouped};
+use crate::report::{Report, counted, figure, grouped};
 use crate::size;
 
 /// A dictionary as a text, or as JSON.
@@ -18,6 +18,7 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
     if json {
         let mut report = Report::default();
         report
+            .text("path", &path.display().to_string())
             .text("kind", "dict")
             .text("hash", dict.hash_spec().algorithm.name())
             .text("seed", &format!("{:#018x}", dict.hash_spec().seed))
@@ -31,26 +32,25 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
     let at_most = if tries.len() > 1 { "at most " } else { "" };
     let mut lines = vec![
         format!("{}: a dictionary", path.display()),
-        format!("keys        {at_most}{} ({keys})", grouped(keys)),
+        format!("keys        {at_most}{}", grouped(keys)),
         format!("next id     {}", dict.next_id()),
         format!("hash        {}", dict.hash_spec()),
         format!(
-            "storage     {} in {} {}, {:.2} bytes a key",
+            "storage     {} in {}, {:.2} bytes a key",
             size::display(stored),
-            tries.len(),
-            if tries.len() == 1 { "trie" } else { "tries" },
+            counted(tries.len() as u64, "trie"),
             stored as f64 / keys.max(1) as f64
         ),
         format!("generation  {}", dict.manifest().generation()),
     ];
     for trie in tries {
         lines.push(format!(
-            "trie {:016x}  keys {}, {}, nodes {}, filter errs at {:.2e}",
+            "trie {:016x}  keys {}, {}, nodes {}, filter errs at {}",
             trie.entry().number,
             grouped(trie.keys()),
             size::display(trie.entry().seal.length),
             grouped(trie.nodes()),
-            trie.filter().whole()?.false_positive_rate()
+            figure(trie.filter().whole()?.false_positive_rate())
         ));
     }
     Ok(lines.join("\n") + "\n")

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use furui::Error;
 
 use super::{found_or_none, open_to_read, push_entry};
-use crate::blocks::Blocks;
 use crate::cli::DictFiles;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
@@ -14,8 +13,8 @@ use crate::output::{Output, Sink};
 pub fn run(options: &DictFiles) -> Result<ExitCode, Error> {
     let dict = open_to_read(&options.dict.store)?;
     let interrupt = Interrupt::ignore();
-    let separator = options.dict.separator();
-    let mut blocks = Blocks::new(&options.files, separator, &interrupt);
+    let separator = options.input.separator();
+    let mut blocks = options.input.blocks(&interrupt);
     let mut output = Output::new(false)?;
     let (mut values, mut out) = (vec![], vec![]);
     let mut found = false;

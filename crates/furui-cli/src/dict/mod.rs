@@ -16,11 +16,14 @@ use furui::dict::{Dict, DictOptions};
 use furui::store::Directory;
 
 use crate::cli::{DictCommand, WaitOptions};
+use crate::memory;
 use crate::wait::open_to_write;
 pub use describe::info;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
+/// The share of the memory that a window of new keys may take.
+const WINDOW_SHARE: u64 = 16;
 /// A shell reports this and the signal's number for a process that a signal ended.
 const SIGNALLED: u8 = 128;
 
@@ -38,7 +41,10 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
 
 /// Opens a dictionary to change it; it is made if it is missing.
 fn open_or_create(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
-    Dict::open(open_to_write(path, wait)?, DictOptions::default())
+    let usual = DictOptions::default();
+    // Two windows, and a merge, fit where there is little memory, too.
+    let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
+    Dict::open(open_to_write(path, wait)?, DictOptions { window_bytes: usual.window_bytes.min(share), ..usual })
 }
 
 /// Opens a dictionary to change it.

@@ -8,7 +8,6 @@ use furui::store::Directory;
 
 use super::build::check_key;
 use super::{SIGNALLED, open_or_create, push_number};
-use crate::blocks::Blocks;
 use crate::cli::DictChange;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
@@ -20,11 +19,11 @@ const HELD_BACK: usize = 16 << 20;
 pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
     let mut dict = open_or_create(&options.dict.store, wait)?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
-    let separator = options.dict.separator();
+    let separator = options.input.separator();
     let mut output = Output::new(false)?;
     output.mend(separator)?;
     let mut numbers = Numbers { output, held: vec![], durable: dict.next_id() };
-    let mut blocks = Blocks::new(&options.files, separator, &interrupt);
+    let mut blocks = options.input.blocks(&interrupt);
     let mut failure = None;
     let mut sink = Sink::Open;
     while sink == Sink::Open && failure.is_none() {

@@ -8,7 +8,7 @@ use furui::Error;
 use furui::dict::Entries;
 
 use super::{found_or_none, open_to_read, push_entry};
-use crate::cli::{PrefixOptions, RangeOptions};
+use crate::cli::{PrefixOptions, RangeOptions, WalkOptions};
 use crate::output::{Output, Sink};
 
 /// How many bytes are gathered before they are written.
@@ -16,19 +16,20 @@ const GATHERED: usize = 128 << 10;
 
 /// The keys under a prefix.
 pub fn prefix(options: &PrefixOptions) -> Result<ExitCode, Error> {
-    let dict = open_to_read(&options.dict.store)?;
-    print(dict.prefix(options.prefix.as_encoded_bytes()), options.dict.separator())
+    let dict = open_to_read(&options.walk.dict.store)?;
+    print(dict.prefix(options.prefix.as_encoded_bytes()), &options.walk)
 }
 
 /// The keys of a range.
 pub fn range(options: &RangeOptions) -> Result<ExitCode, Error> {
-    let dict = open_to_read(&options.dict.store)?;
+    let dict = open_to_read(&options.walk.dict.store)?;
     let from = options.from.as_deref().map_or(Bound::Unbounded, |from| Bound::Included(OsStr::as_encoded_bytes(from)));
     let to = options.to.as_deref().map_or(Bound::Unbounded, |to| Bound::Excluded(OsStr::as_encoded_bytes(to)));
-    print(dict.range((from, to)), options.dict.separator())
+    print(dict.range((from, to)), &options.walk)
 }
 
-fn print(mut entries: Entries<'_>, separator: u8) -> Result<ExitCode, Error> {
+fn print(mut entries: Entries<'_>, options: &WalkOptions) -> Result<ExitCode, Error> {
+    let separator = if options.null { 0 } else { b'\n' };
     let mut output = Output::new(false)?;
     let mut out = vec![];
     let mut found = false;

@@ -12,13 +12,13 @@ use furui::format::is_still;
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
 
 use super::file::{refuse_unwritable, replace};
-use crate::blocks::Blocks;
 use crate::cli::{BuildOptions, FilterKind};
-use crate::input::standard_input;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
 use crate::progress::{self, Progress};
+use crate::report::figure;
+use crate::streams::standard_input;
 
 /// The share of the machine's memory that gathered hashes may take.
 const GATHERED_SHARE: u64 = 4;
@@ -34,7 +34,7 @@ const TOO_FULL: f64 = 1.25;
 
 /// Runs the command.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
-    let keys = Keys::new(hash_spec(options), &options.lines);
+    let keys = Keys::new(hash_spec(options)?, &options.lines);
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
     if options.capacity.is_none() {
@@ -44,7 +44,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let filter = match options.capacity {
         Some(0) => return Err(Error::Config("--capacity 0: a filter is for at least one line".into())),
         Some(capacity) => filled(new_filter(options, keys.spec, capacity)?, options, &keys)?,
-        None if progress::total(&options.files).is_some() => {
+        None if progress::total(&options.input.files).is_some() => {
             let capacity = count(options, &keys)?;
             filled(new_filter(options, keys.spec, capacity)?, options, &keys)?
         }
@@ -68,7 +68,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
 /// Nobody wants the lines replaced by their filter.
 fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     let Ok(output) = options.output.canonicalize() else { return Ok(()) };
-    let reads_input = options.files.is_empty() || options.files.iter().any(|file| file.as_os_str() == "-");
+    let reads_input = options.input.files.is_empty() || options.input.files.iter().any(|file| file.as_os_str() == "-");
     // Elsewhere a file that is open is not replaced.
     let is_input = || output.is_file() && standard_input().is_ok_and(|input| is_still(&input, &output));
     if cfg!(unix) && reads_input && is_input() {
@@ -78,18 +78,24 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
         )));
     }
     let replaced = |file: &&PathBuf| output.is_file() && file.canonicalize().is_ok_and(|file| file == output);
-    match options.files.iter().find(replaced) {
+    match options.input.files.iter().find(replaced) {
         Some(file) => Err(Error::Config(format!("{}: both input and output; name another output", file.display()))),
         None => Ok(()),
     }
 }
 
-fn hash_spec(options: &BuildOptions) -> HashSpec {
+fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
     let default = match options.kind {
         FilterKind::Parquet => HashAlgorithm::Xxh64,
         _ => HashAlgorithm::Xxh3,
     };
-    HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed }
+    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed };
+    if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
+        let reason =
+            "--kind parquet goes with --hash xxh64 and no --hash-seed: no reader of Parquet knows another hash";
+        return Err(Error::Config(reason.into()));
+    }
+    Ok(spec)
 }
 
 /// An empty filter for so many lines.
@@ -145,7 +151,7 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
         return Ok(lines.max(1));
     }
     // One bit for 16 bytes of input: an error well below one in a hundred, whatever the lengths of the lines.
-    let bytes = progress::total(&options.files).unwrap_or(0);
+    let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.spec);
     each_block(options, keys, "counting", |hashes| Ok(counter.insert_all(hashes).map(drop)?))?;
     let estimate = counter.cardinality();
@@ -193,8 +199,8 @@ fn each_block(
     mut each: impl FnMut(&[KeyHash]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::ignore();
-    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt);
-    let mut progress = Progress::new(what, &options.files);
+    let mut blocks = options.input.blocks(&interrupt);
+    let mut progress = Progress::new(what, &options.input.files);
     let mut hashes = Vec::new();
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);
@@ -227,9 +233,11 @@ pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     if rate > TOO_FULL * intended {
         let _ = writeln!(
             std::io::stderr(),
-            "furui: {}: fuller than it was made for: the false-positive rate is now {rate:.2e}, not {intended:.2e}; \
-             build it with a larger --capacity",
-            path.display()
+            "furui: {}: fuller than it was made for: the false-positive rate is now {}, not {}; build it with a larger \
+             --capacity",
+            path.display(),
+            figure(rate),
+            figure(intended)
         );
     }
 }

@@ -8,11 +8,11 @@ use furui::{Error, KeyHash};
 
 use super::build::{no_room, warn_if_too_full};
 use super::file::{Held, save};
-use crate::blocks::Blocks;
 use crate::cli::ChangeOptions;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::progress::Progress;
+use crate::report::counted;
 
 /// Not all lines were there.
 const SOME_MISSING: u8 = 1;
@@ -44,11 +44,12 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     if missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let lines = if missing == 1 { "line was" } else { "lines were" };
+    let were = if missing == 1 { "was" } else { "were" };
     let _ = writeln!(
         std::io::stderr(),
-        "furui: {}: {missing} {lines} not in the filter, and nothing was removed for them",
-        options.filter.display()
+        "furui: {}: {} {were} not in the filter, and nothing was removed for them",
+        options.filter.display(),
+        counted(missing, "line")
     );
     Ok(ExitCode::from(SOME_MISSING))
 }
@@ -64,8 +65,8 @@ fn each_block(
 ) -> Result<(), Error> {
     let keys = Keys::new(held.filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
-    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt);
-    let mut progress = Progress::new("reading", &options.files);
+    let mut blocks = options.input.blocks(&interrupt);
+    let mut progress = Progress::new("reading", &options.input.files);
     let mut hashes = Vec::new();
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);

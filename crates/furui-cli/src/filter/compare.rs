@@ -9,7 +9,7 @@ use super::combine::mismatch;
 use super::file::open;
 use crate::cli::CompareOptions;
 use crate::output::print;
-use crate::report::{Report, grouped};
+use crate::report::{Report, figure, grouped};
 
 /// Runs the command.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
@@ -33,7 +33,7 @@ pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     let width = estimates.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0).max("likeness".len());
     let mut text = match likeness.jaccard {
         Estimate { value, error } if value.is_finite() => {
-            format!("{:width$}  {value:.4} ± {error:.4} (in both / in either)\n", "likeness")
+            format!("{:width$}  {value:.4} ± {} (in both / in either)\n", "likeness", figure(error))
         }
         _ => format!("{:width$}  too full to say\n", "likeness"),
     };

@@ -5,36 +5,37 @@ use std::path::Path;
 use furui::filter::{AnyFilter, Filter};
 
 use super::compare::lines;
-use crate::report::{Report, grouped};
+use crate::report::{Report, figure, grouped};
 use crate::size;
 
 /// A filter as a text.
 pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     let mut rows = vec![("hash", filter.hash_spec().to_string())];
-    rows.push(("size", format!("{} ({bytes} bytes)", size::display(bytes))));
+    rows.push(("size", size::exact(bytes)));
     rows.extend(parameters(filter).into_iter().map(|(name, value)| (name, grouped(value))));
     if let Some(held) = filter.cardinality() {
         let holds = lines(held.value, held.error);
         rows.push(("holds", if may_be_intersection(filter) { holds + "; of an intersection, fewer" } else { holds }));
     }
     let rate = error_rate(filter);
-    let intended = filter.intended_rate().map_or(String::new(), |rate| format!(" (made for {rate:.3e})"));
-    rows.push(("errs", format!("says yes wrongly at a rate of {rate:.3e}{intended}")));
+    let intended = filter.intended_rate().map_or(String::new(), |rate| format!(" (made for {})", figure(rate)));
+    rows.push(("errs", format!("says yes wrongly at a rate of {}{intended}", figure(rate))));
     if filter.forgets() {
         rows.push(("forgets", "old lines fade: a no is no proof".into()));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{}: {}\n", path.display(), filter.kind());
     for (name, value) in rows {
-        text += &format!("{name:width$}  {value}\n");
+        text += &format!("{:width$}  {value}\n", name.replace('_', " "));
     }
     text
 }
 
 /// A filter as JSON.
-pub fn fields(filter: &AnyFilter, bytes: u64) -> String {
+pub fn fields(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     let mut report = Report::default();
     report
+        .text("path", &path.display().to_string())
         .text("kind", filter.kind().name())
         .text("hash", filter.hash_spec().algorithm.name())
         .text("seed", &format!("{:#018x}", filter.hash_spec().seed))
@@ -73,7 +74,7 @@ fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
     let mut numbers = match filter {
         AnyFilter::Bloom(filter) => vec![("bits", filter.bits()), ("probes", filter.probes().into())],
         AnyFilter::Blocked(filter) => vec![
-            ("lines", filter.lines()),
+            ("cache_lines", filter.lines()),
             ("probes", filter.probes().into()),
             ("straddling", filter.straddles().into()),
             ("patterned", filter.patterned().into()),

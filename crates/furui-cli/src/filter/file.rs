@@ -1,14 +1,16 @@
 //! Filters in files.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use furui::Error;
 use furui::filter::AnyFilter;
 use furui::format::{Access, is_still, publish};
+use furui::store::MANIFEST;
 
 use crate::interrupt::{Interrupt, Wait};
+use crate::streams::standard_output;
 
 /// How many bytes are written at a time.
 const WRITE: usize = 1 << 20;
@@ -19,6 +21,15 @@ const MAX_LINKS: usize = 40;
 /// Opens a filter to read it.
 pub fn open(path: &Path) -> Result<AnyFilter, Error> {
     refuse_pipe(path)?;
+    if path.is_dir() {
+        let what = match path.join(MANIFEST).exists() {
+            true => {
+                "a store or a dictionary, not a filter: ask it by `furui seen -n --store` or `furui dict get --store`"
+            }
+            false => "a directory, not a filter",
+        };
+        return Err(Error::Config(format!("{}: {what}", path.display())));
+    }
     Ok(AnyFilter::open(path)?)
 }
 
@@ -53,12 +64,15 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
 /// as it is. A symbolic link stays one: what it names is replaced.
 pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
-        let mut out = io::stdout().lock();
-        return match filter.write_to(&mut out).and_then(|_| out.flush()) {
+        let written = standard_output().and_then(|out| {
+            let mut out = BufWriter::with_capacity(WRITE, out);
+            filter.write_to(&mut out)?;
+            out.flush()
+        });
+        return match written {
             // Who reads wants no more.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => Err(Error::io("cannot write to", "standard output", error)),
-            Ok(()) => Ok(()),
+            written => written.map_err(|error| Error::io("cannot write to", "standard output", error)),
         };
     }
     let name = path.display().to_string();
@@ -148,7 +162,7 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
     loop {
         let lock = File::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
         let locked = match others {
-            Others::AreAwaited => lock.lock().map_err(fs::TryLockError::Error),
+            Others::AreAwaited => wait_to_lock(&lock, &name),
             Others::AreRefused => lock.try_lock(),
         };
         match locked {
@@ -162,5 +176,17 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
         if is_still(&lock, path) {
             return Ok(lock);
         }
+    }
+}
+
+/// Locks a file, and says so if that means to wait: it ends when the other process does.
+fn wait_to_lock(lock: &File, name: &str) -> Result<(), fs::TryLockError> {
+    match lock.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => {
+            // A standard error that takes nothing is no reason not to wait.
+            let _ = writeln!(io::stderr(), "furui: {name}: waiting for another process that is changing it");
+            lock.lock().map_err(fs::TryLockError::Error)
+        }
+        locked => locked,
     }
 }

@@ -6,7 +6,6 @@ use furui::Error;
 use furui::filter::Filter;
 
 use super::file::open;
-use crate::blocks::Blocks;
 use crate::cli::TestOptions;
 use crate::complain;
 use crate::interrupt::Interrupt;
@@ -25,7 +24,7 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
     let keys = Keys::new(filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;
-    let mut blocks = Blocks::new(&options.files, options.lines.separator(), &interrupt).skipping(complain);
+    let mut blocks = options.input.blocks(&interrupt).skipping(complain);
     let (mut hashes, mut answers) = (Vec::new(), Vec::new());
     let mut found: u64 = 0;
     while let Some(mut block) = blocks.next()? {

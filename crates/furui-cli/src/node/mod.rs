@@ -3,18 +3,20 @@
 mod client;
 mod settings;
 
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use furui::Error;
 use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node};
+use rustix::fs::Mode;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::NodeOptions;
+use crate::output::print;
 
 pub use client::{Client, Lines};
 use settings::Settings;
@@ -24,6 +26,8 @@ pub const CALLS: usize = 64;
 
 /// Runs the command.
 pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
+    // What a node holds is its owner's alone, whatever files it makes.
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
     runtime.block_on(serve(Settings::new(options)?))
@@ -41,7 +45,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
     announce(&node, listener.local_addr().unwrap_or(http))?;
 
     let (calls, asked) = mpsc::channel(CALLS);
-    tokio::spawn(node.clone().answer(asked));
+    let answering = tokio::spawn(node.clone().answer(asked));
     let (failure, failed) = oneshot::channel();
     let until = {
         let node = node.clone();
@@ -50,6 +54,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
                 () = interrupted => {}
                 // An error: it is not served any more.
                 why = node.failed() => drop(failure.send(why)),
+                Err(panic) = answering => drop(failure.send(panic.to_string())),
             }
         }
     };
@@ -68,11 +73,7 @@ fn announce(node: &Node, http: SocketAddr) -> Result<(), Error> {
     let mut lines: String =
         node.net().listen_addresses().iter().map(|address| format!("listening {address}\n")).collect();
     lines += &format!("http http://{http}\n");
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(lines.as_bytes())
-        .and_then(|()| stdout.flush())
-        .map_err(|source| Error::io("cannot write to", "standard output", source))
+    print(lines.as_bytes())
 }
 
 /// Ready at the first ^C or SIGTERM; a second one ends the process at once.

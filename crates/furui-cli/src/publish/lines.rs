@@ -11,7 +11,7 @@ impl Publisher<'_> {
     /// A file with a document a line.
     pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
-        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', &interrupt).cut(MAX_LINE);
+        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', MAX_LINE, &interrupt).cutting();
         loop {
             let Some(block) = blocks.next()? else { return Ok(()) };
             for (index, line) in block.lines().enumerate() {

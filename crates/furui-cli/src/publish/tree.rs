@@ -9,6 +9,7 @@ use url::Url;
 use super::sums::Reason;
 use super::walk::{Found, walk};
 use super::{Publisher, Source};
+use crate::streams::standard_input;
 
 impl Publisher<'_> {
     /// A file, or all that are in a directory.
@@ -16,7 +17,10 @@ impl Publisher<'_> {
         if path.as_os_str() == "-" {
             return match self.options.format() {
                 None | Some(Format::Jsonl) => self.lines(path),
-                Some(Format::Warc) => self.warc(path, io::stdin().lock()),
+                Some(Format::Warc) => {
+                    let input = standard_input().map_err(|error| Error::io("cannot read", "standard input", error))?;
+                    self.warc(path, input)
+                }
                 Some(Format::Page(_)) => {
                     Err(Error::Config("a page on standard input has no URL; put it into a file, and name that".into()))
                 }

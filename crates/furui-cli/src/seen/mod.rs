@@ -10,7 +10,7 @@ use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{Error, HashSpec};
 
-use crate::blocks::{Blocks, Next};
+use crate::blocks::Next;
 use crate::cli::{self, CacheKind};
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -62,12 +62,11 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     let keys = Keys::new(seen.hash_spec(), &options.lines);
     let wanted = if options.invert { Verdict::Repeat } else { Verdict::New };
     let mut output = Output::new(options.quiet)?;
-    let separator = options.lines.separator();
     if records {
-        output.mend(separator)?;
+        output.mend(options.input.separator())?;
     }
     let mut recorder = Recorder::new(output, wanted, records.then_some(options.sync));
-    let mut blocks = Blocks::new(&options.files, separator, &interrupt);
+    let mut blocks = options.input.blocks(&interrupt);
     let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
     let mut bytes = 0;
     let mut closed = false;

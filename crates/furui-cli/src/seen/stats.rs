@@ -6,7 +6,7 @@ use furui::seen::{Cache, Seen};
 use furui::store::Storage;
 
 use crate::cli::StatsFormat;
-use crate::report::{Report, grouped};
+use crate::report::{Report, counted, grouped};
 use crate::size;
 
 /// Prints what happened.
@@ -23,11 +23,11 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
     let (c, set) = (seen.counters(), seen.set());
     let mut lines = vec![
         format!(
-            "{} lines ({}), {} new, {} repeats",
-            grouped(c.keys),
+            "{} ({}), {} new, {}",
+            counted(c.keys, "line"),
             size::display(bytes),
             grouped(c.new),
-            grouped(c.repeats())
+            counted(c.repeats(), "repeat")
         ),
         match seen.options().cache {
             Cache::Recent => format!("recent cache: {}", hits(c.recent_hits, c.keys)),
@@ -43,24 +43,25 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
             grouped(c.stable_forgotten)
         ));
         lines.push(format!(
-            "new lines dropped: about {:.0} measured ({} of {} audited claims were wrong), about {:.0} expected of a filter that has filled, at a rate of {rate}",
-            c.dropped_measured(),
+            "new lines dropped: about {}, as {} of {} that the filter took for repeats and that were looked up were new; a \
+             filter that is full drops about {} at the rate {rate}",
+            grouped(c.dropped_measured().round() as u64),
             grouped(c.audited_false),
-            grouped(c.audited),
-            c.dropped_expected(rate)
+            counted(c.audited, "line"),
+            grouped(c.dropped_expected(rate).round() as u64)
         ));
     }
     lines.push(format!(
-        "exact set: {} lines asked about, {} of them known; {} keys now, {} of memory",
-        grouped(c.set_repeats + c.new),
+        "exact set: {} asked about, {} of them known; {} now, {} of memory",
+        counted(c.set_repeats + c.new, "line"),
         grouped(c.set_repeats),
-        grouped(set.len()),
+        counted(set.len(), "key"),
         size::display(set.resident_bytes())
     ));
     if !set.runs().is_empty() {
         lines.push(format!(
-            "storage: {} runs, {}; {} written",
-            set.runs().len(),
+            "storage: {}, {}; {} written",
+            counted(set.runs().len() as u64, "run"),
             size::display(stored(seen)),
             size::display(set.written())
         ));

@@ -286,7 +286,8 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
                     Err("numbers were given and there is no dictionary".to_owned())
                 };
             };
-            if let Some((word, id)) = given.iter().find(|(word, id)| dict.get(word.as_bytes()).ok() != Some(Some(**id))) {
+            if let Some((word, id)) = given.iter().find(|(word, id)| dict.get(word.as_bytes()).ok() != Some(Some(**id)))
+            {
                 return Err(format!("{word} was given {id} and has {:?}", dict.get(word.as_bytes())));
             }
             let next = dict.number(b"another").map_err(|error| error.to_string())?;

@@ -163,6 +163,8 @@ impl Driver {
                 self.start_refresh();
             }
             Command::Shutdown => {}
+            #[cfg(test)]
+            Command::Panic => panic!("as a test wants it"),
         }
     }
 

@@ -34,15 +34,38 @@ pub struct Net {
 
 /// What the driver is told.
 pub(super) enum Command {
-    Call { to: Peer, request: Vec<u8>, answer: oneshot::Sender<Result<Vec<u8>, CallError>>, turn: OwnedSemaphorePermit },
+    Call {
+        to: Peer,
+        request: Vec<u8>,
+        answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
+        turn: OwnedSemaphorePermit,
+    },
     TimedOut(Peer),
-    Closest { key: Vec<u8>, n: usize, answer: oneshot::Sender<Vec<Peer>>, turn: OwnedSemaphorePermit },
-    Known { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Option<Vec<Peer>>>> },
-    Replicas { keys: Vec<Vec<u8>>, n: usize, answer: oneshot::Sender<Vec<Vec<Peer>>> },
+    Closest {
+        key: Vec<u8>,
+        n: usize,
+        answer: oneshot::Sender<Vec<Peer>>,
+        turn: OwnedSemaphorePermit,
+    },
+    Known {
+        keys: Vec<Vec<u8>>,
+        n: usize,
+        answer: oneshot::Sender<Vec<Option<Vec<Peer>>>>,
+    },
+    Replicas {
+        keys: Vec<Vec<u8>>,
+        n: usize,
+        answer: oneshot::Sender<Vec<Vec<Peer>>>,
+    },
     Peers(oneshot::Sender<Vec<Peer>>),
-    IsConnected { peer: Peer, answer: oneshot::Sender<bool> },
+    IsConnected {
+        peer: Peer,
+        answer: oneshot::Sender<bool>,
+    },
     Refresh(oneshot::Sender<()>),
     Shutdown,
+    #[cfg(test)]
+    Panic,
 }
 
 /// What the driver lets be seen.
@@ -231,9 +254,22 @@ impl Net {
         }
     }
 
+    /// Waits until the task that it lives on has panicked; without end, if that ends in order.
+    pub async fn failed(&self) {
+        if self.status.clone().wait_for(|status| *status == Status::Stopped).await.is_ok() {
+            std::future::pending().await
+        }
+    }
+
     /// Whether it has left the network.
     pub fn is_stopped(&self) -> bool {
         *self.status.borrow() == Status::Stopped
+    }
+
+    /// Has the task panic.
+    #[cfg(test)]
+    pub(crate) async fn panic(&self) {
+        self.tell(Command::Panic).await.expect("it runs");
     }
 
     async fn tell(&self, command: Command) -> Result<(), CallError> {

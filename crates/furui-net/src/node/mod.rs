@@ -16,6 +16,7 @@ mod keeper;
 mod kept;
 mod manners;
 mod places;
+mod private;
 mod publish;
 mod published;
 mod repair;
@@ -24,12 +25,12 @@ mod survey;
 mod withdraw;
 
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::{fmt, io};
 
-use furui::format::{WriteError, create_directory};
 use furui::search::{ContentId, Peer, Refusal, Request, Response};
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
@@ -116,7 +117,10 @@ impl Node {
     /// If the directory cannot be used (another node has it, or it is damaged), or an address cannot be listened on.
     pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
         let shelf = match directory {
-            Some(directory) => Shelf::open(directory, ShelfOptions::default())?,
+            Some(directory) => {
+                private::make(directory)?;
+                Shelf::open(directory, ShelfOptions::default())?
+            }
             None => Shelf::in_memory(ShelfOptions::default())?,
         };
         let published = PublishedTable::open(directory)?;
@@ -126,12 +130,21 @@ impl Node {
             .await
             .map_err(|source| NodeError::Directory { file: PathBuf::from("thread"), source })?;
         let repair = Arc::new(Repair::default());
+        let counts = Arc::clone(keeper.counts());
+        let spawn = |part: &'static str, task: Pin<Box<dyn Future<Output = ()> + Send>>| {
+            let alarm = counts.alarm(part);
+            let watched = async move {
+                let _alarm = alarm;
+                task.await;
+            };
+            tokio::spawn(watched).abort_handle()
+        };
         Ok(Self(Arc::new_cyclic(|inner| Inner {
-            repairing: tokio::spawn(repair::run(inner.clone(), Arc::clone(&repair))).abort_handle(),
+            repairing: spawn("the task of its repair", Box::pin(repair::run(inner.clone(), Arc::clone(&repair)))),
             repair,
             history: History::default(),
-            remembering: tokio::spawn(history::run(inner.clone())).abort_handle(),
-            tidying: tokio::spawn(PublishedTable::tidy(inner.clone())).abort_handle(),
+            remembering: spawn("the task of its history", Box::pin(history::run(inner.clone()))),
+            tidying: spawn("the task of what it published", Box::pin(PublishedTable::tidy(inner.clone()))),
             manners: Manners::new(net.clone()),
             known: Known::new(),
             survey: LastSurvey::default(),
@@ -177,10 +190,15 @@ impl Node {
         })
     }
 
-    /// Waits until the node's storage takes nothing any more, as when the disk is full, and returns why. Then the node is
-    /// of no use to anybody until it is started again.
+    /// Waits until the node's storage takes nothing any more, as when the disk is full, or one of its threads or tasks has
+    /// panicked, and returns why. Then the node is of no use to anybody until it is started again.
     pub async fn failed(&self) -> String {
-        self.0.keeper.failed().await
+        tokio::select! {
+            why = self.0.keeper.failed() => why,
+            () = self.0.net.failed() => {
+                "the task of its network has panicked, which is a mistake in furui: start it again".to_owned()
+            }
+        }
     }
 
     /// Leaves the network and closes the storage.
@@ -203,8 +221,7 @@ impl Node {
 /// # Errors
 /// If the file cannot be read or made, others can read it, or it is not a key.
 pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
-    create_directory(directory)
-        .map_err(|WriteError { source, .. }| NodeError::Directory { file: directory.to_owned(), source })?;
+    private::make(directory)?;
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
@@ -249,6 +266,11 @@ pub enum NodeError {
         /// What the system says.
         source: io::Error,
     },
+    /// Others may enter its directory, which is not its alone.
+    Exposed {
+        /// Which.
+        directory: PathBuf,
+    },
     /// It is shut down.
     Stopped,
 }
@@ -260,6 +282,12 @@ impl fmt::Display for NodeError {
             Self::Network(error) => error.fmt(f),
             Self::Identity(error) => error.fmt(f),
             Self::Directory { file, source } => write!(f, "cannot use {}: {source}", file.display()),
+            Self::Exposed { directory } => write!(
+                f,
+                "others may enter {0}, which holds other files than a node's; say `chmod 700 {0}`, or name a directory for \
+                 the node alone",
+                directory.display()
+            ),
             Self::Stopped => f.write_str("the node is shut down; start it again"),
         }
     }
@@ -272,7 +300,7 @@ impl std::error::Error for NodeError {
             Self::Network(error) => Some(error),
             Self::Identity(error) => Some(error),
             Self::Directory { source, .. } => Some(source),
-            Self::Stopped => None,
+            Self::Exposed { .. } | Self::Stopped => None,
         }
     }
 }
@@ -292,5 +320,31 @@ impl From<StartError> for NodeError {
 impl From<IdentityError> for NodeError {
     fn from(error: IdentityError) -> Self {
         Self::Identity(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::Transport;
+
+    async fn node() -> Node {
+        let config = Config::new(Identity::generate(), Transport::Memory);
+        Node::start(None, config).await.expect("a node in memory")
+    }
+
+    #[tokio::test]
+    async fn a_panic_of_a_part_is_a_failure_of_the_node() {
+        let storage = node().await;
+        assert_eq!(storage.0.keeper.ask::<()>(|_| panic!("as a test wants it")).await, None);
+        let why = storage.failed().await;
+        assert!(why.contains("storage has panicked"), "{why}");
+        storage.shutdown().await;
+
+        let network = node().await;
+        network.net().panic().await;
+        let why = network.failed().await;
+        assert!(why.contains("network has panicked"), "{why}");
+        network.shutdown().await;
     }
 }

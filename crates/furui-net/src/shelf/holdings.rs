@@ -126,8 +126,12 @@ impl Shelf {
         })?;
         for (sequence, row) in changes {
             let change = Change::decode(&row).ok_or_else(|| Fault::damaged("journal", sequence))?;
+            // In the order in which they were numbered first: those that are not in the dictionary any more get their
+            // numbers again.
             for (word, number) in &change.words {
-                self.words.put(word.as_bytes(), *number).map_err(Fault::Other)?;
+                if self.words.number(word.as_bytes()).map_err(Fault::Other)? != *number {
+                    return Err(Fault::damaged("journal", sequence));
+                }
             }
             self.recent.apply(change, self.tables.view()?, &mut self.totals, &mut self.runs)?;
             self.sequence = sequence + 1;

@@ -51,7 +51,7 @@ pub struct Manifest {
     pub hash: HashSpec,
     /// The runs, oldest first. Those of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
-    /// Of a dictionary: larger than every value that was ever put. 0 in other stores.
+    /// Of a dictionary: the next id, the count of ids that were given. 0 in other stores.
     pub next_id: u32,
     /// Of a set: the mark of the journal whose keys belong to it. 0 in other stores.
     pub journal: u32,

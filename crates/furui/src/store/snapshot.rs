@@ -26,7 +26,8 @@ pub fn snapshot(from: &Path, to: &Path) -> Result<()> {
             to.display()
         )));
     }
-    let Published { manifest, files, journal, .. } = Published::open(&source, store)?.ok_or_else(|| source.has_no_manifest())?;
+    let Published { manifest, files, journal, .. } =
+        Published::open(&source, store)?.ok_or_else(|| source.has_no_manifest())?;
     for (entry, file) in manifest.runs.iter().zip(&files) {
         let name = store.file_name(entry.number);
         // A link also fails where the writer has removed the file meanwhile, which is open.

@@ -112,11 +112,7 @@ impl Desk {
             }
             self.note_changes();
             if let Some(why) = self.kept.shelf.fault() {
-                self.counts.fault.send_if_modified(|fault| {
-                    let is_new = fault.is_none();
-                    *fault = Some(why.to_owned());
-                    is_new
-                });
+                self.counts.fail(why);
             }
             while let Some(event) = self.answerer.poll() {
                 match event {

@@ -46,8 +46,38 @@ pub(super) struct Keeper {
 pub(super) struct Counts {
     pub(super) answered: AtomicU64,
     pub(super) refused: AtomicU64,
-    /// Why the shelf takes nothing any more.
+    /// Why the shelf takes nothing any more, or which part of the node has panicked.
     fault: watch::Sender<Option<String>>,
+}
+
+/// Says that the node has failed when a thread or task that holds it panics, which would otherwise end unseen.
+pub(super) struct Alarm {
+    part: &'static str,
+    counts: Arc<Counts>,
+}
+
+impl Counts {
+    /// An alarm for a part of the node to hold.
+    pub(super) fn alarm(self: &Arc<Self>, part: &'static str) -> Alarm {
+        Alarm { part, counts: Arc::clone(self) }
+    }
+
+    /// Notes why the node is of no use any more; the first reason counts.
+    fn fail(&self, why: &str) {
+        self.fault.send_if_modified(|fault| {
+            let is_new = fault.is_none();
+            fault.get_or_insert_with(|| why.to_owned());
+            is_new
+        });
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.counts.fail(&format!("{} has panicked, which is a mistake in furui: start it again", self.part));
+        }
+    }
 }
 
 impl Keeper {
@@ -61,7 +91,9 @@ impl Keeper {
         let counts = Arc::new(Counts::default());
         let kept = Kept::new(shelf, net.me(), Places::of(&net).await);
         let desk = Desk::new(kept, net, Arc::clone(&counts));
+        let alarm = counts.alarm("the thread of its storage");
         let work = move || {
+            let _alarm = alarm;
             // A clock of its own: the thread outlives the runtime if the node is dropped without being shut down. Made here, as
             // whoever is interrupted while it starts a node cannot drop it.
             let clock = Builder::new_current_thread().enable_time().build();
@@ -99,14 +131,14 @@ impl Keeper {
         self.counts.fault.borrow().clone()
     }
 
-    /// Waits until the shelf takes nothing any more, and returns why.
+    /// Waits until the shelf takes nothing any more or a part of the node has panicked, and returns why.
     pub(super) async fn failed(&self) -> String {
         let mut fault = self.counts.fault.subscribe();
         let why = fault.wait_for(Option::is_some).await.expect("the sender lives as long as this");
         why.clone().expect("waited for")
     }
 
-    pub(super) fn counts(&self) -> &Counts {
+    pub(super) fn counts(&self) -> &Arc<Counts> {
         &self.counts
     }
 }

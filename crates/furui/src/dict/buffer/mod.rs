@@ -2,6 +2,7 @@
 
 mod sort;
 
+use std::collections::TryReserveError;
 use std::iter;
 use std::sync::OnceLock;
 
@@ -98,6 +99,19 @@ impl WriteBuffer {
         (self.arena.len() + record_len(length)) as u64 <= MAX_BYTES
     }
 
+    /// Makes room for one more key of this length, so that [`put`](Self::put) does not fail for want of memory.
+    ///
+    /// # Errors
+    /// If the system has no more memory.
+    pub fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
+        self.arena.try_reserve(record_len(length))?;
+        if self.is_due_to_grow() {
+            // Given back at once: it is there for the new table, which takes the place of the old one.
+            Vec::<u64>::new().try_reserve_exact(self.grown_slots())?;
+        }
+        Ok(())
+    }
+
     /// Puts a key in, or deletes it: what was put last counts. What it replaces is returned.
     ///
     /// # Panics
@@ -105,8 +119,7 @@ impl WriteBuffer {
     #[inline]
     pub fn put(&mut self, key: &[u8], hash: KeyHash, found: Found) -> Option<Found> {
         assert!(key.len() <= MAX_KEY && self.has_room(key.len()), "a key that fits");
-        // At most 3/4 of the slots are taken, so that a search ends soon.
-        if self.keys * 4 >= self.slots.len() * 3 {
+        if self.is_due_to_grow() {
             self.grow();
         }
         match self.find(key, hash) {
@@ -185,9 +198,18 @@ impl WriteBuffer {
         }
     }
 
+    /// At most 3/4 of the slots are taken, so that a search ends soon.
+    fn is_due_to_grow(&self) -> bool {
+        self.keys * 4 >= self.slots.len() * 3
+    }
+
+    fn grown_slots(&self) -> usize {
+        (2 * self.slots.len()).max(FIRST_SLOTS)
+    }
+
     /// Doubles the slots. In their new order they are met front to back.
     fn grow(&mut self) {
-        let size = (2 * self.slots.len()).max(FIRST_SLOTS);
+        let size = self.grown_slots();
         let old = std::mem::replace(&mut self.slots, vec![0; size]);
         for found in old.into_iter().filter(|&found| found != 0) {
             let mut slot = home(found >> 32, size);

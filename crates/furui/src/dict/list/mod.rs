@@ -69,7 +69,7 @@ pub struct Dict<S: Storage> {
     state: Snapshot,
     /// How many windows, the oldest ones, are full and wait to be frozen.
     waiting: usize,
-    /// Larger than every value that was ever put.
+    /// How many ids were given.
     next_id: u32,
     /// The jobs that somebody may be at.
     freezing: Weak<()>,
@@ -137,7 +137,7 @@ impl<S: Storage> Dict<S> {
         &self.manifest
     }
 
-    /// The id that [`number`](Self::number) gives next: larger than every value that was ever put.
+    /// The id that [`number`](Self::number) gives next, which is the count of ids it has given.
     pub fn next_id(&self) -> u32 {
         self.next_id
     }
@@ -154,7 +154,7 @@ impl<S: Storage> Dict<S> {
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY), or a change failed before. Any other if a
     /// window had to be frozen and that failed: the key was not put then.
     pub fn put(&mut self, key: &[u8], value: u32) -> Result<()> {
-        self.write(key, Found::Value(value))
+        self.write(key, Found::Value(value), self.next_id)
     }
 
     /// Takes a key out, if it is there. It takes the room of a key until a merge with the oldest trie.
@@ -162,11 +162,12 @@ impl<S: Storage> Dict<S> {
     /// # Errors
     /// As [`put`](Self::put).
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
-        self.write(key, Found::Deleted)
+        self.write(key, Found::Deleted, self.next_id)
     }
 
     /// The number of a word: its value, or, if it has none, the [next id](Self::next_id), which it then keeps. Ids are
-    /// given from 0 on, and none twice, whatever is deleted.
+    /// given from 0 on, and none twice, whatever is deleted. A value that is [`put`](Self::put) is no id, and may equal one
+    /// that is given before or after.
     ///
     /// # Errors
     /// As [`put`](Self::put); [`Error::Config`] after 2³² - 1 ids.
@@ -178,7 +179,7 @@ impl<S: Storage> Dict<S> {
         if id == u32::MAX {
             return Err(Error::Config("all ids below 2^32 - 1 have been given to keys: begin a new dictionary".into()));
         }
-        self.put(key, id)?;
+        self.write(key, Found::Value(id), id + 1)?;
         Ok(id)
     }
 

@@ -15,7 +15,8 @@ impl<S: Storage> Dict<S> {
         self.waiting > 0 && (window_keys + keys > self.options.window_keys || bytes > self.options.window_bytes)
     }
 
-    pub(super) fn write(&mut self, key: &[u8], found: Found) -> Result<()> {
+    /// Puts a key into the window at hand; from then on `next_id` is the next id.
+    pub(super) fn write(&mut self, key: &[u8], found: Found, next_id: u32) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
             return Err(Error::Config(format!("a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())));
@@ -26,13 +27,14 @@ impl<S: Storage> Dict<S> {
             self.freeze(self.waiting)?;
             self.waiting = self.windows_len();
         }
-        if let Found::Value(value) = found {
-            self.next_id = self.next_id.max(value.saturating_add(1));
-        }
-        let next_id = self.next_id;
         let window = self.window();
+        window.buffer.reserve(key.len()).map_err(|_| {
+            let bytes = window.buffer.bytes();
+            Error::Config(format!("no memory for another key beside {bytes} bytes of new ones: nothing was put"))
+        })?;
         window.next_id = next_id;
         window.buffer.put(key, hash, found);
+        self.next_id = next_id;
         Ok(())
     }
 

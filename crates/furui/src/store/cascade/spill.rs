@@ -4,7 +4,7 @@ use super::drain::Drain;
 use super::journal_writer::JournalWriter;
 use super::table::Table;
 use super::{Cascade, Merge, Run, RunWriter, SortedKeys, WrittenRun, open_run, policy};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::store::{RunEntry, Storage, StoreKind};
 
 impl<S: Storage> Cascade<S> {
@@ -23,14 +23,23 @@ impl<S: Storage> Cascade<S> {
         if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {
             self.write_journal(usize::MAX)?;
         }
-        if self.table.reserve(batch, self.table_budget()) {
+        let budget = self.table_budget();
+        if self.reserve(batch, budget)? {
             return Ok(());
         }
         self.publish_table()?;
-        if !self.table.reserve(batch, self.table_budget()) {
-            self.table.reserve(batch, usize::MAX);
+        let budget = self.table_budget();
+        if !self.reserve(batch, budget)? {
+            self.reserve(batch, usize::MAX)?;
         }
         Ok(())
+    }
+
+    fn reserve(&mut self, batch: usize, max_bytes: usize) -> Result<bool> {
+        self.table.reserve(batch, max_bytes).map_err(|_| {
+            let bytes = self.table.bytes();
+            Error::Config(format!("no memory to make the set's table larger than {bytes} bytes: let the set take less"))
+        })
     }
 
     /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.

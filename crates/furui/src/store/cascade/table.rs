@@ -1,3 +1,5 @@
+use std::collections::TryReserveError;
+
 use crate::bits::{prefetch, scale};
 
 /// The cascade's level in RAM: a flat table of whole hashes in hash order.
@@ -61,17 +63,20 @@ impl Table {
 
     /// Makes room for `additional` more hashes, growing to `max_bytes` at most. False if that is not enough room;
     /// the table may have grown all the same.
-    pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> bool {
+    ///
+    /// # Errors
+    /// If the system has no more memory; the table is as it was.
+    pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
         let needed = self.len + additional;
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
         while needed > self.capacity(if self.homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD }) {
             let homes = (self.homes + self.homes / 8 + (self.homes / 4).min(EXTRA_SLOTS)).min(limit);
             if homes <= self.homes {
-                return needed <= self.capacity(FULL_LOAD);
+                return Ok(needed <= self.capacity(FULL_LOAD));
             }
-            self.grow(homes);
+            self.grow(homes)?;
         }
-        true
+        Ok(true)
     }
 
     /// Whether [`reserve`](Self::reserve) would make room.
@@ -163,10 +168,10 @@ impl Table {
     ///
     /// The pass never overtakes itself: a home moves right by at most `homes - self.homes`, which is how
     /// far the old slots were moved, so every hash is written at or before the place it is read from.
-    fn grow(&mut self, homes: usize) {
+    fn grow(&mut self, homes: usize) -> Result<(), TryReserveError> {
         let old_len = self.slots.len();
         let shift = homes - self.homes;
-        self.slots.reserve_exact(shift);
+        self.slots.try_reserve_exact(shift)?;
         self.slots.resize(old_len + shift, 0);
         self.slots.copy_within(..old_len, shift);
         self.slots[..shift.min(old_len)].fill(0);
@@ -178,6 +183,7 @@ impl Table {
             next += usize::from(hash != 0);
         }
         self.homes = homes;
+        Ok(())
     }
 }
 
@@ -214,7 +220,7 @@ mod tests {
                 prop_assert_eq!(absent, batch.iter().copied().filter(|hash| !model.contains(hash)).collect());
                 while table.capacity(GROW_LOAD) < table.len() + batch.len() {
                     let homes = table.homes + 1 + table.homes / 3;
-                    table.grow(homes);
+                    table.grow(homes).unwrap();
                 }
                 let mut new = vec![];
                 table.insert_all(&batch, |i| new.push(i));
@@ -233,7 +239,7 @@ mod tests {
         let hashes: Vec<u64> = (0..1500).map(|i| u64::MAX - i).collect();
         table.insert_all(&hashes, |_| {});
         check(&table, &hashes.iter().copied().collect());
-        table.grow(3000);
+        table.grow(3000).unwrap();
         check(&table, &hashes.iter().copied().collect());
     }
 
@@ -241,9 +247,9 @@ mod tests {
     fn reserve_keeps_to_its_budget() {
         let mut table = Table::new();
         let budget = 1 << 20;
-        assert!(table.reserve(100_000, budget));
+        assert_eq!(table.reserve(100_000, budget), Ok(true));
         assert!(table.bytes() <= budget);
-        assert!(!table.reserve(1_000_000, budget));
+        assert_eq!(table.reserve(1_000_000, budget), Ok(false));
         assert!(table.bytes() <= budget);
     }
 }

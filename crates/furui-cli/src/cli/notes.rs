@@ -1,0 +1,249 @@
+//! What the help and the manual page of each command say besides its options: exit statuses and examples.
+
+use clap::Command;
+
+/// What is said of a command.
+pub struct Notes {
+    /// The command, as in `filter build`.
+    command: &'static str,
+    /// Exit statuses, and when the process has them.
+    pub statuses: &'static [(&'static str, &'static str)],
+    /// Command lines, and what they do.
+    pub examples: &'static [(&'static str, &'static str)],
+}
+
+/// An error of any kind.
+const ERROR: (&str, &str) = ("2", "after an error, which is named on standard error");
+/// A command that listens to signals so that what it did is recorded.
+const SIGNAL: (&str, &str) = ("128+N", "signal N ended it; what it had done by then is recorded");
+/// A command whose only other end is an error.
+const DONE: &[(&str, &str)] = &[("0", "done"), ERROR];
+/// A command that looks for something.
+const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];
+
+/// All commands that do something.
+#[rustfmt::skip]
+const NOTES: &[Notes] = &[
+    Notes {
+        command: "seen",
+        statuses: &[
+            ("0", "all lines were read, or the reader of the output wanted no more"),
+            ERROR,
+            ("128+N", "signal N ended a run with --store; what it had printed by then is recorded"),
+        ],
+        examples: &[
+            ("furui seen urls.txt", "print each line once"),
+            ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
+            ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
+            ("furui seen --store known --dry-run urls.txt", "print what would be new, and record nothing"),
+        ],
+    },
+    Notes {
+        command: "filter build",
+        statuses: DONE,
+        examples: &[
+            ("furui filter build -o urls.filter urls.txt", "a Bloom filter of the lines of a file, wrong at a rate of 1 %"),
+            ("furui filter build -o urls.filter -k blocked -c 10M --fpr 0.1%", "a filter for 10 million lines of standard input"),
+        ],
+    },
+    Notes {
+        command: "filter insert",
+        statuses: DONE,
+        examples: &[("furui filter insert urls.filter more.txt", "put the lines of another file in")],
+    },
+    Notes {
+        command: "filter remove",
+        statuses: &[("0", "all lines were in the filter, and are removed"), ("1", "some lines were not in the filter; the others are removed"), ERROR],
+        examples: &[("furui filter remove urls.filter gone.txt", "take lines out of a counting or quotient filter")],
+    },
+    Notes {
+        command: "filter test",
+        statuses: &[
+            ("0", "some line was printed, or with --quiet would have been"),
+            ("1", "no line was"),
+            ("2", "after an error, or if a file could not be opened, whatever the others held"),
+        ],
+        examples: &[
+            ("furui filter test urls.filter candidates.txt", "print the lines that may be in the filter"),
+            ("furui filter test -v urls.filter candidates.txt", "print the others"),
+        ],
+    },
+    Notes {
+        command: "filter union",
+        statuses: DONE,
+        examples: &[("furui filter union -o all.filter monday.filter tuesday.filter", "a filter of what is in either")],
+    },
+    Notes {
+        command: "filter intersect",
+        statuses: DONE,
+        examples: &[("furui filter intersect -o both.filter monday.filter tuesday.filter", "a filter of what is in both")],
+    },
+    Notes {
+        command: "filter compare",
+        statuses: DONE,
+        examples: &[("furui filter compare monday.filter tuesday.filter", "about how many lines two filters share")],
+    },
+    Notes {
+        command: "dict build",
+        statuses: &[("0", "done"), ERROR, SIGNAL],
+        examples: &[("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries")],
+    },
+    Notes {
+        command: "dict get",
+        statuses: FOUND,
+        examples: &[("furui dict get --store ranks words.txt", "print the words that are keys, and their numbers")],
+    },
+    Notes {
+        command: "dict prefix",
+        statuses: FOUND,
+        examples: &[("furui dict prefix --store ranks http://example.org/", "print all entries whose keys begin so")],
+    },
+    Notes {
+        command: "dict range",
+        statuses: FOUND,
+        examples: &[("furui dict range --store ranks a b", "print the entries from \"a\" up to \"b\", without that")],
+    },
+    Notes {
+        command: "dict delete",
+        statuses: &[("0", "all lines were keys, and are deleted"), ("1", "some lines were no keys; the others are deleted"), ERROR, SIGNAL],
+        examples: &[("furui dict delete --store ranks gone.txt", "delete the keys that a file lists")],
+    },
+    Notes {
+        command: "dict number",
+        statuses: &[("0", "done"), ERROR, SIGNAL],
+        examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines")],
+    },
+    Notes {
+        command: "node",
+        statuses: &[
+            ("0", "it was interrupted, and has closed its storage"),
+            ("2", "after an error, as when the disk is full or a part of it has failed"),
+            ("130", "it was interrupted twice, and did not wait"),
+        ],
+        examples: &[
+            ("furui node --data DIR", "the first node of a network"),
+            ("furui node --data DIR --listen /ip4/127.0.0.1/tcp/4001", "a node that only this machine reaches"),
+            ("furui node --config node.toml", "a node whose options are in a file"),
+        ],
+    },
+    Notes {
+        command: "publish",
+        statuses: DONE,
+        examples: &[
+            ("furui publish notes/ page.html", "publish the documents of a directory, and a page"),
+            ("furui publish --base https://example.org/ site/", "publish the files of a site under its URL"),
+        ],
+    },
+    Notes {
+        command: "unpublish",
+        statuses: &[("0", "something was withdrawn"), ("1", "nothing was"), ERROR],
+        examples: &[("furui unpublish https://example.org/page.html", "withdraw what was published under this URL")],
+    },
+    Notes {
+        command: "search",
+        statuses: &[("0", "some document was found"), ("1", "none was"), ERROR],
+        examples: &[
+            ("furui search bloom filter", "documents with both words"),
+            ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with a word and without another"),
+        ],
+    },
+    Notes {
+        command: "demo",
+        statuses: DONE,
+        examples: &[("furui demo --nodes 3 --no-open", "three nodes, and the address of their page")],
+    },
+    Notes {
+        command: "compact",
+        statuses: DONE,
+        examples: &[("furui compact known", "make a store as small and as fast as it can be")],
+    },
+    Notes {
+        command: "info",
+        statuses: DONE,
+        examples: &[("furui info urls.filter known ranks", "describe a filter, a store and a dictionary")],
+    },
+    Notes {
+        command: "verify",
+        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged, or cannot be read; it is named, and what else was asked for is read all the same")],
+        examples: &[("furui verify known ranks urls.filter", "check a store, a dictionary and a filter")],
+    },
+    Notes {
+        command: "completions",
+        statuses: DONE,
+        examples: &[("furui completions bash", "print the script; in ~/.bashrc: source <(furui completions bash)")],
+    },
+    Notes {
+        command: "man",
+        statuses: DONE,
+        examples: &[
+            ("furui man", "print the manual page, as for man -l -"),
+            ("furui man --dir man1", "write a manual page for each command into a directory"),
+        ],
+    },
+];
+
+/// What is said of the command of this name, as in `filter build`.
+pub fn of(command: &str) -> Option<&'static Notes> {
+    NOTES.iter().find(|notes| notes.command == command)
+}
+
+/// Puts what is said of a command named `name`, and of all below it, into their long help.
+pub fn annotate(command: Command, name: &str) -> Command {
+    let command = match of(name) {
+        Some(notes) => command.after_long_help(notes.text()),
+        None => command,
+    };
+    command.mut_subcommands(|below| {
+        let name = format!("{name} {}", below.get_name());
+        annotate(below, name.trim_start())
+    })
+}
+
+impl Notes {
+    fn text(&self) -> String {
+        let mut text = "Exit status:\n".to_string();
+        for (status, meaning) in self.statuses {
+            text += &format!("  {status:5}  {meaning}\n");
+        }
+        text += "\nExamples:\n";
+        for (line, effect) in self.examples {
+            text += &format!("  {line}\n          {effect}\n");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, command};
+
+    fn leaves(command: &Command, name: &str, out: &mut Vec<String>) {
+        let name = |below: &Command| format!("{name} {}", below.get_name()).trim_start().to_string();
+        for below in command.get_subcommands() {
+            match below.has_subcommands() {
+                true => leaves(below, &name(below), out),
+                false => out.push(name(below)),
+            }
+        }
+    }
+
+    #[test]
+    fn something_is_said_of_every_command_and_its_examples_can_be_typed() {
+        let mut names = vec![];
+        leaves(&command(), "", &mut names);
+        assert_eq!(names.len(), NOTES.len());
+        for name in names {
+            let notes = of(&name).unwrap_or_else(|| panic!("{name}"));
+            assert!(notes.statuses.iter().any(|(status, _)| *status == "0"), "{name}");
+            for (line, _) in notes.examples {
+                assert!(line.starts_with(&format!("furui {name}")), "{line}");
+                if let Err(error) = Cli::try_parse_from(line.split(' ')) {
+                    panic!("{line}: {error}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The directory of a node, which is nobody else's to read.
+
+use std::path::Path;
+use std::{fs, io};
+
+use furui::format::create_directory;
+
+use super::{IDENTITY, NodeError};
+
+/// Makes a directory that only its owner may enter. One that exists is made so, with all that is in it, if it is a node's or
+/// empty; another is not for a node to change.
+///
+/// # Errors
+/// If others may enter a directory that has other files, or the system refuses.
+pub(super) fn make(directory: &Path) -> Result<(), NodeError> {
+    let failed = |source| NodeError::Directory { file: directory.to_owned(), source };
+    match fs::read_dir(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => create(directory).map_err(failed)?,
+        Err(error) => return Err(failed(error)),
+        Ok(mut entries) => {
+            let is_open = is_open(directory).map_err(failed)?;
+            if is_open && !directory.join(IDENTITY).exists() && entries.next().is_some() {
+                return Err(NodeError::Exposed { directory: directory.to_owned() });
+            }
+            if is_open {
+                close(directory).map_err(failed)?;
+            }
+        }
+    }
+    // The one that made it may have been killed before its name was durable.
+    create_directory(directory).map_err(|error| failed(error.source))
+}
+
+fn create(directory: &Path) -> io::Result<()> {
+    if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        create_directory(parent).map_err(|error| error.source)?;
+    }
+    let builder = &mut fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
+    builder.create(directory)
+}
+
+#[cfg(unix)]
+fn is_open(directory: &Path) -> io::Result<bool> {
+    Ok(std::os::unix::fs::MetadataExt::mode(&directory.metadata()?) & 0o077 != 0)
+}
+
+/// Takes from others what they may do with a file, or with a directory and what is in it.
+#[cfg(unix)]
+fn close(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut permissions = path.metadata()?.permissions();
+    permissions.set_mode(permissions.mode() & 0o700);
+    fs::set_permissions(path, permissions)?;
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            // What a link names is elsewhere, and not the node's; and of a key that others could read, the user is told.
+            if !entry.file_type()?.is_symlink() && entry.file_name() != IDENTITY {
+                close(&entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Here a directory has the rights of the one that it is in.
+#[cfg(not(unix))]
+fn is_open(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(not(unix))]
+fn close(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        path.metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_directory_is_made_its_owners_alone_or_refused() {
+        let above = std::env::temp_dir().join(format!("furui-private-{}", std::process::id()));
+        let (new, words) = (above.join("node"), above.join("node/words"));
+        make(&new).unwrap();
+        assert_eq!(mode(&new), 0o700);
+        // As an earlier version left it.
+        fs::create_dir(&words).unwrap();
+        let files = [new.join(IDENTITY), words.join("MANIFEST")];
+        for file in &files {
+            fs::write(file, "").unwrap();
+            fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+        }
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).unwrap();
+        make(&new).unwrap();
+        assert_eq!([&new, &words].map(|path| mode(path)), [0o700; 2]);
+        assert_eq!(
+            files.each_ref().map(|file| mode(file)),
+            [0o644, 0o600],
+            "of a key that others could read the user is told"
+        );
+        // Somebody else's files are in it.
+        fs::remove_file(&files[0]).unwrap();
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).unwrap();
+        let refused = make(&new).unwrap_err().to_string();
+        assert!(refused.contains("chmod 700") && mode(&new) == 0o755, "{refused}");
+        fs::remove_dir_all(above).unwrap();
+    }
+}
