@@ -162,7 +162,7 @@ fn a_set_is_of_no_use_after_an_error_but_the_store_is() {
     let start = Memory::new();
     session(start.clone(), &[keys(0..100)], &mut HashSet::new(), &mut HashSet::new()).unwrap();
     // Reading the manifest and the run takes fewer operations than this; writing the next run takes more.
-    let storage = Failing::new(&start, 30, Fault::Fail);
+    let storage = Failing::new(&start, 45, Fault::Fail);
     let mut seen = Seen::open(storage.clone(), SMALL).unwrap();
     new_keys(&mut seen, &keys(100..200)).unwrap();
     let mut outcome = seen.sync();
