@@ -63,7 +63,7 @@ fn check(parts: &[Model]) {
             union.retain(|_, value| value.is_some());
         }
         let mut hashes = vec![];
-        let merged = Trie::merge(&tries, SEED, forget, |hash| hashes.push(hash)).unwrap();
+        let merged = Trie::merge(&tries, &Rolling::new(SEED), forget, |hash| hashes.push(hash)).unwrap();
         assert_eq!(merged.check(), Ok(()));
         assert_eq!(merged.keys(), union.len() as u64, "forget: {forget}");
         let found = |value: Option<u32>| value.map_or(Found::Deleted, Found::Value);
@@ -75,7 +75,8 @@ fn check(parts: &[Model]) {
             assert_eq!(merged.id_of(key), built.id_of(key));
         }
 
-        let of_keys: Vec<KeyHash> = union.keys().map(|key| Rolling::spec(SEED).hash(key)).collect();
+        let hasher = Rolling::spec(SEED).hasher();
+        let of_keys: Vec<KeyHash> = union.keys().map(|key| hasher.hash(key)).collect();
         let (carried, from_keys) = (filter(&hashes), filter(&of_keys));
         assert!(of_keys.iter().all(|&hash| carried.contains(hash)));
         assert!(filter_bytes(carried) == filter_bytes(from_keys));
@@ -156,15 +157,16 @@ fn the_empty_key_empty_tries_and_long_labels() {
 
 #[test]
 fn too_many_tries_are_refused() {
-    let trie = build(&Model::new());
-    assert!(matches!(Trie::merge(&vec![&trie; MAX_MERGED + 1], 0, true, drop), Err(TrieError::TooLarge(_))));
-    assert!(Trie::merge(&vec![&trie; MAX_MERGED], 0, true, drop).is_ok());
+    let (trie, rolling) = (build(&Model::new()), Rolling::new(0));
+    assert!(matches!(Trie::merge(&vec![&trie; MAX_MERGED + 1], &rolling, true, drop), Err(TrieError::TooLarge(_))));
+    assert!(Trie::merge(&vec![&trie; MAX_MERGED], &rolling, true, drop).is_ok());
 }
 
 #[test]
 fn damaged_tries_are_errors_or_some_trie() {
     let whole = build(&paths(0, 400));
     let other = build(&paths(300, 500));
+    let rolling = Rolling::new(0);
     let mut file = bytes(&whole);
     for at in (0..file.len()).step_by(11) {
         file[at] ^= 0x5A;
@@ -172,7 +174,7 @@ fn damaged_tries_are_errors_or_some_trie() {
             let other = bytes(&other);
             let other = Trie::from_bytes(&other, "memory").unwrap();
             for forget in [false, true] {
-                if let Ok(merged) = Trie::merge(&[&damaged, &other], 0, forget, drop) {
+                if let Ok(merged) = Trie::merge(&[&damaged, &other], &rolling, forget, drop) {
                     merged.iter().count();
                 }
             }

@@ -3,7 +3,7 @@ use super::{Found, Trie};
 use crate::error::{Error, Result};
 use crate::filter::{AnyFilter, Filter};
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
-use crate::hash::{HashSpec, KeyHash};
+use crate::hash::{HashSpec, KeyHash, KeyHasher};
 use crate::store::{RunEntry, Storage, StoreKind};
 
 /// The trie's file, whole.
@@ -113,7 +113,7 @@ impl FilteredTrie {
 
     /// Reads every byte, and checks all there is to check: checksums, that keys ascend and are found, and that the filter
     /// says so.
-    pub(super) fn verify<S: Storage>(&self, storage: &S, hash: HashSpec) -> Result<()> {
+    pub(super) fn verify<S: Storage>(&self, storage: &S, hasher: &KeyHasher) -> Result<()> {
         let name = storage.path(&StoreKind::Dict.file_name(self.entry.number));
         let file = self.entry.open(storage, StoreKind::Dict)?;
         let envelope = Envelope::open(&file, &name)?;
@@ -126,7 +126,7 @@ impl FilteredTrie {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if self.get(key, hash.hash(key)) != Some(found) {
+            if self.get(key, hasher.hash(key)) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;

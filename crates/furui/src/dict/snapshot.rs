@@ -4,7 +4,7 @@ use std::ops::{Bound, RangeBounds};
 use super::entries::Entries;
 use super::layer::Layer;
 use super::{FilteredTrie, Found, WriteBuffer};
-use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
+use crate::hash::{HashSpec, KeyHash, KeyHasher};
 
 /// A dictionary as it was at one moment: "which number has this key, and which keys are there?", answered for ever the
 /// same, in any thread, while the dictionary goes on.
@@ -22,7 +22,7 @@ use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
 /// A [`Dict`](super::Dict) reads as its newest snapshot: all of this can be asked of it, too.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    pub(super) hash: HashSpec,
+    pub(super) hasher: KeyHasher,
     /// Oldest first: tries, then windows.
     pub(super) layers: Vec<Layer>,
 }
@@ -30,7 +30,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// How keys are hashed.
     pub fn hash_spec(&self) -> HashSpec {
-        self.hash
+        self.hasher.spec()
     }
 
     /// How many keys there are at most: keys that were put again after a while, or deleted, count more than once until
@@ -71,7 +71,7 @@ impl Snapshot {
 
     /// The value of `key`. Cost: a probe of each window and filter, and most times a look into one trie.
     pub fn get(&self, key: &[u8]) -> Option<u32> {
-        self.find(key, self.hash.hash(key))?.value()
+        self.find(key, self.hasher.hash(key))?.value()
     }
 
     /// Whether `key` is there.
@@ -93,7 +93,7 @@ impl Snapshot {
         out.resize(keys.len(), None);
         // Those that no part has known so far: their indices, and their hashes.
         let mut open: Vec<usize> = (0..keys.len()).collect();
-        let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hash.hash(key)).collect();
+        let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hasher.hash(key)).collect();
         for layer in self.layers.iter().rev() {
             let known = match layer {
                 Layer::Window(window) => {
@@ -175,16 +175,15 @@ impl Snapshot {
 
     /// The hash of every prefix of `text`, from the empty one on.
     fn prefix_hashes(&self, text: &[u8]) -> impl Iterator<Item = KeyHash> {
-        let rolling = self.hash.algorithm == HashAlgorithm::Rolling;
-        let mut state = Rolling::start(self.hash.seed);
-        (0..=text.len()).map(move |length| {
-            if !rolling {
-                return self.hash.hash(&text[..length]);
+        let mut walk = self.hasher.rolling().map(|rolling| (rolling, rolling.start()));
+        (0..=text.len()).map(move |length| match &mut walk {
+            Some((rolling, state)) => {
+                if let Some(last) = length.checked_sub(1) {
+                    *state = rolling.push(*state, text[last]);
+                }
+                state.finish()
             }
-            if let Some(last) = length.checked_sub(1) {
-                state = state.push(text[last]);
-            }
-            state.finish()
+            None => self.hasher.hash(&text[..length]),
         })
     }
 }

@@ -118,7 +118,7 @@ impl<S: Storage> Dict<S> {
             options,
             saved,
             broken: false,
-            state: Snapshot { hash: manifest.hash, layers },
+            state: Snapshot { hasher: manifest.hash.hasher(), layers },
             waiting: 0,
             next_id: manifest.next_id,
             manifest,
@@ -213,6 +213,6 @@ impl<S: Storage> Dict<S> {
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn verify(&self) -> Result<()> {
-        self.tries().try_for_each(|trie| trie.verify(&*self.storage, self.hash))
+        self.tries().try_for_each(|trie| trie.verify(&*self.storage, &self.hasher))
     }
 }
