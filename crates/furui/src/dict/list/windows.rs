@@ -4,6 +4,7 @@ use super::Dict;
 use crate::dict::layer::{Layer, Window};
 use crate::dict::{Found, MAX_KEY, WriteBuffer};
 use crate::error::{Error, Result};
+use crate::hash::KeyHash;
 use crate::store::Storage;
 
 impl<S: Storage> Dict<S> {
@@ -16,12 +17,11 @@ impl<S: Storage> Dict<S> {
         self.waiting > 0 && (is_full || crowded)
     }
 
-    pub(super) fn write(&mut self, key: &[u8], found: Found) -> Result<()> {
+    pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
             return Err(Error::Config(format!("a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())));
         }
-        let hash = self.hasher.hash(key);
         if self.window_is_full(key.len()) {
             // Nobody has taken the one before.
             self.freeze(self.waiting)?;
