@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use furui::HashSpec;
+use furui::hash::Rolling;
 use furui::dict::{Skeleton, Trie};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
@@ -60,7 +61,7 @@ fuzz_target!(|input: Input| {
     assert!(!good || count == input.map.len());
     let made = Trie::from_bytes(&made, "good").expect("a good file");
     for tries in [[&trie, &made], [&made, &trie]] {
-        let merged = Trie::merge(&tries, 0, false, drop);
+        let merged = Trie::merge(&tries, &Rolling::new(0), false, drop);
         let nodes = merged.map(|merged| (merged.check().is_ok(), merged.iter().take(100_000).count()));
         assert!(!good || nodes == Ok((true, input.map.len())));
     }

@@ -1,6 +1,6 @@
 //! Which part of a line is its key.
 
-use furui::{HashSpec, KeyHash};
+use furui::{HashSpec, KeyHash, KeyHasher};
 use url::Url;
 
 use crate::blocks::Block;
@@ -8,7 +8,7 @@ use crate::cli::LineOptions;
 
 /// How a line's key is found.
 pub struct Keys {
-    pub spec: HashSpec,
+    pub hasher: KeyHasher,
     /// The field that is the key, counted from 0, and what separates fields; the whole line if none.
     pub field: Option<(usize, u8)>,
     /// The key is the canonical form of the URL.
@@ -18,14 +18,18 @@ pub struct Keys {
 impl Keys {
     /// The keys of lines as the options say.
     pub fn new(spec: HashSpec, options: &LineOptions) -> Self {
-        Self { spec, field: options.field.map(|number| (number as usize - 1, options.delimiter)), url: options.url }
+        Self {
+            hasher: spec.hasher(),
+            field: options.field.map(|number| (number as usize - 1, options.delimiter)),
+            url: options.url,
+        }
     }
 
     /// Hashes the key of every line of a block; `out` is cleared first.
     pub fn hash_all(&self, block: &Block<'_>, out: &mut Vec<KeyHash>) {
         out.clear();
         if self.field.is_none() && !self.url {
-            out.extend(block.lines().map(|line| self.spec.hash(line)));
+            out.extend(block.lines().map(|line| self.hasher.hash(line)));
         } else {
             out.extend(block.lines().map(|line| self.hash(line)));
         }
@@ -38,8 +42,8 @@ impl Keys {
             None => line,
         };
         match if self.url { canonical(key) } else { None } {
-            Some(url) => self.spec.hash(url.as_str().as_bytes()),
-            None => self.spec.hash(key),
+            Some(url) => self.hasher.hash(url.as_str().as_bytes()),
+            None => self.hasher.hash(key),
         }
     }
 }
@@ -66,7 +70,7 @@ mod tests {
 
     #[test]
     fn urls_that_name_one_page_have_one_key() {
-        let keys = Keys { spec: HashSpec::default(), field: None, url: true };
+        let keys = Keys { hasher: HashSpec::default().hasher(), field: None, url: true };
         assert!(same(&keys, "HTTP://Example.COM:80/a/../b#top", "http://example.com/b"));
         assert!(same(&keys, "https://example.com", "https://example.com/"));
         assert!(same(&keys, "http://例え.jp/", "http://xn--r8jz45g.jp/"));
@@ -84,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_missing_field_is_the_empty_key() {
-        let keys = Keys { spec: HashSpec::default(), field: Some((1, b'\t')), url: false };
+        let keys = Keys { hasher: HashSpec::default().hasher(), field: Some((1, b'\t')), url: false };
         assert!(same(&keys, "x\tk\ty", "z\tk"));
         assert!(same(&keys, "x", "y\t"));
         assert!(!same(&keys, "x\tk", "x\tl"));

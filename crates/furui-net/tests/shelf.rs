@@ -397,7 +397,7 @@ fn a_second_node_a_newer_version_and_damage_are_refused_by_name() {
     };
     change("version", 99, None);
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err().to_string();
-    assert!(error.contains("shelf.redb") && error.contains("newer version"), "{error}");
+    assert!(error.contains("shelf.redb") && error.contains("another version"), "{error}");
     change("version", 2, Some(b"not a row"));
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err().to_string();
     assert!(error.contains("shelf.redb") && error.contains("journal"), "{error}");

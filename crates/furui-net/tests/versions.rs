@@ -1,4 +1,4 @@
-//! What a node kept on disk with versions before this one is still there.
+//! What a node keeps on disk is as docs/format.md says, so that a later version can read it.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ const DOCUMENTS: u32 = 3000;
 /// When all of it expires.
 const EXPIRES: u64 = 4_000_000_000;
 
-/// Directories as versions of the format had them, the large file in each packed.
-fn golden(version: u32) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/v{version}"))
+/// A directory as version 3 of the format has it, the large file packed.
+fn golden() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v3")
 }
 
 fn id(n: u32) -> ContentId {
@@ -70,32 +70,30 @@ fn check(shelf: &mut Shelf) {
 }
 
 /// A copy of what is kept, to be opened.
-fn unpacked(version: u32) -> PathBuf {
-    let directory = env::temp_dir().join(format!("furui-versions-{version}-{}", std::process::id()));
+fn unpacked() -> PathBuf {
+    let directory = env::temp_dir().join(format!("furui-versions-{}", std::process::id()));
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(directory.join("words")).unwrap();
-    for entry in fs::read_dir(golden(version).join("words")).unwrap().map(Result::unwrap) {
+    for entry in fs::read_dir(golden().join("words")).unwrap().map(Result::unwrap) {
         fs::copy(entry.path(), directory.join("words").join(entry.file_name())).unwrap();
     }
-    let packed = fs::read(golden(version).join("shelf.redb.zst")).unwrap();
+    let packed = fs::read(golden().join("shelf.redb.zst")).unwrap();
     fs::write(directory.join("shelf.redb"), zstd::decode_all(&*packed).unwrap()).unwrap();
     directory
 }
 
 #[test]
-fn what_any_version_kept_is_there_and_can_be_changed() {
-    for version in [1, 2] {
-        let directory = unpacked(version);
-        let open = || Shelf::open(&directory, ShelfOptions::default()).unwrap();
-        check(&mut open());
-        let mut shelf = open();
-        let more = [("every-1".to_owned(), vec![(id(DOCUMENTS), Weight::of_steps(1, 1))])];
-        assert_eq!(shelf.store(&more, &[], EXPIRES).unwrap().new, 1);
-        shelf.compact().unwrap();
-        assert_eq!(shelf.size("every-1").unwrap().ids, u64::from(DOCUMENTS) + 1);
-        assert_eq!(shelf.expire(EXPIRES).unwrap(), u64::from(DOCUMENTS) + 1);
-        fs::remove_dir_all(directory).unwrap();
-    }
+fn what_was_kept_is_there_and_can_be_changed() {
+    let directory = unpacked();
+    let open = || Shelf::open(&directory, ShelfOptions::default()).unwrap();
+    check(&mut open());
+    let mut shelf = open();
+    let more = [("every-1".to_owned(), vec![(id(DOCUMENTS), Weight::of_steps(1, 1))])];
+    assert_eq!(shelf.store(&more, &[], EXPIRES).unwrap().new, 1);
+    shelf.compact().unwrap();
+    assert_eq!(shelf.size("every-1").unwrap().ids, u64::from(DOCUMENTS) + 1);
+    assert_eq!(shelf.expire(EXPIRES).unwrap(), u64::from(DOCUMENTS) + 1);
+    fs::remove_dir_all(directory).unwrap();
 }
 
 /// Not a test: how the directory of this version was made.

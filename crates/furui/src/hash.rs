@@ -1,6 +1,6 @@
 //! Where bytes become a hash, once: the only module that hashes keys.
 //!
-//! A key is hashed when it enters the program and travels on as a [`KeyHash`]. How it was hashed is a
+//! A key is hashed when it enters the program, by a [`KeyHasher`], and travels on as a [`KeyHash`]. How it was hashed is a
 //! [`HashSpec`], written in every file and compared whenever two structures meet, so that filters built with
 //! different seeds can never be mixed up silently.
 
@@ -8,9 +8,16 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher};
 
+use siphasher::sip::SipHasher13;
+
+mod hasher;
+mod keyed;
+mod polynomial;
 mod rolling;
 
-pub use rolling::{PolynomialHashes, Rolling, RollingRun};
+pub use hasher::KeyHasher;
+pub use polynomial::PolynomialHashes;
+pub use rolling::{Rolling, RollingRun, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
@@ -44,9 +51,11 @@ impl KeyHash {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HashAlgorithm {
-    /// XXH3, 64 bits, seeded: fast, and safe against accidents, not against an adversary who sees answers.
+    /// XXH3, 64 bits. With seed 0 as published: fast, and safe against accidents. With any other seed keyed, all that
+    /// keys are mixed with being drawn from the seed: as fast, and safe against strangers who do not know the seed
+    /// nor see answers.
     Xxh3,
-    /// SipHash-1-3 keyed by the seed: for keys that strangers choose.
+    /// SipHash-1-3 keyed by the seed: safe also against an adversary who sees answers.
     SipHash13,
     /// The first 64 bits of SHA-1 over seed and key, and k salted SHA-1 digests for the probes of a
     /// [`Bloom`](crate::filter::Bloom) filter: for comparison with filters so made. Many times slower than XXH3,
@@ -54,7 +63,8 @@ pub enum HashAlgorithm {
     Sha1,
     /// XXH64, seeded: the hash of Apache Parquet's filters, with seed 0. Elsewhere [`Xxh3`](Self::Xxh3) is faster.
     Xxh64,
-    /// The polynomial hash that a walk carries along the paths of a trie, see [`Rolling`]: of the filters of a dictionary.
+    /// The polynomial hash that a walk carries along the paths of a trie, see [`Rolling`], keyed by the seed: of
+    /// dictionaries.
     Rolling,
 }
 
@@ -106,8 +116,9 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// Its seed (xxh3, xxh64, rolling), the source of its key (siphash), or what stands before the key (sha1). Every
-    /// file holds it, unencrypted: a seed that is to be secret makes the file a secret.
+    /// Its seed (xxh64), the source of its key (xxh3 unless it is 0, siphash, rolling), or what stands before the key
+    /// (sha1). Every file holds it, unencrypted: a seed that is to be secret makes the file a secret. Whoever knows it
+    /// can choose keys that are taken for others, or crowd one place.
     pub seed: u64,
 }
 
@@ -118,38 +129,41 @@ impl Default for HashSpec {
     }
 }
 
-/// The second half of the SipHash key is the seed turned by this odd constant (2⁶⁴ / golden ratio), so that a 64-bit
-/// seed fills both halves.
-const SIP_KEY_TURN: u64 = 0x9E37_79B9_7F4A_7C15;
-
 impl HashSpec {
-    /// XXH3 with a seed that nobody knows beforehand. Sets in hash order want it: who knows the seed can choose keys
-    /// that crowd one place.
+    /// XXH3 keyed by a seed that nobody knows beforehand: for sets of keys that strangers may choose.
     pub fn random() -> Self {
         Self { algorithm: HashAlgorithm::Xxh3, seed: RandomState::new().build_hasher().finish() }
     }
 
-    /// Hashes a key. Cost: one call of the algorithm; XXH3 takes about 5 ns for a URL of 60 bytes.
+    /// Makes it ready to hash many keys. Cost: up to about 1 µs.
     #[inline]
-    pub fn hash(&self, key: &[u8]) -> KeyHash {
-        KeyHash(match self.algorithm {
-            HashAlgorithm::Xxh3 => xxhash_rust::xxh3::xxh3_64_with_seed(key, self.seed),
-            HashAlgorithm::SipHash13 => {
-                let mut sip =
-                    siphasher::sip::SipHasher13::new_with_keys(self.seed, self.seed.wrapping_mul(SIP_KEY_TURN));
-                sip.write(key);
-                sip.finish()
-            }
-            HashAlgorithm::Sha1 => {
-                let mut sha1 = sha1_smol::Sha1::new();
-                sha1.update(&self.seed.to_le_bytes());
-                sha1.update(key);
-                first_word(&sha1.digest().bytes())
-            }
-            HashAlgorithm::Xxh64 => xxhash_rust::xxh64::xxh64(key, self.seed),
-            HashAlgorithm::Rolling => return Rolling::start(self.seed).push_all(key).finish(),
-        })
+    pub fn hasher(self) -> KeyHasher {
+        KeyHasher::new(self)
     }
+
+    /// Hashes a key. For more than a few, make a [`hasher`](Self::hasher) once.
+    #[inline]
+    pub fn hash(self, key: &[u8]) -> KeyHash {
+        self.hasher().hash(key)
+    }
+}
+
+/// The second half of the SipHash key is the seed turned by this odd constant (2⁶⁴ / golden ratio), so that a 64-bit
+/// seed fills both halves.
+const SIP_KEY_TURN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// SipHash-1-3 keyed by a seed.
+fn sip(seed: u64) -> SipHasher13 {
+    SipHasher13::new_with_keys(seed, seed.wrapping_mul(SIP_KEY_TURN))
+}
+
+/// As many words as are asked for that nobody can tell from random ones without knowing the seed.
+fn seed_words(seed: u64) -> impl Iterator<Item = u64> {
+    (0u64..).map(move |i| {
+        let mut sip = sip(seed);
+        sip.write(&i.to_le_bytes());
+        sip.finish()
+    })
 }
 
 /// The first 64 bits of a digest.
@@ -185,10 +199,16 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_the_published_algorithms() {
-        // XXH3 of the empty input and of "xxhash" with seed 20141025, as the reference implementation prints them.
+        // XXH3 of the empty input, as the reference implementation prints it.
         assert_eq!(HashSpec::default().hash(b"").get(), 0x2D06_8005_38D3_94C2);
-        let seeded = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 20_141_025 };
-        assert_eq!(seeded.hash(b"xxhash").get(), 10_258_567_178_643_282_864);
+        // With a seed, as docs/format.md says.
+        let seeded = HashSpec { algorithm: HashAlgorithm::Xxh3, seed: 7 }.hasher();
+        assert_eq!(seeded.hash(b"seen before").get(), 0xB532_D3A6_0F40_2DF0);
+        assert_eq!(seeded.hash(&[b'a'; 1000]).get(), 0xD0A5_A3C7_96B3_E6A6);
+        assert_eq!(
+            seed_words(7).step_by(23).take(2).collect::<Vec<_>>(),
+            [0xE4F3_26E0_4DFB_FE26, 0x2D60_EBE9_16D0_FD88]
+        );
         // SHA-1 of eight zero bytes and "abc", and of 01 00 00 00 and eight zero bytes, by sha1sum.
         let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
         assert_eq!(sha1.hash(b"abc").get().to_le_bytes(), [0xfc, 0x1a, 0x88, 0x93, 0xfe, 0x07, 0xe2, 0xf2]);

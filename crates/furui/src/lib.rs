@@ -13,4 +13,4 @@ pub mod seen;
 pub mod store;
 
 pub use error::{Error, Result};
-pub use hash::{HashAlgorithm, HashSpec, KeyHash};
+pub use hash::{HashAlgorithm, HashSpec, KeyHash, KeyHasher};

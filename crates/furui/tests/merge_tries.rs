@@ -65,7 +65,7 @@ fn check(parts: &[Model]) {
             union.retain(|_, value| value.is_some());
         }
         let mut hashes = vec![];
-        let merged = Trie::merge(&tries, SEED, forget, |hash| hashes.push(hash)).unwrap();
+        let merged = Trie::merge(&tries, &Rolling::new(SEED), forget, |hash| hashes.push(hash)).unwrap();
         assert_eq!(merged.check(), Ok(()));
         assert_eq!(merged.keys(), union.len() as u64, "forget: {forget}");
         let found = |value: Option<u32>| value.map_or(Found::Deleted, Found::Value);
@@ -77,7 +77,8 @@ fn check(parts: &[Model]) {
             assert_eq!(merged.id_of(key), built.id_of(key));
         }
 
-        let of_keys: Vec<KeyHash> = union.keys().map(|key| Rolling::spec(SEED).hash(key)).collect();
+        let hasher = Rolling::spec(SEED).hasher();
+        let of_keys: Vec<KeyHash> = union.keys().map(|key| hasher.hash(key)).collect();
         let (carried, from_keys) = (filter(&hashes), filter(&of_keys));
         assert!(of_keys.iter().all(|&hash| carried.contains(hash)));
         assert!(filter_bytes(carried) == filter_bytes(from_keys));
@@ -158,9 +159,9 @@ fn the_empty_key_empty_tries_and_long_labels() {
 
 #[test]
 fn too_many_tries_are_refused() {
-    let trie = build(&Model::new());
-    assert!(matches!(Trie::merge(&vec![&trie; MAX_MERGED + 1], 0, true, drop), Err(TrieError::TooLarge(_))));
-    assert!(Trie::merge(&vec![&trie; MAX_MERGED], 0, true, drop).is_ok());
+    let (trie, rolling) = (build(&Model::new()), Rolling::new(0));
+    assert!(matches!(Trie::merge(&vec![&trie; MAX_MERGED + 1], &rolling, true, drop), Err(TrieError::TooLarge(_))));
+    assert!(Trie::merge(&vec![&trie; MAX_MERGED], &rolling, true, drop).is_ok());
 }
 
 #[test]
@@ -184,7 +185,7 @@ fn damaged_tries_are_errors_or_some_trie() {
         writer.finish().unwrap();
         let damaged = Trie::from_bytes(&file, "memory").unwrap();
         for forget in [false, true] {
-            if let Ok(merged) = Trie::merge(&[&damaged, &other], 0, forget, drop) {
+            if let Ok(merged) = Trie::merge(&[&damaged, &other], &Rolling::new(0), forget, drop) {
                 merged.iter().count();
             }
         }

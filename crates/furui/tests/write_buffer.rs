@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
-use furui::dict::{Found, MAX_KEY, Record, WriteBuffer};
+use furui::dict::{Found, MAX_KEY, MAX_PROBES, Record, WriteBuffer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -75,6 +75,28 @@ fn keys_whose_hashes_are_equal_are_kept_apart() {
     }
     assert!((0..500u32).all(|i| buffer.get(&i.to_le_bytes(), hash) == Some(Found::Value(i))));
     assert_eq!(buffer.get(b"none", hash), None);
+}
+
+#[test]
+fn a_buffer_says_when_its_hashes_are_not_random() {
+    let random = |i: u32| SPEC.hash(&i.to_le_bytes());
+    let mut buffer = WriteBuffer::new();
+    let keys = 200_000u32;
+    for i in 0..keys {
+        buffer.put(&i.to_le_bytes(), random(i), Found::Value(i));
+    }
+    assert!(!buffer.is_crowded());
+    let crowd = |i: u32| (i + keys).to_le_bytes();
+    let (mut crowded, hash) = (0, random(0));
+    while !buffer.is_crowded() {
+        buffer.put(&crowd(crowded), hash, Found::Deleted);
+        crowded += 1;
+    }
+    assert!((MAX_PROBES / 2..=MAX_PROBES + 1).contains(&(crowded as usize)), "{crowded}");
+    // It goes on all the same.
+    assert!((0..keys).all(|i| buffer.get(&i.to_le_bytes(), random(i)) == Some(Found::Value(i))));
+    assert!((0..crowded).all(|i| buffer.get(&crowd(i), hash) == Some(Found::Deleted)));
+    assert_eq!(buffer.len(), (keys + crowded) as usize);
 }
 
 #[test]

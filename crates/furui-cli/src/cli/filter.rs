@@ -43,10 +43,13 @@ pub struct BuildOptions {
     #[command(flatten)]
     pub lines: LineOptions,
     /// How lines are hashed [default: xxh3; for parquet xxh64]. siphash, with a seed that outsiders do not know, is for
-    /// lines that strangers choose, or that those shall not guess who do not get the file, which holds the seed
+    /// lines of strangers who see what is taken for seen, or that those shall not guess who do not get the file, which
+    /// holds the seed
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The hash's seed; only filters with the same hash and seed can be combined
+    /// The hash's seed [default: 0]; only filters with the same hash and seed can be combined. Whoever knows it, and 0
+    /// everybody does, can choose lines that are taken for others: for lines that strangers choose, take a random
+    /// one and tell nobody
     #[arg(long, value_name = "SEED", value_parser = seed, default_value_t = 0, hide_default_value = true)]
     pub hash_seed: u64,
 }

@@ -60,11 +60,12 @@ pub struct SeenOptions {
     /// A summary on standard error
     #[arg(short, long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     pub stats: Option<StatsFormat>,
-    /// How lines are hashed; siphash is for lines that strangers choose. A store keeps what it was made with
+    /// How lines are hashed [default: xxh3]; siphash is for lines of strangers who see what is printed. A store keeps
+    /// what it was made with
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The hash's seed, for stores that are to be alike [default: random for a new store]; who knows it can choose
-    /// lines that make the set slow
+    /// The hash's seed, for stores that are to be alike [default: random for a new store]. Whoever knows it can choose
+    /// lines that are taken for others, which are not printed then, or that make the set slow
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
 }

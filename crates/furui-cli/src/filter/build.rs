@@ -39,18 +39,18 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     refuse_unwritable(&options.output)?;
     if options.capacity.is_none() {
         // Asked of a filter for one line, so that what cannot be is refused before anything is read.
-        drop(new_filter(options, keys.spec, 1)?);
+        drop(new_filter(options, keys.hasher.spec(), 1)?);
     }
     let filter = match options.capacity {
         Some(0) => return Err(Error::Config("--capacity 0: a filter is for at least one line".into())),
-        Some(capacity) => filled(new_filter(options, keys.spec, capacity)?, options, &keys)?,
+        Some(capacity) => filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &keys)?,
         None if progress::total(&options.input.files).is_some() => {
             let capacity = count(options, &keys)?;
-            filled(new_filter(options, keys.spec, capacity)?, options, &keys)?
+            filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &keys)?
         }
         None => match options.kind {
             FilterKind::Bloom => {
-                let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.spec);
+                let growing = GrowingBloom::with_rate(options.fpr)?.hashed_by(keys.hasher.spec());
                 filled(AnyFilter::Growing(growing), options, &keys)?
             }
             FilterKind::Stable | FilterKind::StableLight => {
@@ -152,7 +152,7 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     }
     // One bit for 16 bytes of input: an error well below one in a hundred, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
-    let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.spec);
+    let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
     each_block(options, keys, "counting", |hashes| Ok(counter.insert_all(hashes).map(drop)?))?;
     let estimate = counter.cardinality();
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
@@ -187,7 +187,7 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
         all.dedup();
     }
     let distinct = all.chunk_by(|a, b| a == b).count() as u64;
-    let mut filter = new_filter(options, keys.spec, distinct.max(1))?;
+    let mut filter = new_filter(options, keys.hasher.spec(), distinct.max(1))?;
     filter.insert_all(&all)?;
     Ok(filter)
 }

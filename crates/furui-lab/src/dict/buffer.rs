@@ -35,7 +35,7 @@ pub(crate) fn run(file: Option<&str>) -> Result<(), Box<dyn Error>> {
         bytes as f64 / keys.len() as f64
     );
 
-    let spec = Rolling::spec(0);
+    let hasher = Rolling::spec(0).hasher();
     let mut ours = Times::default();
     let mut theirs = Times::default();
     let (mut order, mut sort) = (vec![], vec![]);
@@ -43,12 +43,12 @@ pub(crate) fn run(file: Option<&str>) -> Result<(), Box<dyn Error>> {
         let mut buffer = WriteBuffer::new();
         ours.insert.push(ns_each(keys.len(), || {
             for (i, key) in keys.iter().enumerate() {
-                buffer.put(key, spec.hash(key), Found::Value(i as u32));
+                buffer.put(key, hasher.hash(key), Found::Value(i as u32));
             }
         }));
         ours.hit.push(ns_each(keys.len(), || {
             for key in keys.iter().rev() {
-                black_box(buffer.get(key, spec.hash(key)));
+                black_box(buffer.get(key, hasher.hash(key)));
             }
         }));
         order.push(ns_each(keys.len(), || {

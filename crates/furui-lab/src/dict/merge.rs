@@ -62,12 +62,13 @@ fn deal(keys: &[(&[u8], u32)], ways: usize) -> Result<Vec<Trie>, Failure> {
 fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
     let tries: Vec<&Trie> = tries.iter().collect();
     let keys: usize = tries.iter().map(|trie| trie.keys() as usize).sum();
+    let rolling = Rolling::new(SEED);
     let mut columns: [Vec<f64>; 4] = Default::default();
     let mut output = 0;
     let mut peak = 0;
     for _ in 0..ROUNDS {
         let mut merged = None;
-        let alone = ns_each(keys, || merged = Some(Trie::merge(&tries, SEED, true, |_| {})));
+        let alone = ns_each(keys, || merged = Some(Trie::merge(&tries, &rolling, true, |_| {})));
         let trie = merged.take().ok_or("not merged")??;
         let mut filled = None;
         let scan = ns_each(keys, || filled = Some(scanned(&trie)));
@@ -75,7 +76,7 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
         drop(trie);
         let mut own = Fill::new(BlockedBloom::with_rate(keys as u64, OWN_RATE)?.hashed_by(Rolling::spec(SEED)));
         let with_own = ns_each(keys, || {
-            merged = Some(Trie::merge(&tries, SEED, true, |hash| own.push(hash)));
+            merged = Some(Trie::merge(&tries, &rolling, true, |hash| own.push(hash)));
             own.insert();
         });
         drop((merged.take().ok_or("not merged")??, own));
@@ -83,7 +84,7 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
         let before = peak_bytes();
         let mut filter = Fill::new(four_probes(keys)?);
         let carried = ns_each(keys, || {
-            merged = Some(Trie::merge(&tries, SEED, true, |hash| filter.push(hash)));
+            merged = Some(Trie::merge(&tries, &rolling, true, |hash| filter.push(hash)));
             filter.insert();
         });
         peak = peak_bytes() - before;
@@ -138,11 +139,11 @@ fn four_probes(keys: usize) -> Result<Bloom, Failure> {
 
 /// The filter of the keys of a finished trie, which is read once more.
 fn scanned(trie: &Trie) -> Result<Bloom, Failure> {
-    let spec = Rolling::spec(SEED);
+    let hasher = Rolling::spec(SEED).hasher();
     let mut filter = Fill::new(four_probes(trie.keys() as usize)?);
     let mut entries = trie.iter();
     while let Some((key, _)) = entries.next_entry() {
-        filter.push(spec.hash(key));
+        filter.push(hasher.hash(key));
     }
     filter.insert();
     Ok(filter.filter)

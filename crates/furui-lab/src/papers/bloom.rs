@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use furui::filter::{Bloom, Filter, FilterMut, sizing};
-use furui::{HashSpec, KeyHash};
+use furui::{HashSpec, KeyHash, KeyHasher};
 
 use super::{Axis, Context, Experiment, Finding, Mark, Plot, Result, Series, Source, Verdict, brief};
 use crate::table::Table;
@@ -38,24 +38,23 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
 const DATA: &str = "keys are numbers, hashed by XXH3 with the seed.";
 
 /// The keys of a run.
-#[derive(Clone, Copy)]
-struct Keys(HashSpec);
+struct Keys(KeyHasher);
 
 impl Keys {
     fn new(context: &Context) -> Self {
-        Self(HashSpec { seed: context.seed, ..HashSpec::default() })
+        Self(HashSpec { seed: context.seed, ..HashSpec::default() }.hasher())
     }
 
-    fn key(self, i: u64) -> KeyHash {
+    fn key(&self, i: u64) -> KeyHash {
         self.0.hash(&i.to_le_bytes())
     }
 
-    fn set(self, range: Range<u64>) -> Vec<KeyHash> {
+    fn set(&self, range: Range<u64>) -> Vec<KeyHash> {
         range.map(|i| self.key(i)).collect()
     }
 
     /// The share of keys that are not in it to which a filter says yes.
-    fn measured(self, filter: &Bloom, asked: u64) -> f64 {
+    fn measured(&self, filter: &Bloom, asked: u64) -> f64 {
         (0..asked).filter(|i| filter.contains(self.key(1 << 40 | i))).count() as f64 / asked as f64
     }
 }

@@ -73,7 +73,7 @@ impl Shelf {
     /// Other files there are left alone.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process has it open; [`Error::Config`] if a newer version wrote it; [`Error::Io`] or
+    /// [`Error::Locked`] if another process has it open; [`Error::Config`] if another version wrote it; [`Error::Io`] or
     /// [`Error::Format`], with the name of the file, if it cannot be read or written, or is damaged.
     pub fn open(directory: &Path, options: ShelfOptions) -> Result<Self> {
         // The directory of the words, inside, is made with it, and has the lock that comes first.

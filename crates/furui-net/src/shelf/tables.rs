@@ -4,7 +4,6 @@ use furui::{Error, HashAlgorithm, HashSpec};
 use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use super::fault::{Fault, Outcome};
-use super::packed::{self, Effort};
 use crate::database;
 
 /// The bytes of a value.
@@ -23,9 +22,7 @@ pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("m
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
 /// The version of what the tables hold: docs/format.md, "What a node holds".
-const VERSION: u64 = 2;
-/// The blocks of version 1, which were not packed.
-const OLD_LISTS: TableDefinition<(u32, u32), Row> = TableDefinition::new("lists");
+const VERSION: u64 = 3;
 
 /// The database, and the state of it that reading sees.
 #[derive(Debug)]
@@ -100,14 +97,9 @@ impl Tables {
             let version = meta.get("version")?.map(|version| version.value());
             match version {
                 Some(VERSION) => Totals::read(&meta)?,
-                Some(1) => {
-                    pack_lists(&transaction)?;
-                    meta.insert("version", VERSION)?;
-                    Totals::read(&meta)?
-                }
-                Some(newer) => {
+                Some(other) => {
                     return Err(Fault::Other(Error::Config(format!(
-                        "{}: written by a newer version (its format is {newer}, this program knows {VERSION}); use that \
+                        "{}: written by another version (its format is {other}, this program knows {VERSION}); use that \
                          version, or another directory",
                         self.file
                     ))));
@@ -180,18 +172,6 @@ impl Tables {
         self.database.compact()?;
         Ok(())
     }
-}
-
-/// Makes of version 1 what it is now.
-fn pack_lists(transaction: &WriteTransaction) -> Outcome<()> {
-    let (old, mut new) = (transaction.open_table(OLD_LISTS)?, transaction.open_table(LISTS)?);
-    for block in old.iter()? {
-        let (key, postings) = block?;
-        new.insert(key.value(), packed::pack(postings.value(), Effort::Much).as_slice())?;
-    }
-    drop(old);
-    transaction.delete_table(OLD_LISTS)?;
-    Ok(())
 }
 
 impl<'t> Tablets<'t> {

@@ -151,7 +151,7 @@ impl FilteredTrie {
 
     fn check(&self, envelope: &Envelope) -> Result<()> {
         envelope.verify(&self.file)?;
-        let hash = envelope.hash();
+        let hasher = envelope.hash().hasher();
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
         let (trie, filter) = (self.trie.whole()?, self.filter.whole()?);
         trie.check().map_err(|(_, what)| invalid(what))?;
@@ -161,7 +161,7 @@ impl FilteredTrie {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if !filter.contains(hash.hash(key)) || trie.get(key) != Some(found) {
+            if !filter.contains(hasher.hash(key)) || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;

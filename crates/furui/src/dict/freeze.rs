@@ -1,6 +1,6 @@
 use super::{LoudsBuilder, LoudsTrie, Node, breadth_first};
 use crate::filter::{Bloom, ConfigError, FilterMut};
-use crate::hash::{KeyHash, Rolling};
+use crate::hash::{KeyHash, Rolling, RollingState};
 
 /// A frozen trie, and the filter that says which keys it cannot have.
 #[derive(Clone, Debug)]
@@ -39,10 +39,11 @@ pub struct Frozen {
 /// # Ok::<(), furui::filter::ConfigError>(())
 /// ```
 pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigError> {
+    let rolling = Rolling::new(seed);
     let mut builder = LoudsBuilder::new();
     let mut hashes: Vec<KeyHash> = Vec::new();
-    breadth_first(root, |parent: Option<&(u64, Rolling)>, node| {
-        let hash = parent.map_or(Rolling::start(seed), |(_, hash)| hash.push(node.alphabet()));
+    breadth_first(root, |parent: Option<&(u64, RollingState)>, node| {
+        let hash = parent.map_or(rolling.start(), |&(_, hash)| rolling.push(hash, node.alphabet()));
         let keys = builder.keys();
         let number = builder.visit(parent.map(|&(number, _)| number), node);
         // Whether a key ends here was asked just now: of merged tries that takes a look into each.

@@ -4,7 +4,7 @@ use super::FilteredTrie;
 use super::layer::Layer;
 use super::merge::merge;
 use crate::error::Result;
-use crate::hash::HashSpec;
+use crate::hash::KeyHasher;
 use crate::store::Storage;
 
 /// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: windows to freeze, or
@@ -37,7 +37,7 @@ pub(super) struct Task {
     pub(super) sources: Vec<Layer>,
     /// The number of the new file.
     pub(super) number: u64,
-    pub(super) hash: HashSpec,
+    pub(super) hasher: KeyHasher,
     pub(super) rate: f64,
     /// Whether there is nothing older, so that deletions have done their work.
     pub(super) oldest: bool,
@@ -62,10 +62,10 @@ impl<S: Storage> Job<S> {
 
 impl Task {
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
-        let merged = merge(&self.sources, self.hash, self.rate, self.oldest)?;
+        let merged = merge(&self.sources, &self.hasher, self.rate, self.oldest)?;
         let trie = match merged.trie.keys() {
             0 => None,
-            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, self.hash)?)),
+            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, self.hasher.spec())?)),
         };
         let next_id = match self.sources.last() {
             Some(Layer::Window(window)) => Some(window.next_id),

@@ -4,7 +4,7 @@ use super::layer::{Layer, Window};
 use super::{Found, MAX_MERGED, Record, Skeleton, Trie};
 use crate::error::{Error, Result};
 use crate::filter::BlockedBloom;
-use crate::hash::{HashAlgorithm, HashSpec};
+use crate::hash::{KeyHasher, Rolling};
 
 /// What several parts of a dictionary are as one.
 pub(super) struct Union {
@@ -17,18 +17,18 @@ pub(super) struct Union {
 /// out, which is right if there is nothing older. The filter is wrong about one key in 1 / `rate`.
 ///
 /// If the hashes are rolling ones, which a walk carries, they are merged as tries; otherwise key by key.
-pub(super) fn merge(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Result<Union> {
+pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
         let (keys, hashes): (Vec<_>, Vec<_>) = records(window)
             .filter(|record| !forget || record.found != Found::Deleted)
             .map(|record| ((record.key, record.found.value()), record.hash))
             .unzip();
-        let mut fill = Fill::new(keys.len() as u64, hash, rate)?;
+        let mut fill = Fill::new(keys.len() as u64, hasher.spec(), rate)?;
         hashes.into_iter().for_each(|hash| fill.push(hash));
         return Ok(Union { trie: built(keys)?, filter: fill.finish()? });
     }
-    if hash.algorithm == HashAlgorithm::Rolling && layers.len() <= MAX_MERGED {
-        return merge_tries(layers, hash, rate, forget);
+    if let Some(rolling) = hasher.rolling().filter(|_| layers.len() <= MAX_MERGED) {
+        return merge_tries(layers, hasher, rolling, rate, forget);
     }
     let mut bytes = vec![];
     let mut ends = vec![];
@@ -43,13 +43,13 @@ pub(super) fn merge(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
     let trie = built(keys)?;
-    let filter = scan(&trie, hash, rate)?;
+    let filter = scan(&trie, hasher, rate)?;
     Ok(Union { trie, filter })
 }
 
 /// In one walk over all tries, those of the windows among them. The filter is sized for all keys of all of them; if many
 /// are the same or left out, it is made anew.
-fn merge_tries(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Result<Union> {
+fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f64, forget: bool) -> Result<Union> {
     let of_window = |layer: &Layer| match layer {
         Layer::Window(window) => built(records(window).map(|record| (record.key, record.found.value()))).map(Some),
         Layer::Trie(_) => Ok(None),
@@ -62,10 +62,10 @@ fn merge_tries(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Res
     });
     let tries: Vec<Trie<&[u8]>> = tries.collect::<std::result::Result<_, _>>()?;
     let most = tries.iter().map(Trie::keys).sum();
-    let mut fill = Fill::new(most, hash, rate)?;
-    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), hash.seed, forget, |hash| fill.push(hash));
+    let mut fill = Fill::new(most, hasher.spec(), rate)?;
+    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| fill.push(hash));
     let trie = trie.map_err(|error| Error::Config(error.to_string()))?;
-    let filter = if trie.keys() < most - most / SPARE { scan(&trie, hash, rate)? } else { fill.finish()? };
+    let filter = if trie.keys() < most - most / SPARE { scan(&trie, hasher, rate)? } else { fill.finish()? };
     Ok(Union { trie, filter })
 }
 
@@ -73,11 +73,11 @@ fn merge_tries(layers: &[Layer], hash: HashSpec, rate: f64, forget: bool) -> Res
 const SPARE: u64 = 16;
 
 /// The filter of a trie's keys, which are read.
-fn scan(trie: &Trie, hash: HashSpec, rate: f64) -> Result<BlockedBloom> {
-    let mut fill = Fill::new(trie.keys(), hash, rate)?;
+fn scan(trie: &Trie, hasher: &KeyHasher, rate: f64) -> Result<BlockedBloom> {
+    let mut fill = Fill::new(trie.keys(), hasher.spec(), rate)?;
     let mut entries = trie.iter();
     while let Some((key, _)) = entries.next_entry() {
-        fill.push(hash.hash(key));
+        fill.push(hasher.hash(key));
     }
     fill.finish()
 }

@@ -5,7 +5,7 @@ use super::entries::Entries;
 use super::layer::Layer;
 use super::{FilteredTrie, Found, WriteBuffer};
 use crate::error::Result;
-use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
+use crate::hash::{HashSpec, KeyHash, KeyHasher};
 
 /// A dictionary as it was at one moment: "which number has this key, and which keys are there?", answered for ever the
 /// same, in any thread, while the dictionary goes on.
@@ -23,7 +23,7 @@ use crate::hash::{HashAlgorithm, HashSpec, KeyHash, Rolling};
 /// A [`Dict`](super::Dict) reads as its newest snapshot: all of this can be asked of it, too.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
-    pub(super) hash: HashSpec,
+    pub(super) hasher: KeyHasher,
     /// Oldest first: tries, then windows.
     pub(super) layers: Vec<Layer>,
 }
@@ -31,7 +31,7 @@ pub struct Snapshot {
 impl Snapshot {
     /// How keys are hashed.
     pub fn hash_spec(&self) -> HashSpec {
-        self.hash
+        self.hasher.spec()
     }
 
     /// How many keys there are at most: keys that were put again after a while, or deleted, count more than once until
@@ -78,7 +78,7 @@ impl Snapshot {
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if a trie is damaged where it was read, now or before.
     pub fn get(&self, key: &[u8]) -> Result<Option<u32>> {
-        Ok(self.find(key, self.hash.hash(key))?.and_then(Found::value))
+        Ok(self.find(key, self.hasher.hash(key))?.and_then(Found::value))
     }
 
     /// Whether `key` is there.
@@ -112,7 +112,7 @@ impl Snapshot {
         out.resize(keys.len(), None);
         // Those that no part has known so far: their indices, and their hashes.
         let mut open: Vec<usize> = (0..keys.len()).collect();
-        let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hash.hash(key)).collect();
+        let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hasher.hash(key)).collect();
         for layer in self.layers.iter().rev() {
             let known = match layer {
                 Layer::Window(window) => {
@@ -201,16 +201,15 @@ impl Snapshot {
 
     /// The hash of every prefix of `text`, from the empty one on.
     fn prefix_hashes(&self, text: &[u8]) -> impl Iterator<Item = KeyHash> {
-        let rolling = self.hash.algorithm == HashAlgorithm::Rolling;
-        let mut state = Rolling::start(self.hash.seed);
-        (0..=text.len()).map(move |length| {
-            if !rolling {
-                return self.hash.hash(&text[..length]);
+        let mut walk = self.hasher.rolling().map(|rolling| (rolling, rolling.start()));
+        (0..=text.len()).map(move |length| match &mut walk {
+            Some((rolling, state)) => {
+                if let Some(last) = length.checked_sub(1) {
+                    *state = rolling.push(*state, text[last]);
+                }
+                state.finish()
             }
-            if let Some(last) = length.checked_sub(1) {
-                state = state.push(text[last]);
-            }
-            state.finish()
+            None => self.hasher.hash(&text[..length]),
         })
     }
 }

@@ -1,8 +1,10 @@
 //! The hashes that can be carried along a path, and the filters they fill: the paper's, and ours.
 
+use std::sync::LazyLock;
+
 use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first};
 use furui::filter::{Bloom, Filter, FilterMut};
-use furui::hash::{PolynomialHashes, Rolling};
+use furui::hash::{PolynomialHashes, Rolling, RollingState};
 
 /// Bits of a filter for each key.
 const BITS: usize = 10;
@@ -65,7 +67,9 @@ impl<const K: usize> PathHash for PolynomialHashes<K> {
 
 /// One state for all `K` probes.
 #[derive(Clone, Copy)]
-pub(super) struct OneState<const K: usize>(Rolling);
+pub(super) struct OneState<const K: usize>(RollingState);
+
+static ROLLING: LazyLock<Rolling> = LazyLock::new(|| Rolling::new(0));
 
 impl<const K: usize> PathHash for OneState<K> {
     type Filter = Bloom;
@@ -76,12 +80,12 @@ impl<const K: usize> PathHash for OneState<K> {
     }
 
     fn start() -> Self {
-        Self(Rolling::start(0))
+        Self(ROLLING.start())
     }
 
     #[inline(always)]
     fn push(self, byte: u8) -> Self {
-        Self(self.0.push(byte))
+        Self(ROLLING.push(self.0, byte))
     }
 
     #[inline(always)]

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui::HashSpec;
 use furui::search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
+use furui::{HashSpec, KeyHasher};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -35,7 +35,7 @@ pub(super) struct Desk {
     /// How often one of the nearest came or went.
     comings: u64,
     /// How the state that others compare with is made of what it depends on.
-    state: HashSpec,
+    state: KeyHasher,
     pub(super) allowance: Allowance,
     /// The shelf's changes when it was last made small, and when it is to be made so.
     compacted: u64,
@@ -62,7 +62,7 @@ impl Desk {
             kept,
             net,
             comings: 0,
-            state: HashSpec::random(),
+            state: HashSpec::random().hasher(),
             allowance: Allowance::default(),
             compacted: 0,
             quiet: None,

@@ -23,6 +23,10 @@ const UNIT: usize = 8;
 /// The most bytes of records a buffer takes: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
+/// The most slots that a search looks at before the buffer is [crowded](WriteBuffer::is_crowded). Of a hundred million keys
+/// whose hashes are random none is so far from its place but with a chance of 10⁻⁸.
+pub const MAX_PROBES: usize = 1024;
+
 /// Slots of a new table; a power of two, as it stays.
 const FIRST_SLOTS: usize = 64;
 
@@ -55,6 +59,7 @@ pub struct WriteBuffer {
     slots: Vec<u64>,
     arena: Vec<u8>,
     keys: usize,
+    crowded: bool,
     /// Where the records begin, in [`UNIT`]s, in the order of their keys.
     order: OnceLock<Vec<u32>>,
 }
@@ -112,6 +117,12 @@ impl WriteBuffer {
         Ok(())
     }
 
+    /// Whether searches have become longer than [`MAX_PROBES`]: somebody has chosen the keys, and knows how they are hashed.
+    /// It takes more keys, ever slower; it is time to freeze it, as if it were full.
+    pub fn is_crowded(&self) -> bool {
+        self.crowded
+    }
+
     /// Puts a key in, or deletes it: what was put last counts. What it replaces is returned.
     ///
     /// # Panics
@@ -130,6 +141,8 @@ impl WriteBuffer {
             }
             Err(slot) => {
                 let at = self.arena.len();
+                let probes = slot.wrapping_sub(home(upper(hash), self.slots.len())) & (self.slots.len() - 1);
+                self.crowded |= probes >= MAX_PROBES;
                 self.slots[slot] = upper(hash) << 32 | (at / UNIT + 1) as u64;
                 self.arena.extend_from_slice(&hash.get().to_le_bytes());
                 self.arena.extend_from_slice(&[0; HEADER - LENGTH]);

@@ -118,7 +118,7 @@ impl<S: Storage> Dict<S> {
             options,
             saved: published.is_some(),
             broken: false,
-            state: Snapshot { hash: manifest.hash, layers },
+            state: Snapshot { hasher: manifest.hash.hasher(), layers },
             waiting: 0,
             next_id: manifest.next_id,
             manifest,
@@ -154,7 +154,7 @@ impl<S: Storage> Dict<S> {
     /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY), or a change failed before. Any other if a
     /// window had to be frozen and that failed: the key was not put then.
     pub fn put(&mut self, key: &[u8], value: u32) -> Result<()> {
-        self.write(key, Found::Value(value), self.next_id)
+        self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id)
     }
 
     /// Takes a key out, if it is there. It takes the room of a key until a merge with the oldest trie.
@@ -162,7 +162,7 @@ impl<S: Storage> Dict<S> {
     /// # Errors
     /// As [`put`](Self::put).
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
-        self.write(key, Found::Deleted, self.next_id)
+        self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id)
     }
 
     /// The number of a word: its value, or, if it has none, the [next id](Self::next_id), which it then keeps. Ids are
@@ -172,14 +172,15 @@ impl<S: Storage> Dict<S> {
     /// # Errors
     /// As [`put`](Self::put); [`Error::Config`] after 2³² - 1 ids.
     pub fn number(&mut self, key: &[u8]) -> Result<u32> {
-        if let Some(value) = self.get(key)? {
+        let hash = self.hasher.hash(key);
+        if let Some(value) = self.find(key, hash)?.and_then(Found::value) {
             return Ok(value);
         }
         let id = self.next_id;
         if id == u32::MAX {
             return Err(Error::Config("all ids below 2^32 - 1 have been given to keys: begin a new dictionary".into()));
         }
-        self.write(key, Found::Value(id), id + 1)?;
+        self.write(key, hash, Found::Value(id), id + 1)?;
         Ok(id)
     }
 

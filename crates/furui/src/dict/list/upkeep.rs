@@ -100,7 +100,7 @@ impl<S: Storage> Dict<S> {
     fn task(&mut self, range: Range<usize>) -> Result<Task> {
         Ok(Task {
             number: self.manifest.take_number()?,
-            hash: self.hash,
+            hasher: self.hasher.clone(),
             rate: self.options.filter_rate,
             oldest: range.start == 0,
             sources: self.state.layers[range].to_vec(),

@@ -4,24 +4,25 @@ use super::Dict;
 use crate::dict::layer::{Layer, Window};
 use crate::dict::{Found, MAX_KEY, WriteBuffer};
 use crate::error::{Error, Result};
+use crate::hash::KeyHash;
 use crate::store::Storage;
 
 impl<S: Storage> Dict<S> {
     /// Whether putting so many keys, of so many bytes together, may have to freeze a window first because nobody has done
     /// the job yet: the moment to wait for whoever is at it.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
-        let (window_keys, window_bytes) = self.window_size();
+        let (window_keys, window_bytes, crowded) = self.window_size();
         let bytes = window_bytes + bytes + keys * WriteBuffer::KEY_BYTES;
-        self.waiting > 0 && (window_keys + keys > self.options.window_keys || bytes > self.options.window_bytes)
+        let is_full = window_keys + keys > self.options.window_keys || bytes > self.options.window_bytes;
+        self.waiting > 0 && (is_full || crowded)
     }
 
     /// Puts a key into the window at hand; from then on `next_id` is the next id.
-    pub(super) fn write(&mut self, key: &[u8], found: Found, next_id: u32) -> Result<()> {
+    pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, next_id: u32) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
             return Err(Error::Config(format!("a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())));
         }
-        let hash = self.hash.hash(key);
         if self.window_is_full(key.len()) {
             // Nobody has taken the one before.
             self.freeze(self.waiting)?;
@@ -40,16 +41,20 @@ impl<S: Storage> Dict<S> {
 
     /// Whether a key of this length no longer belongs to the window at hand.
     fn window_is_full(&self, length: usize) -> bool {
-        let (keys, bytes) = self.window_size();
-        keys >= self.options.window_keys || keys > 0 && bytes + length > self.options.window_bytes
+        let (keys, bytes, crowded) = self.window_size();
+        crowded || keys >= self.options.window_keys || keys > 0 && bytes + length > self.options.window_bytes
     }
 
-    /// The keys of the window at hand, and its bytes.
-    fn window_size(&self) -> (usize, usize) {
+    /// The keys of the window at hand, its bytes, and whether it is to be frozen before it is full, as its keys were chosen
+    /// to make it slow.
+    fn window_size(&self) -> (usize, usize, bool) {
         let windows = self.state.layers[self.tries_len() + self.waiting..].iter();
-        windows.fold((0, 0), |(keys, bytes), layer| match layer {
-            Layer::Window(window) => (keys + window.buffer.len(), bytes + window.buffer.bytes()),
-            Layer::Trie(_) => (keys, bytes),
+        windows.fold((0, 0, false), |(keys, bytes, crowded), layer| match layer {
+            Layer::Window(window) => {
+                let buffer = &window.buffer;
+                (keys + buffer.len(), bytes + buffer.bytes(), crowded || buffer.is_crowded())
+            }
+            Layer::Trie(_) => (keys, bytes, crowded),
         })
     }
 
@@ -71,10 +76,12 @@ impl<S: Storage> Dict<S> {
 }
 
 /// Puts windows together, from `first` on, until each is more than twice as large as the next: then they are few, and a
-/// key was copied a logarithmic number of times. Those that snapshots hold are copied.
+/// key was copied a logarithmic number of times. Those that snapshots hold are copied. A crowded one stays by itself.
 fn coalesce(layers: &mut Vec<Layer>, first: usize) {
     while let [.., Layer::Window(older), Layer::Window(newer)] = &layers[first..]
         && older.buffer.len() <= 2 * newer.buffer.len()
+        && !older.buffer.is_crowded()
+        && !newer.buffer.is_crowded()
     {
         let (Some(Layer::Window(newer)), Some(Layer::Window(older))) = (layers.pop(), layers.pop()) else { return };
         let mut both = Arc::unwrap_or_clone(older);

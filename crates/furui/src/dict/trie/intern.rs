@@ -1,5 +1,5 @@
 use crate::bits::prefetch;
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, KeyHasher};
 
 /// Numbers for distinct byte strings, in the order in which they first come, and how often each came.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub(super) struct Interner {
     text: Vec<u8>,
     /// Open addressing: the upper half of a hash, and the number + 1; 0 is free. Empty before the first string.
     slots: Vec<u64>,
-    hash: HashSpec,
+    hasher: KeyHasher,
 }
 
 /// Strings that wait for their numbers, so that the memory of one is on its way while others are looked for.
@@ -49,7 +49,7 @@ impl Batch {
 impl Default for Interner {
     /// Hashed with a random seed: the strings are parts of keys that strangers choose.
     fn default() -> Self {
-        Self { places: vec![], counts: vec![], text: vec![], slots: vec![], hash: HashSpec::random() }
+        Self { places: vec![], counts: vec![], text: vec![], slots: vec![], hasher: HashSpec::random().hasher() }
     }
 }
 
@@ -83,7 +83,7 @@ impl Interner {
 
     #[inline]
     fn tag(&self, string: &[u8]) -> u64 {
-        self.hash.hash(string).get() >> 32
+        self.hasher.hash(string).get() >> 32
     }
 
     /// The number in the first slot of a tag, if it has that tag.

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::skeleton::common_prefix;
-use crate::hash::RollingRun;
+use crate::hash::{Rolling, RollingRun};
 
 /// A text that lies in memory with more behind it, so that short ones are read and copied as one of usual length: how short
 /// they are nobody can foresee.
@@ -75,10 +75,10 @@ impl<'a> Text<'a> {
 
     /// What it does to a hash, if it is not too long.
     #[inline(always)]
-    pub(super) fn run(self) -> Option<RollingRun> {
+    pub(super) fn run(self, rolling: &Rolling) -> Option<RollingRun> {
         match self.bytes.first_chunk::<SHORT>() {
-            Some(bytes) if (1..=SHORT).contains(&self.len) => Some(RollingRun::of_first(*bytes, self.len)),
-            _ => RollingRun::of(self.as_bytes()),
+            Some(bytes) if (1..=SHORT).contains(&self.len) => Some(rolling.run_of_first(*bytes, self.len)),
+            _ => rolling.run(self.as_bytes()),
         }
     }
 

@@ -20,12 +20,14 @@ use crate::bits::{prefetch, scale};
 /// about 2 ns a slot. Difference from the paper: no flag bits, since a whole hash tells its own quotient; and no
 /// wrap-around: the last cluster runs on into spare slots behind the table.
 ///
-/// The order is the hash's own, so whoever can choose hashes can make one long cluster: stores draw a random seed.
+/// The order is the hash's own, so whoever can choose hashes can make one long cluster. Stores draw a random seed, which keeps
+/// strangers from that; against those who know it, a table with a cluster longer than [`MAX_CLUSTER`] counts as full.
 pub(crate) struct Table {
     /// `homes` home slots, then spare ones; never without an empty slot at the end. Zero is empty.
     slots: Vec<u64>,
     homes: usize,
     len: usize,
+    crowded: bool,
 }
 
 /// Keys per home slot at which the table grows, in hundredths, up to [`LARGE_SLOTS`]. Above this, clusters get long
@@ -43,12 +45,15 @@ const EXTRA_SLOTS: usize = 2 << 20;
 /// Spare slots behind the last home. Uniform hashes at the loads above never need them; if they are used up
 /// more are added.
 const SPARE_SLOTS: usize = 1024;
+/// How far a cluster may go on behind the home of a hash that is put into it. Of a billion uniform hashes, at the loads above,
+/// none is in such a long one but with a chance of 10⁻²⁸.
+const MAX_CLUSTER: usize = 16 << 10;
 /// How many keys ahead a batch asks for its cache lines: the latency of memory, in insertions.
 const PREFETCH_AHEAD: usize = 24;
 
 impl Table {
     pub(crate) fn new() -> Self {
-        Self { slots: vec![0; FIRST_SLOTS + SPARE_SLOTS], homes: FIRST_SLOTS, len: 0 }
+        Self { slots: vec![0; FIRST_SLOTS + SPARE_SLOTS], homes: FIRST_SLOTS, len: 0, crowded: false }
     }
 
     /// How many hashes it holds.
@@ -62,11 +67,14 @@ impl Table {
     }
 
     /// Makes room for `additional` more hashes, growing to `max_bytes` at most. False if that is not enough room;
-    /// the table may have grown all the same.
+    /// the table may have grown all the same. Nor is there any room in a crowded table, see [`MAX_CLUSTER`].
     ///
     /// # Errors
     /// If the system has no more memory; the table is as it was.
     pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
+        if self.crowded {
+            return Ok(false);
+        }
         let needed = self.len + additional;
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
         while needed > self.capacity(if self.homes < LARGE_SLOTS { GROW_LOAD } else { FULL_LOAD }) {
@@ -82,7 +90,7 @@ impl Table {
     /// Whether [`reserve`](Self::reserve) would make room.
     pub(crate) fn has_room(&self, additional: usize, max_bytes: usize) -> bool {
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
-        (self.len + additional) as u128 * 100 <= self.homes.max(limit) as u128 * FULL_LOAD as u128
+        !self.crowded && (self.len + additional) as u128 * 100 <= self.homes.max(limit) as u128 * FULL_LOAD as u128
     }
 
     /// How many hashes it holds at a load of so many hundredths.
@@ -131,6 +139,7 @@ impl Table {
     pub(crate) fn clear(&mut self) {
         self.slots.fill(0);
         self.len = 0;
+        self.crowded = false;
     }
 
     /// The first slot from the home of `hash` on that is empty or holds no smaller hash.
@@ -157,6 +166,7 @@ impl Table {
             i += 1;
         }
         self.len += 1;
+        self.crowded |= i - scale(hash, self.homes) > MAX_CLUSTER;
         if i == self.slots.len() {
             self.slots.resize(i + SPARE_SLOTS, 0);
         }
@@ -212,7 +222,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_a_sorted_set(batches in prop::collection::vec(prop::collection::vec(hash_strategy(), 0..400), 0..20)) {
-            let mut table = Table { slots: vec![0; 8 + 4], homes: 8, len: 0 };
+            let mut table = Table { slots: vec![0; 8 + 4], homes: 8, len: 0, crowded: false };
             let mut model = BTreeSet::new();
             for batch in batches {
                 let mut absent = BTreeSet::new();
@@ -235,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_cluster_past_the_last_home_gets_more_slots() {
-        let mut table = Table { slots: vec![0; 2048 + 1], homes: 2048, len: 0 };
+        let mut table = Table { slots: vec![0; 2048 + 1], homes: 2048, len: 0, crowded: false };
         let hashes: Vec<u64> = (0..1500).map(|i| u64::MAX - i).collect();
         table.insert_all(&hashes, |_| {});
         check(&table, &hashes.iter().copied().collect());
@@ -244,10 +254,25 @@ mod tests {
     }
 
     #[test]
+    fn a_long_cluster_counts_as_full_until_the_table_is_emptied() {
+        let mut table = Table::new();
+        assert!(table.reserve(100_000, usize::MAX).unwrap());
+        let hashes: Vec<u64> = (1..=2 + MAX_CLUSTER as u64).collect();
+        let (most, one_more) = hashes.split_at(MAX_CLUSTER);
+        table.insert_all(most, |_| {});
+        assert!(table.has_room(1, usize::MAX) && table.reserve(1, usize::MAX).unwrap());
+        table.insert_all(one_more, |_| {});
+        assert!(!table.has_room(1, usize::MAX) && !table.reserve(1, usize::MAX).unwrap());
+        check(&table, &hashes.iter().copied().collect());
+        table.clear();
+        assert!(table.has_room(1, usize::MAX) && table.reserve(1, usize::MAX).unwrap());
+    }
+
+    #[test]
     fn reserve_keeps_to_its_budget() {
         let mut table = Table::new();
         let budget = 1 << 20;
-        assert_eq!(table.reserve(100_000, budget), Ok(true));
+        assert!(table.reserve(100_000, budget).unwrap());
         assert!(table.bytes() <= budget);
         assert_eq!(table.reserve(1_000_000, budget), Ok(false));
         assert!(table.bytes() <= budget);

@@ -16,6 +16,7 @@ pub(super) struct Codebook<'t> {
     slots: Vec<u32>,
     /// What the text of each code does to a hash.
     runs: Vec<RollingRun>,
+    rolling: &'t Rolling,
     vectors: Vectors,
 }
 
@@ -48,14 +49,14 @@ fn tag(hash: u64) -> u32 {
 }
 
 impl<'t> Codebook<'t> {
-    pub(super) fn new(names: Names<'t>, vectors: Vectors) -> Self {
+    pub(super) fn new(names: Names<'t>, rolling: &'t Rolling, vectors: Vectors) -> Self {
         let count = count(&names);
         let slots = vec![0; (count + count / 2).next_power_of_two() + PLACES];
-        let mut book = Self { names, slots, runs: vec![RollingRun::default(); count + 1], vectors };
+        let mut book = Self { names, slots, runs: vec![RollingRun::default(); count + 1], rolling, vectors };
         for number in 0..count {
             let Some(text) = book.text(number).filter(|text| text.len() > 0) else { continue };
-            let Some(run) = text.run() else { continue };
-            let hash = hash_of(run);
+            let Some(run) = text.run(rolling) else { continue };
+            let hash = hash_of(rolling, run);
             book.runs[number] = run;
             if book.find(text, hash).is_none()
                 && let Some(slot) = book.places(hash).find(|&at| book.slots[at] == 0)
@@ -91,7 +92,7 @@ impl<'t> Codebook<'t> {
     pub(super) fn translate(&self, source: &Names<'t>) -> Vec<Option<Number>> {
         let translated = |number| {
             let text = text(source, number, self.vectors)?;
-            if text.len() == 0 { self.empty() } else { self.find(text, hash_of(text.run()?)) }
+            if text.len() == 0 { self.empty() } else { self.find(text, hash_of(self.rolling, text.run(self.rolling)?)) }
         };
         (0..count(source)).map(translated).collect()
     }
@@ -133,8 +134,8 @@ impl<'t> Codebook<'t> {
 
 /// The hash of a text, if so it does to others.
 #[inline(always)]
-pub(super) fn hash_of(run: RollingRun) -> u64 {
-    Rolling::start(0).push_run(run).finish().get()
+pub(super) fn hash_of(rolling: &Rolling, run: RollingRun) -> u64 {
+    rolling.push_run(rolling.start(), run).finish().get()
 }
 
 /// How many codes a trie may have.

@@ -30,7 +30,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         let mut texts = self.ends.iter().map(|&end| Text::of(&self.decoded, std::mem::replace(&mut start, end)..end));
         let whole = texts.next().ok_or(TrieError::Damaged)?;
         let common = texts.map(|text| whole.common_prefix(text)).fold(whole.len(), usize::min);
-        let path = self.labels.push_text(whole.up_to(common), parent.push(byte));
+        let path = self.labels.push_text(whole.up_to(common), parent.push(self.rolling, byte));
         let mut newest = None;
         let mut start = 0;
         for (branch, &end) in alike.zip(&self.ends) {

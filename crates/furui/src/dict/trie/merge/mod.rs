@@ -6,7 +6,7 @@ use super::values::Width;
 use super::writer::{Encoded, Writer};
 use super::{Found, Trie, TrieError};
 use crate::bits::Vectors;
-use crate::hash::{KeyHash, Rolling};
+use crate::hash::{KeyHash, Rolling, RollingState};
 
 mod codebook;
 mod cursor;
@@ -34,7 +34,7 @@ pub const MAX_MERGED: usize = 256;
 
 impl Trie {
     /// Several tries as one, newest first: of equal keys the newest counts. `each_key` is told the hash of each of its keys
-    /// by [`Rolling::spec`]`(seed)`, in breadth-first order.
+    /// by `rolling`, in breadth-first order.
     ///
     /// `forget`: keys that are deleted are left out, which is right if there is no older trie. The trie has the nodes of the
     /// one that is built of the same keys, but its labels have the codes and tokens of the largest source: it may be a
@@ -64,7 +64,7 @@ impl Trie {
     /// keys or tries.
     pub fn merge<M: Deref<Target = [u8]>>(
         tries: &[&Trie<M>],
-        seed: u64,
+        rolling: &Rolling,
         forget: bool,
         each_key: impl FnMut(KeyHash),
     ) -> Result<Self, TrieError> {
@@ -75,15 +75,15 @@ impl Trie {
         let Some((heir, _)) = (0..=u8::MAX).zip(tries).max_by_key(|(_, trie)| trie.nodes()) else {
             return Self::encode(&super::Skeleton::new());
         };
-        let mut walk = Walk::new(tries, heir, forget, each_key, vectors)?;
-        walk.root(tries, Rolling::start(seed))?;
+        let mut walk = Walk::new(tries, heir, rolling, forget, each_key, vectors)?;
+        walk.root(tries)?;
         vectors.run(
             #[inline(always)]
             |vectors| walk.run(vectors),
         )?;
         let trie = Self::assemble(walk.finish(vectors)?);
         if forget && !trie.part(Part::Deleted).is_empty() {
-            return trie.without_deleted(vectors);
+            return trie.without_deleted(rolling, vectors);
         }
         Ok(trie)
     }
@@ -93,6 +93,7 @@ struct Walk<'t, F> {
     sources: Vec<Source<'t>>,
     labels: Labels<'t>,
     writer: Writer,
+    rolling: &'t Rolling,
     forget: bool,
     each_key: F,
     queue: Queue,
@@ -110,6 +111,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
     fn new<M: Deref<Target = [u8]>>(
         tries: &'t [&'t Trie<M>],
         heir: u8,
+        rolling: &'t Rolling,
         forget: bool,
         each_key: F,
         vectors: Vectors,
@@ -120,9 +122,10 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         let width = tries.iter().map(|trie| trie.shape.width).max().unwrap_or(Width::ZERO);
         let root = tries.iter().find_map(|trie| trie.terminal(trie.root()));
         Ok(Self {
-            labels: Labels::new(&names, heir, keys, vectors)?,
+            labels: Labels::new(&names, heir, keys, rolling, vectors)?,
             writer: Writer::new(tries.iter().map(|trie| trie.bytes()).sum(), width, root)?,
             sources,
+            rolling,
             forget,
             each_key,
             queue: Queue::new()?,
@@ -132,7 +135,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         })
     }
 
-    fn root<M: Deref<Target = [u8]>>(&mut self, tries: &[&Trie<M>], hash: Rolling) -> Result<(), TrieError> {
+    fn root<M: Deref<Target = [u8]>>(&mut self, tries: &[&Trie<M>]) -> Result<(), TrieError> {
+        let hash = self.rolling.start();
         self.hash_key(tries.iter().find_map(|trie| trie.terminal(trie.root())), hash);
         for (number, _) in (0..=u8::MAX).zip(tries).filter(|(_, trie)| trie.nodes() > 0) {
             self.queue.push(Cursor::root(number));
@@ -255,7 +259,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
     /// Adds a node that only one trie has.
     #[inline(always)]
     fn copy(&mut self, parent: Path, branch: &Branch<'_>, first: bool, vectors: Vectors) -> Result<(), TrieError> {
-        let path = parent.push(branch.byte);
+        let path = parent.push(self.rolling, branch.byte);
         let (path, end) = match branch.at {
             At::Node(block, position) => {
                 let slot = position.slot();
@@ -304,7 +308,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
     }
 
     #[inline(always)]
-    fn hash_key(&mut self, found: Option<Found>, hash: Rolling) {
+    fn hash_key(&mut self, found: Option<Found>, hash: RollingState) {
         if found.is_some_and(|found| !self.forget || found != Found::Deleted) {
             (self.each_key)(hash.finish());
         }

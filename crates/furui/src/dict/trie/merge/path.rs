@@ -1,12 +1,12 @@
 use crate::dict::MAX_KEY;
 use crate::dict::trie::TrieError;
 use crate::format::field::{u32_at, u64_at};
-use crate::hash::{Rolling, RollingRun};
+use crate::hash::{Rolling, RollingRun, RollingState};
 
 /// What is carried along a path: the state of its hash, and how many bytes it has.
 #[derive(Clone, Copy)]
 pub(super) struct Path {
-    pub(super) hash: Rolling,
+    pub(super) hash: RollingState,
     length: u32,
 }
 
@@ -17,7 +17,7 @@ impl Path {
     #[inline(always)]
     pub(super) fn to_bytes(self, cursors: u32) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
-        bytes[..8].copy_from_slice(&self.hash.state().to_le_bytes());
+        bytes[..8].copy_from_slice(&self.hash.get().to_le_bytes());
         bytes[8..].copy_from_slice(&(self.length << 9 | cursors).to_le_bytes());
         bytes
     }
@@ -25,32 +25,32 @@ impl Path {
     #[inline(always)]
     pub(super) fn from_bytes(bytes: [u8; Self::BYTES]) -> (Self, u32) {
         let numbers = u32_at(&bytes, 8);
-        (Self { hash: Rolling::resume(u64_at(&bytes, 0)), length: numbers >> 9 }, numbers & 0x1FF)
+        (Self { hash: RollingState::resume(u64_at(&bytes, 0)), length: numbers >> 9 }, numbers & 0x1FF)
     }
 
-    pub(super) fn root(hash: Rolling) -> Self {
+    pub(super) fn root(hash: RollingState) -> Self {
         Self { hash, length: 0 }
     }
 
     #[inline(always)]
-    pub(super) fn push(self, byte: u8) -> Self {
-        Self { hash: self.hash.push(byte), length: self.length + 1 }
+    pub(super) fn push(self, rolling: &Rolling, byte: u8) -> Self {
+        Self { hash: rolling.push(self.hash, byte), length: self.length + 1 }
     }
 
     #[inline(always)]
-    pub(super) fn push_all(self, text: &[u8]) -> Self {
-        Self { hash: self.hash.push_all(text), length: self.length + text.len() as u32 }
+    pub(super) fn push_all(self, rolling: &Rolling, text: &[u8]) -> Self {
+        Self { hash: rolling.push_all(self.hash, text), length: self.length + text.len() as u32 }
     }
 
     #[inline(always)]
-    pub(super) fn push_run(self, run: RollingRun) -> Self {
-        Self { hash: self.hash.push_run(run), length: self.length + run.len() }
+    pub(super) fn push_run(self, rolling: &Rolling, run: RollingRun) -> Self {
+        Self { hash: rolling.push_run(self.hash, run), length: self.length + run.len() }
     }
 
-    /// Behind `length` bytes more, which make `rest` of [`Rolling::ZERO`].
+    /// Behind `length` bytes more, which make `rest` of [`RollingState::ZERO`].
     #[inline(always)]
-    pub(super) fn push_rest(self, rest: Rolling, length: u32) -> Self {
-        Self { hash: self.hash.push_rest(rest, length as usize), length: self.length + length }
+    pub(super) fn push_rest(self, rolling: &Rolling, rest: RollingState, length: u32) -> Self {
+        Self { hash: rolling.push_rest(self.hash, rest, length as usize), length: self.length + length }
     }
 
     /// An error if no key is so long.

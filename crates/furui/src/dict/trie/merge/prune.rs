@@ -11,7 +11,7 @@ use crate::hash::Rolling;
 impl Trie {
     /// The trie of the keys that are not deleted: without the nodes that lead to none, and nodes that lead to one child
     /// only become one with it.
-    pub(super) fn without_deleted(&self, vectors: Vectors) -> Result<Self, TrieError> {
+    pub(super) fn without_deleted(&self, rolling: &Rolling, vectors: Vectors) -> Result<Self, TrieError> {
         let staying = self.staying();
         let kept = |node| self.terminal(node).filter(|&found| found != Found::Deleted);
         let children = |inner: TrieNode| {
@@ -19,7 +19,7 @@ impl Trie {
                 .map(|child| (child, self.inner_rank(child).map_or(0, |rank| staying[rank as usize])))
                 .filter(|&(child, below)| below > 0 || kept(child).is_some())
         };
-        let mut labels = Labels::new(&[self.names()], 0, self.keys(), vectors)?;
+        let mut labels = Labels::new(&[self.names()], 0, self.keys(), rolling, vectors)?;
         let mut writer = Writer::new(self.bytes(), self.shape.width, kept(self.root()))?;
         let mut queue = VecDeque::from([self.root()]);
         let mut label = vec![];
@@ -32,7 +32,7 @@ impl Trie {
                     (child, below) = children(child).next().ok_or(TrieError::Damaged)?;
                     self.push_label(child, &mut label);
                 }
-                labels.push_text(Text::from(&label[1..]), Path::root(Rolling::start(0)));
+                labels.push_text(Text::from(&label[1..]), Path::root(rolling.start()));
                 writer.push(label[0], first, below > 0, kept(child))?;
                 if writer.is_full() {
                     labels.settle(&mut writer)?;

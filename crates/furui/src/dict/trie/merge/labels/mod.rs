@@ -13,7 +13,7 @@ use crate::dict::trie::labels::{Label, MAX_RECORD, Rest, TOKEN_NIBBLES, Token, W
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::tokens::MAX_TOKENS;
-use crate::hash::{Rolling, RollingRun};
+use crate::hash::{Rolling, RollingRun, RollingState};
 
 mod settle;
 
@@ -25,6 +25,7 @@ mod settle;
 pub(super) struct Labels<'t> {
     names: Names<'t>,
     heir: u8,
+    rolling: &'t Rolling,
     vectors: Vectors,
     book: Codebook<'t>,
     /// By source and code.
@@ -78,9 +79,15 @@ const NONE: u16 = NOTHING + 1;
 
 impl<'t> Labels<'t> {
     /// For a trie of about `keys` keys.
-    pub(super) fn new(sources: &[Names<'t>], heir: u8, keys: u64, vectors: Vectors) -> Result<Self, TrieError> {
+    pub(super) fn new(
+        sources: &[Names<'t>],
+        heir: u8,
+        keys: u64,
+        rolling: &'t Rolling,
+        vectors: Vectors,
+    ) -> Result<Self, TrieError> {
         let names = sources[usize::from(heir)];
-        let book = Codebook::new(names, vectors);
+        let book = Codebook::new(names, rolling, vectors);
         let tokens = merged_tokens(names.tokens, sources)?;
         let numbers: HashMap<Token, u16> = tokens.iter().copied().zip(0..).collect();
         let numbers_of = |source: &Names<'_>| {
@@ -91,11 +98,12 @@ impl<'t> Labels<'t> {
             of[MAX_TOKENS] = NOTHING;
             of
         };
-        let mut runs: Vec<RollingRun> = tokens.iter().map_while(|token| RollingRun::of(text_of(token))).collect();
+        let mut runs: Vec<RollingRun> = tokens.iter().map_while(|token| rolling.run(text_of(token))).collect();
         runs.resize(usize::from(NONE) + 1, RollingRun::default());
         Ok(Self {
             names,
             heir,
+            rolling,
             vectors,
             known: sources.iter().map(|source| book.translate(source)).collect(),
             book,
@@ -136,7 +144,7 @@ impl<'t> Labels<'t> {
     #[inline(always)]
     pub(super) fn push_known(&mut self, known: Number, path: Path) -> Path {
         self.push(self.book.code(known));
-        path.push_run(self.book.run(known))
+        path.push_run(self.rolling, self.book.run(known))
     }
 
     /// The next label, if it is a record of tokens that the merged trie has.
@@ -144,7 +152,7 @@ impl<'t> Labels<'t> {
     pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
         let before = self.words.len();
-        let (mut text, mut length) = (Rolling::ZERO, 0);
+        let (mut text, mut length) = (RollingState::ZERO, 0);
         let mut left = count;
         let inherited = &self.inherited[usize::from(source)];
         let mut all = true;
@@ -154,7 +162,7 @@ impl<'t> Labels<'t> {
                 // A word as a whole: how many tokens it has nobody can foresee.
                 let number = inherited[if i < left { usize::from(token) } else { MAX_TOKENS }];
                 let run = self.runs[usize::from(number)];
-                text = text.push_run(run);
+                text = self.rolling.push_run(text, run);
                 length += run.len();
                 all &= number != NONE;
                 here |= u64::from(number & 0xFFF) << (4 * TOKEN_NIBBLES * i);
@@ -168,14 +176,15 @@ impl<'t> Labels<'t> {
         }
         let slot = self.count;
         self.push(Code::RECORD);
-        let hash = Rolling::start(0).push_rest(text, length as usize).finish().get();
+        let rolling = self.rolling;
+        let hash = rolling.push_rest(rolling.start(), text, length as usize).finish().get();
         if source == self.heir {
             self.set_record(slot, before, count, hash);
         } else {
             self.book.fetch(hash);
             self.foreign.push(Sought { slot: slot as u32, start: before as u32, end: count as u32, hash });
         }
-        Some(path.push_rest(text, length))
+        Some(path.push_rest(rolling, text, length))
     }
 
     /// The next label, whatever it is.
@@ -190,20 +199,21 @@ impl<'t> Labels<'t> {
         let start = self.text.len() as u32;
         text.append_to(&mut self.text);
         let end = self.text.len() as u32;
-        let Some(run) = text.run() else {
+        let Some(run) = text.run(self.rolling) else {
             return self.push_long(slot, start, path);
         };
-        let hash = hash_of(run);
+        let hash = hash_of(self.rolling, run);
         self.book.fetch(hash);
         self.sought.push(Sought { slot: slot as u32, start, end, hash });
-        path.push_run(run)
+        path.push_run(self.rolling, run)
     }
 
     /// The label that is the text from `start` on, too long for a code.
     #[cold]
     fn push_long(&mut self, slot: usize, start: u32, path: Path) -> Path {
         let text = &self.text[start as usize..];
-        let (path, hash) = (path.push_all(text), Rolling::start(0).push_all(text).finish().get());
+        let rolling = self.rolling;
+        let (path, hash) = (path.push_all(rolling, text), rolling.push_all(rolling.start(), text).finish().get());
         self.cut(slot, start, self.text.len() as u32, hash);
         path
     }

@@ -10,7 +10,6 @@ use crate::dict::trie::labels::{MAX_RECORD, TOKEN_NIBBLES, WORD_TOKENS, in_word}
 use crate::dict::trie::merge::tokens::text_of;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
-use crate::hash::Rolling;
 
 impl Labels<'_> {
     /// Writes the labels that wait: step by step all of one sort, as branches are guessed best then.
@@ -100,7 +99,7 @@ impl Labels<'_> {
     /// Writes a label that tokens cannot make.
     fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
         let text = &self.text[text];
-        let hash = Rolling::start(0).push_all(text).finish().get();
+        let hash = self.rolling.push_all(self.rolling.start(), text).finish().get();
         let place = match self.long.get(&hash) {
             Some((first, place)) if first == text => *place,
             _ => {

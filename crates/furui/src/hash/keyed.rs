@@ -1,0 +1,143 @@
+//! XXH3 with a seed: keyed, so that strangers cannot choose keys that meet.
+
+use xxhash_rust::xxh3::xxh3_64_with_secret;
+
+use super::seed_words;
+
+/// What XXH3 mixes with the bytes of a key, all of it drawn from the seed.
+///
+/// XXH3's own way of taking a seed only adds it to words that everybody knows: of 17 to 32 bytes it then multiplies two
+/// words x xor a and y xor b of which a xor b is known with a chance of 2⁻¹⁸, and then the other order of the two is
+/// another key of the same hash. Here no word is known.
+///
+/// Of more than 240 bytes XXH3 adds up products of 32 bits by 32, and however secret its words are, keys can be
+/// made that meet with a chance of 2⁻³³. So longer keys are hashed in blocks of 240 bytes, each but the first of which
+/// begins with the hash of what is before it.
+#[derive(Clone, Debug)]
+pub(super) struct Secret([u8; SECRET]);
+
+const SECRET: usize = 192;
+
+/// The longest key that XXH3 hashes by products of 64 bits by 64.
+const BLOCK: usize = 240;
+/// Bytes of the hash that a further block begins with.
+const HASH: usize = 8;
+
+impl Secret {
+    pub(super) fn of(seed: u64) -> Self {
+        let mut secret = [0; SECRET];
+        for (bytes, word) in secret.as_chunks_mut().0.iter_mut().zip(seed_words(seed)) {
+            *bytes = word.to_le_bytes();
+        }
+        Self(secret)
+    }
+
+    #[inline]
+    pub(super) fn hash(&self, key: &[u8]) -> u64 {
+        if key.len() <= BLOCK { xxh3_64_with_secret(key, &self.0) } else { self.hash_long(key) }
+    }
+
+    fn hash_long(&self, key: &[u8]) -> u64 {
+        let (first, rest) = key.split_at(BLOCK);
+        let mut block = [0; BLOCK];
+        rest.chunks(BLOCK - HASH).fold(xxh3_64_with_secret(first, &self.0), |before, bytes| {
+            let len = HASH + bytes.len();
+            block[..HASH].copy_from_slice(&before.to_le_bytes());
+            block[HASH..len].copy_from_slice(bytes);
+            xxh3_64_with_secret(&block[..len], &self.0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys of two words each, as bytes.
+    fn key(words: [u64; 4]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// The differences that are likeliest of two words of XXH3's, one plus a seed, the other minus the seed.
+    ///
+    /// Their sum is the same whatever the seed is, so that the difference of one and the rest is the sum turned by the
+    /// borrows; where a borrow is not certain, each way has half the seeds.
+    fn likely_differences(sum: u64, count: usize) -> Vec<u64> {
+        // How often a way was chosen, whether there is a borrow, and the difference so far.
+        let mut ways = vec![(0u32, 0u64, 0u64)];
+        for bit in 0..64 {
+            let of_sum = sum >> bit & 1;
+            ways = ways
+                .into_iter()
+                .flat_map(|(choices, borrow, difference)| {
+                    let difference = difference | (of_sum ^ borrow) << bit;
+                    if of_sum == borrow {
+                        vec![(choices + 1, 0, difference), (choices + 1, 1, difference)]
+                    } else {
+                        vec![(choices, borrow, difference)]
+                    }
+                })
+                .collect();
+            ways.sort_unstable();
+            ways.truncate(4 * count);
+        }
+        let mut differences: Vec<u64> = ways.into_iter().map(|(_, _, difference)| difference).collect();
+        differences.dedup();
+        differences.truncate(count);
+        differences
+    }
+
+    #[test]
+    fn keys_made_to_meet_under_an_unknown_seed_do_not() {
+        // The words of XXH3's secret that the last 16 of 32 bytes are turned by.
+        let sum = 0xDB97_9083_E96D_D4DE_u64.wrapping_add(0x1F67_B3B7_A4A4_4072);
+        let (x, y) = (0xDFD3_E85D_5E96_C9FE, 0x14C5_4C80_A27C_98A1);
+        let pair = |turn: u64| [[1, 2, x, y], [1, 2, y ^ turn, x ^ turn]].map(key);
+        let pairs: Vec<_> = likely_differences(sum, 128).into_iter().map(pair).collect();
+        let meet = |hash: &dyn Fn(&[u8]) -> u64| pairs.iter().filter(|[a, b]| hash(a) == hash(b)).count();
+        let seeds = || (1..=40_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let seeded = |seed: u64| meet(&|key| xxhash_rust::xxh3::xxh3_64_with_seed(key, seed));
+        assert!(seeds().any(|seed| seeded(seed) > 0), "pairs that meet for some seeds of XXH3's own");
+        for seed in seeds() {
+            let secret = Secret::of(seed);
+            assert_eq!(meet(&|key| secret.hash(key)), 0, "seed {seed:#x}");
+        }
+    }
+
+    #[test]
+    fn long_keys_do_not_meet_by_products_of_half_words() {
+        // Two stripes of XXH3 whose first words differ in their highest bits. The sum of what they add is the same if
+        // their low halves, turned by the secret, are: a chance of 2⁻³² that is made sure here by knowing the secret.
+        let secret = Secret::of(7);
+        let word = |at: usize| u64::from_le_bytes(*secret.0[at..].first_chunk().expect("a word"));
+        let (first, second) = (word(0), word(8));
+        let make = |flip: u64| {
+            let mut key = vec![b'.'; 320];
+            let low = 0x1234_5678;
+            let at = |secret: u64, sign: u64| (secret & 0xFFFF_FFFF ^ low) | (secret >> 32 ^ sign ^ flip) << 32;
+            key[..8].copy_from_slice(&at(first, 0).to_le_bytes());
+            key[64..72].copy_from_slice(&at(second, 1 << 31).to_le_bytes());
+            key
+        };
+        let (a, b) = (make(0), make(1 << 31));
+        assert_ne!(a, b);
+        assert_eq!(xxh3_64_with_secret(&a, &secret.0), xxh3_64_with_secret(&b, &secret.0));
+        assert_ne!(secret.hash(&a), secret.hash(&b));
+    }
+
+    #[test]
+    fn every_byte_of_a_key_of_any_length_counts() {
+        let secret = Secret::of(3);
+        let text: Vec<u8> = (0..1000u32).map(|i| (i * 37 % 251) as u8).collect();
+        let mut hashes: Vec<u64> = (0..text.len()).map(|len| secret.hash(&text[..len])).collect();
+        for at in 0..text.len() {
+            let mut other = text.clone();
+            other[at] ^= 0x20;
+            hashes.push(secret.hash(&other));
+        }
+        let count = hashes.len();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), count);
+    }
+}
