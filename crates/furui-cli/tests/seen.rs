@@ -54,6 +54,17 @@ fn a_line_longer_than_any_block_is_a_line() {
 }
 
 #[test]
+fn lines_made_to_be_taken_for_each_other_are_so_only_with_a_known_seed() {
+    // XXH3 without a seed multiplies the last 8 bytes of each by 0.
+    let turn = 0xDB97_9083_E96D_D4DE_u64.to_le_bytes();
+    let line = |i: u32| [&b"http://e.example"[..], &turn, format!("{i:08}").as_bytes(), b"\n"].concat();
+    let input = (0..1000).flat_map(line).collect::<Vec<u8>>();
+    assert!(stdout(&["seen"], &input) == input);
+    assert!(stdout(&["seen", "--hash-seed", "1"], &input) == input);
+    assert!(stdout(&["seen", "--hash-seed", "0"], &input) == line(0));
+}
+
+#[test]
 fn invert_prints_the_repeats() {
     assert_eq!(stdout(&["seen", "-i"], b"a\nb\na\na\nc\nb\n"), b"a\na\nb\n");
 }

@@ -376,7 +376,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
 }
 
 #[test]
-fn a_second_node_a_newer_version_and_damage_are_refused_by_name() {
+fn a_second_node_another_version_and_damage_are_refused_by_name() {
     let scratch = Scratch::new("refused");
     let shelf = Shelf::open(scratch.path(), OFTEN).unwrap();
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err();
@@ -395,10 +395,10 @@ fn a_second_node_a_newer_version_and_damage_are_refused_by_name() {
         }
         transaction.commit().unwrap();
     };
-    change("version", 99, None);
+    change("version", 2, None);
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err().to_string();
     assert!(error.contains("shelf.redb") && error.contains("another version"), "{error}");
-    change("version", 2, Some(b"not a row"));
+    change("version", 3, Some(b"not a row"));
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err().to_string();
     assert!(error.contains("shelf.redb") && error.contains("journal"), "{error}");
     fs::write(&file, b"not a database, and of some length".repeat(1000)).unwrap();
