@@ -158,6 +158,11 @@ const NOTES: &[Notes] = &[
         examples: &[("furui compact known", "make a store as small and as fast as it can be")],
     },
     Notes {
+        command: "snapshot",
+        statuses: DONE,
+        examples: &[("furui snapshot known /backup/known", "copy a store, also while a crawl writes to it")],
+    },
+    Notes {
         command: "info",
         statuses: DONE,
         examples: &[("furui info urls.filter known ranks", "describe a filter, a store and a dictionary")],

@@ -282,7 +282,12 @@ impl Change {
 pub fn restore(state: &State, root: &Path) {
     for (path, content) in state {
         match content {
-            None => fs::create_dir(root.join(path)).unwrap(),
+            // Whom a directory lets in is given when it is made, and so is never lost; a node's is private.
+            None => {
+                let builder = &mut fs::DirBuilder::new();
+                std::os::unix::fs::DirBuilderExt::mode(builder, 0o700);
+                builder.create(root.join(path)).unwrap();
+            }
             Some(content) => {
                 let path = root.join(path);
                 fs::write(&path, &*content.bytes).unwrap();

@@ -20,15 +20,16 @@ struct Model {
 impl Model {
     fn put(&mut self, key: &str, value: u32) {
         self.values.insert(key.to_owned(), value);
-        self.next = self.next.max(value + 1);
     }
 
     /// What `dict number` prints of these keys.
     fn number(&mut self, keys: &[String]) -> Vec<u8> {
         let mut number = |key: &String| {
-            let value = self.values.get(key).copied().unwrap_or(self.next);
-            self.put(key, value);
-            value.to_string()
+            if !self.values.contains_key(key) {
+                self.put(key, self.next);
+                self.next += 1;
+            }
+            self.values[key].to_string()
         };
         text(&keys.iter().map(&mut number).collect::<Vec<_>>())
     }

@@ -97,12 +97,13 @@ impl<S: Storage> Cascade<S> {
     /// the storage holds something else; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
         let (mut set, published) = Self::open_runs(storage, options)?;
-        set.partial = false;
-        set.replay()?;
-        // Only now that all is there that should be.
+        // Now that all is there that should be, and before the journal is taken in: that may publish a run under the name of an
+        // orphan.
         if let Some(mut published) = published {
             published.remove_orphans(&set.storage);
         }
+        set.partial = false;
+        set.replay()?;
         Ok(set)
     }
 
