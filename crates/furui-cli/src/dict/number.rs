@@ -44,7 +44,11 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
         }
         let may_wait = numbers.held.len() < HELD_BACK && failure.is_none() && !blocks.would_wait();
         if dict.next_id() == numbers.durable || !may_wait {
-            sink = numbers.print(&mut dict)?;
+            match numbers.print(&mut dict) {
+                Ok(now) => sink = now,
+                // After a failure the next one says less.
+                Err(error) => return Err(failure.unwrap_or(error)),
+            }
         }
     }
     if sink == Sink::Open {

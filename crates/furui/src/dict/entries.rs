@@ -3,7 +3,7 @@ use std::result;
 use super::layer::Layer;
 use super::trie::{CheckedEntries, CheckedTrie};
 use super::{Found, WriteBuffer};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::format::FormatError;
 
 /// Keys and values in order of keys, of all parts of a dictionary as if it were one: see
@@ -21,7 +21,7 @@ pub struct Entries<'a> {
     end: Option<Vec<u8>>,
     key: Vec<u8>,
     /// What went wrong at the beginning, and is not told yet.
-    failure: Option<FormatError>,
+    failure: Option<Error>,
 }
 
 enum Stream<'a> {
@@ -57,10 +57,13 @@ impl<'a> Entries<'a> {
     /// The keys from `from` on, and before `end` if there is one. `layers` are oldest first.
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
-            Layer::Window(window) => Ok(Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) }),
-            Layer::Trie(trie) => TrieStream::new(trie.trie(), from).map(Stream::Trie),
+            Layer::Window(window) => {
+                window.buffer.sort()?;
+                Ok(Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) })
+            }
+            Layer::Trie(trie) => Ok(Stream::Trie(TrieStream::new(trie.trie(), from)?)),
         });
-        let (streams, failure) = match streams.collect() {
+        let (streams, failure) = match streams.collect::<Result<_>>() {
             Ok(streams) => (streams, None),
             Err(failure) => (vec![], Some(failure)),
         };
@@ -70,7 +73,8 @@ impl<'a> Entries<'a> {
     /// The next key and its value.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if a trie is damaged where it was read.
+    /// [`Error::Format`] if a trie is damaged where it was read; [`Error::Config`] if there is no memory for the order of
+    /// keys that are in no trie yet.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], u32)>> {
         loop {
             match self.advance()? {
@@ -91,12 +95,12 @@ impl<'a> Entries<'a> {
     fn advance(&mut self) -> Result<Option<Found>> {
         let next = match self.failure.take() {
             Some(failure) => Err(failure),
-            None => self.step(),
+            None => self.step().map_err(Error::from),
         };
         if next.is_err() {
             self.streams.clear();
         }
-        Ok(next?)
+        next
     }
 
     fn step(&mut self) -> result::Result<Option<Found>, FormatError> {

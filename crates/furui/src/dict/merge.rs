@@ -1,8 +1,9 @@
 use super::entries::Entries;
 use super::fill::Fill;
 use super::layer::{Layer, Window};
+use super::trie::reserve;
 use super::{Found, MAX_MERGED, Record, Skeleton, Trie};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::filter::BlockedBloom;
 use crate::hash::{KeyHasher, Rolling};
 
@@ -19,13 +20,11 @@ pub(super) struct Union {
 /// If the hashes are rolling ones, which a walk carries, they are merged as tries; otherwise key by key.
 pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
-        let (keys, hashes): (Vec<_>, Vec<_>) = records(window)
-            .filter(|record| !forget || record.found != Found::Deleted)
-            .map(|record| ((record.key, record.found.value()), record.hash))
-            .unzip();
-        let mut fill = Fill::new(keys.len() as u64, hasher.spec(), rate)?;
-        hashes.into_iter().for_each(|hash| fill.push(hash));
-        return Ok(Union { trie: built(keys)?, filter: fill.finish()? });
+        let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
+        let count = window.buffer.arrivals().filter(stays).count();
+        let mut fill = Fill::new(count as u64, hasher.spec(), rate)?;
+        let trie = built(records(window)?.filter(stays).inspect(|record| fill.push(record.hash)))?;
+        return Ok(Union { trie, filter: fill.finish()? });
     }
     if let Some(rolling) = hasher.rolling().filter(|_| layers.len() <= MAX_MERGED) {
         return merge_tries(layers, hasher, rolling, rate, forget);
@@ -37,12 +36,14 @@ pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: boo
         if forget && found == Found::Deleted {
             continue;
         }
+        reserve(&mut bytes, key.len())?;
         bytes.extend_from_slice(key);
+        reserve(&mut ends, 1)?;
         ends.push((bytes.len(), found.value()));
     }
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
-    let trie = built(keys)?;
+    let trie = encoded(keys)?;
     let filter = scan(&trie, hasher, rate)?;
     Ok(Union { trie, filter })
 }
@@ -51,7 +52,7 @@ pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: boo
 /// are the same or left out, it is made anew.
 fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f64, forget: bool) -> Result<Union> {
     let of_window = |layer: &Layer| match layer {
-        Layer::Window(window) => built(records(window).map(|record| (record.key, record.found.value()))).map(Some),
+        Layer::Window(window) => built(records(window)?).map(Some),
         Layer::Trie(_) => Ok(None),
     };
     let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
@@ -64,7 +65,7 @@ fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f6
     let most = tries.iter().map(Trie::keys).sum();
     let mut fill = Fill::new(most, hasher.spec(), rate)?;
     let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| fill.push(hash));
-    let trie = trie.map_err(|error| Error::Config(error.to_string()))?;
+    let trie = trie?;
     let filter = if trie.keys() < most - most / SPARE { scan(&trie, hasher, rate)? } else { fill.finish()? };
     Ok(Union { trie, filter })
 }
@@ -83,11 +84,15 @@ fn scan(trie: &Trie, hasher: &KeyHasher, rate: f64) -> Result<BlockedBloom> {
 }
 
 /// What a window holds, in the order of keys.
-fn records(window: &Window) -> impl Iterator<Item = Record<'_>> {
-    (0..).map_while(|i| window.buffer.nth(i))
+fn records(window: &Window) -> Result<impl Iterator<Item = Record<'_>>> {
+    window.buffer.sort()?;
+    Ok((0..).map_while(|i| window.buffer.nth(i)))
 }
 
-fn built<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Trie> {
-    let trie = Skeleton::from_sorted(keys).and_then(|skeleton| Trie::encode(&skeleton));
-    trie.map_err(|error| Error::Config(error.to_string()))
+fn built<'k>(records: impl Iterator<Item = Record<'k>>) -> Result<Trie> {
+    encoded(records.map(|record| (record.key, record.found.value())))
+}
+
+fn encoded<'k>(keys: impl Iterator<Item = (&'k [u8], Option<u32>)>) -> Result<Trie> {
+    Ok(Skeleton::from_sorted(keys).and_then(|skeleton| Trie::encode(&skeleton))?)
 }

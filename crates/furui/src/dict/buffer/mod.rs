@@ -6,7 +6,7 @@ use std::collections::TryReserveError;
 use std::iter;
 use std::sync::OnceLock;
 
-use super::{Found, MAX_KEY};
+use super::{Found, MAX_KEY, TrieError};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::hash::KeyHash;
 
@@ -178,17 +178,36 @@ impl WriteBuffer {
     }
 
     /// The key that is `index`-th in order, counted from 0, if there are so many.
+    ///
+    /// # Panics
+    /// If they are not [sorted](Self::sort), and there is no memory to do that.
     pub fn nth(&self, index: usize) -> Option<Record<'_>> {
         self.order().get(index).map(|&at| self.record(at))
     }
 
     /// How many keys are less than `key`: the index from which on they are not.
+    ///
+    /// # Panics
+    /// As [`nth`](Self::nth).
     pub fn rank(&self, key: &[u8]) -> usize {
         self.order().partition_point(|&at| self.record(at).key < key)
     }
 
+    /// Works out the order of keys, so that [`nth`](Self::nth) and [`rank`](Self::rank) do not fail for want of memory
+    /// before the next one comes.
+    ///
+    /// # Errors
+    /// [`TrieError::NoMemory`].
+    pub fn sort(&self) -> Result<(), TrieError> {
+        if self.order.get().is_none() {
+            let order = sort::in_order(self)?;
+            self.order.get_or_init(|| order);
+        }
+        Ok(())
+    }
+
     fn order(&self) -> &[u32] {
-        self.order.get_or_init(|| sort::in_order(self))
+        self.order.get_or_init(|| sort::in_order(self).expect("memory for the order of keys"))
     }
 
     /// Where the record of a key begins, or else the slot that it should have.

@@ -2,13 +2,16 @@ use std::cmp::Ordering;
 use std::mem::size_of;
 
 use super::{UNIT, WriteBuffer, record_len};
+use crate::dict::TrieError;
+use crate::dict::trie::reserve;
 
 /// Groups of keys no larger than this are sorted by comparing what is left of the keys.
 const SMALL_GROUP: usize = 12;
 
 /// Where the records of a buffer begin, in [`UNIT`]s, in the order of their keys.
-pub(super) fn in_order(buffer: &WriteBuffer) -> Vec<u32> {
-    let mut sorter = Sorter { buffer, items: Vec::with_capacity(buffer.keys) };
+pub(super) fn in_order(buffer: &WriteBuffer) -> Result<Vec<u32>, TrieError> {
+    let mut sorter = Sorter { buffer, items: vec![] };
+    reserve(&mut sorter.items, buffer.keys)?;
     let mut at = 0;
     while at < buffer.arena.len() {
         let length = buffer.length(at);
@@ -32,7 +35,7 @@ struct Item {
 }
 
 impl Sorter<'_> {
-    fn sort(mut self) -> Vec<u32> {
+    fn sort(mut self) -> Result<Vec<u32>, TrieError> {
         let mut items = std::mem::take(&mut self.items);
         // Groups of keys that are equal up to a depth, and that depth. A stack, for keys may be long.
         let mut groups = vec![(0, items.len(), 0)];
@@ -50,13 +53,17 @@ impl Sorter<'_> {
             for run in group.chunk_by_mut(|a, b| a.chunk == b.chunk) {
                 let length = run.len();
                 if length > 1 {
+                    reserve(&mut groups, 1)?;
                     let ended = self.ended_first(run, depth + 8);
                     groups.push((first + ended, first + length, depth + 8));
                 }
                 first += length;
             }
         }
-        items.into_iter().map(|item| item.at).collect()
+        let mut order = vec![];
+        reserve(&mut order, items.len())?;
+        order.extend(items.into_iter().map(|item| item.at));
+        Ok(order)
     }
 
     /// Of keys that are the same up to `depth`, if zeros are taken to follow their ends: brings those to the front that

@@ -1,3 +1,6 @@
+use super::TrieError;
+use super::room::{collected, reserve};
+
 /// A growing string of bits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bits {
@@ -12,18 +15,23 @@ impl Bits {
     }
 
     #[inline(always)]
-    pub(super) fn push(&mut self, bit: bool) {
+    pub(super) fn push(&mut self, bit: bool) -> Result<(), TrieError> {
         if self.len.is_multiple_of(64) {
+            reserve(&mut self.words, 1)?;
             self.words.push(0);
         }
         self.words[self.len / 64] |= u64::from(bit) << (self.len % 64);
         self.len += 1;
+        Ok(())
     }
 
     /// Adds zeros until there are `len` bits, if there are fewer.
-    pub(super) fn pad(&mut self, len: usize) {
+    pub(super) fn pad(&mut self, len: usize) -> Result<(), TrieError> {
         self.len = self.len.max(len);
-        self.words.resize(self.len.div_ceil(64), 0);
+        let (words, before) = (self.len.div_ceil(64), self.words.len());
+        reserve(&mut self.words, words - before)?;
+        self.words.resize(words, 0);
+        Ok(())
     }
 
     #[inline]
@@ -35,10 +43,10 @@ impl Bits {
         self.len
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, TrieError> {
+        let mut bytes = collected(self.words.iter().flat_map(|word| word.to_le_bytes()))?;
         bytes.truncate(self.len.div_ceil(8));
-        bytes
+        Ok(bytes)
     }
 
     pub(super) fn ones(&self) -> usize {

@@ -1,5 +1,7 @@
+use super::TrieError;
 use super::intern::Interner;
 use super::labels::{GROUP, ONES, place};
+use super::room::{collected, filled};
 
 /// How a label's rest is written in a block: the class of its code, and the code if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,11 +66,10 @@ const MAX_LENGTH: usize = 128;
 
 impl Codes {
     /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the labels that save most by one.
-    pub(super) fn choose(labels: &Interner) -> Self {
-        let mut of = vec![Code::RECORD; labels.len()];
-        let mut wanted: Vec<(u64, u32)> = (0..labels.len() as u32)
-            .filter_map(|label| Some((saving(labels.get(label).len(), labels.count(label))?, label)))
-            .collect();
+    pub(super) fn choose(labels: &Interner) -> Result<Self, TrieError> {
+        let mut of = filled(Code::RECORD, labels.len())?;
+        let saving_of = |label| Some((saving(labels.get(label).len(), labels.count(label))?, label));
+        let mut wanted: Vec<(u64, u32)> = collected((0..labels.len() as u32).filter_map(saving_of))?;
         // Ties by number: the same skeleton always becomes the same bytes.
         wanted.sort_unstable_by_key(|&(saving, label)| (std::cmp::Reverse(saving), label));
         if let Some(empty) = (0..labels.len() as u32).find(|&label| labels.get(label).is_empty()) {
@@ -76,8 +77,8 @@ impl Codes {
         }
         let length = |label: u32| labels.get(label).len();
         // The greatest counts, ties in the order of savings.
-        let mut by_count: Vec<(std::cmp::Reverse<u32>, usize)> =
-            wanted.iter().enumerate().map(|(i, &(_, label))| (std::cmp::Reverse(labels.count(label)), i)).collect();
+        let counts = wanted.iter().enumerate().map(|(i, &(_, label))| (std::cmp::Reverse(labels.count(label)), i));
+        let mut by_count: Vec<(std::cmp::Reverse<u32>, usize)> = collected(counts)?;
         if by_count.len() > ONES {
             by_count.select_nth_unstable(ONES);
             by_count.truncate(ONES);
@@ -125,7 +126,7 @@ impl Codes {
         if twos.is_empty() {
             places.truncate(ones.len() * 8);
         }
-        Self { of, places, texts }
+        Ok(Self { of, places, texts })
     }
 }
 

@@ -1,6 +1,8 @@
 use std::collections::VecDeque;
 
+use super::TrieError;
 use super::block::{Block, INNER, NODES, Position, below};
+use super::room::{no_memory, reserve};
 use super::values::is_terminal;
 use crate::bits::prefetch;
 
@@ -20,7 +22,13 @@ const AHEAD: usize = 8;
 /// `lengths` are those of the blocks. Backwards, children come before their parents, and in the same order: what waits are
 /// the counts of one level.
 #[inline(always)]
-pub(super) fn count_keys(blocks: &[u8], lengths: &[u16], terminals: &[u8], nodes: u64, least: u32) -> Vec<Counted> {
+pub(super) fn count_keys(
+    blocks: &[u8],
+    lengths: &[u16],
+    terminals: &[u8],
+    nodes: u64,
+    least: u32,
+) -> Result<Vec<Counted>, TrieError> {
     let mut counted = vec![];
     let mut waiting: VecDeque<u32> = VecDeque::new();
     // The last inner node that was not yet met, and that to which the group at hand belongs: one behind it.
@@ -38,6 +46,9 @@ pub(super) fn count_keys(blocks: &[u8], lengths: &[u16], terminals: &[u8], nodes
         let Some(block) = Block::at(blocks, offset) else { continue };
         let (mut left, mut firsts, inners) = (valid, block.first() & valid, block.inner() & valid);
         valid = !0;
+        // A block has no more of either.
+        reserve(&mut counted, NODES)?;
+        waiting.try_reserve(NODES).map_err(|_| no_memory::<u32>(waiting.len() + NODES))?;
         let inner = inner.get_or_insert_with(|| {
             above = block.inner_rank(0) as u32 + inners.count_ones() - 1;
             above
@@ -67,6 +78,7 @@ pub(super) fn count_keys(blocks: &[u8], lengths: &[u16], terminals: &[u8], nodes
         }
     }
     let keys = waiting.pop_front().unwrap_or(0) + u32::from(is_terminal(terminals, 0));
+    reserve(&mut counted, 1)?;
     counted.push(Counted { inner: 0, above: 0, position: Position(u64::MAX), keys });
-    counted
+    Ok(counted)
 }

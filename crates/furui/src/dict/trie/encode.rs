@@ -3,6 +3,7 @@ use super::block::Position;
 use super::codes::{Code, Codes, Dictionary};
 use super::labels::{MAX_RECORD, TOKEN_NIBBLES};
 use super::matcher::Matcher;
+use super::room::{collected, filled};
 use super::skeleton::Skeleton;
 use super::tokens::Tokens;
 use super::values::Width;
@@ -12,14 +13,14 @@ use crate::bits::Vectors;
 /// Encodes a trie: the codes of labels from their counts, the tokens from the labels without codes, then the blocks in one
 /// pass over the nodes.
 pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
-    let codes = Codes::choose(&skeleton.distinct);
-    let tokens = train(skeleton, &codes);
+    let codes = Codes::choose(&skeleton.distinct)?;
+    let tokens = train(skeleton, &codes)?;
     let root = skeleton.root.and_then(|found| found.value());
     let width = Width::of(skeleton.values.iter().copied().chain(root));
     let room = skeleton.nodes() * ROOM_PER_NODE + width.bytes(skeleton.keys() as u64) as usize;
     let mut writer = Writer::new(room, width, skeleton.root)?;
-    let mut records =
-        Records { skeleton, tokens: tokens.matcher(), written: vec![0; skeleton.distinct.len()], cut: vec![] };
+    let written = filled(0, skeleton.distinct.len())?;
+    let mut records = Records { skeleton, tokens: tokens.matcher(), written, cut: vec![] };
     let mut terminal = 0;
     for node in 0..skeleton.nodes() {
         let label = skeleton.rests[node];
@@ -45,10 +46,10 @@ pub(super) const MAX_RARE: usize = 255;
 /// At most this many bytes of labels train the tokens.
 const SAMPLE: usize = 3 << 20;
 
-fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
+fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
     let labels = &skeleton.distinct;
     let is_rare = |label: &u32| codes.of[*label as usize] == Code::RECORD;
-    let rare: Vec<u32> = (0..labels.len() as u32).filter(is_rare).collect();
+    let rare: Vec<u32> = collected((0..labels.len() as u32).filter(is_rare))?;
     let mut occurs = [false; 256];
     let mut bytes = 0;
     for text in rare.iter().map(|&label| labels.get(label)).filter(|text| text.len() <= MAX_RARE) {
@@ -62,11 +63,11 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Tokens {
     let sample = (0..stride)
         .flat_map(|start| rare.iter().skip(start * step).step_by(stride * step))
         .map(|&label| labels.get(label));
-    Tokens::train(
+    Ok(Tokens::train(
         (0..=255).filter(|&byte| occurs[usize::from(byte)]),
         sample.filter(|text| text.len() <= MAX_RARE),
         repeats,
-    )
+    ))
 }
 
 /// A pair of tokens becomes one when it was met once for every so many bytes of the sample.

@@ -29,8 +29,8 @@ impl Held {
     fn push(&mut self, found: Found, width: Width) -> Result<(), TrieError> {
         self.values.push(u64::from(found.value().unwrap_or(0)), width.bits())?;
         if found == Found::Deleted {
-            self.deleted.pad(self.keys);
-            self.deleted.push(true);
+            self.deleted.pad(self.keys)?;
+            self.deleted.push(true)?;
         }
         self.keys += 1;
         Ok(())
@@ -65,7 +65,7 @@ impl Ends {
             held.push(found, self.width)?;
         }
         if inner {
-            self.terminals.push(terminal.is_some());
+            self.terminals.push(terminal.is_some())?;
         }
         Ok(())
     }
@@ -75,17 +75,17 @@ impl Ends {
         leaves.values.append(inners.values)?;
         let keys = leaves.keys + inners.keys;
         if leaves.deleted.len() + inners.deleted.len() > 0 {
-            leaves.deleted.pad(leaves.keys);
+            leaves.deleted.pad(leaves.keys)?;
             for i in 0..inners.deleted.len() {
-                leaves.deleted.push(inners.deleted.get(i));
+                leaves.deleted.push(inners.deleted.get(i))?;
             }
-            leaves.deleted.pad(keys);
+            leaves.deleted.pad(keys)?;
         }
         Ok(EndParts {
             keys: keys as u64,
-            terminals: values::terminals(&terminals),
+            terminals: values::terminals(&terminals)?,
             values: leaves.values.finish()?,
-            deleted: leaves.deleted.to_bytes(),
+            deleted: leaves.deleted.to_bytes()?,
         })
     }
 }

@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::error::Error;
+
 /// The longest key a trie takes, in bytes: 64 KiB.
 pub const MAX_KEY: usize = 1 << 16;
 
@@ -37,10 +39,19 @@ impl fmt::Display for TrieError {
                 write!(f, "key {index} is not greater than the one before it: sort the keys and drop repeated ones")
             }
             Self::TooLarge(what) => write!(f, "{what}: split the keys among several tries"),
-            Self::NoMemory(bytes) => write!(f, "no memory for a trie of {bytes} bytes: split the keys"),
+            Self::NoMemory(bytes) => write!(
+                f,
+                "no memory for {bytes} bytes of a trie: give more memory, make windows smaller, or split the keys"
+            ),
             Self::Damaged => write!(f, "a trie to merge is damaged: verify the file it is from"),
         }
     }
 }
 
 impl std::error::Error for TrieError {}
+
+impl From<TrieError> for Error {
+    fn from(error: TrieError) -> Self {
+        Self::Config(error.to_string())
+    }
+}

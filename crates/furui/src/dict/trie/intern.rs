@@ -1,3 +1,5 @@
+use super::TrieError;
+use super::room::{collected, filled, reserve};
 use crate::bits::prefetch;
 use crate::hash::{HashSpec, KeyHasher};
 
@@ -55,12 +57,14 @@ impl Default for Interner {
 
 impl Interner {
     /// The number of `string`, which is shorter than 64 KiB.
-    pub(super) fn intern(&mut self, string: &[u8]) -> u32 {
-        self.intern_tagged(string, self.tag(string))
+    pub(super) fn intern(&mut self, string: &[u8]) -> Result<u32, TrieError> {
+        self.reserve(1, string.len())?;
+        Ok(self.intern_tagged(string, self.tag(string)))
     }
 
     /// The numbers of the strings of a batch, in their order; empties it. `each` is told the key of each and its number.
-    pub(super) fn intern_all(&mut self, batch: &mut Batch, mut each: impl FnMut(u32, u32)) {
+    pub(super) fn intern_all(&mut self, batch: &mut Batch, mut each: impl FnMut(u32, u32)) -> Result<(), TrieError> {
+        self.reserve(batch.items.len(), batch.text.len())?;
         for item in &batch.items {
             if let Some(number) = self.likely(item.tag) {
                 prefetch(&self.places[number]);
@@ -79,6 +83,7 @@ impl Interner {
         }
         batch.items.clear();
         batch.text.clear();
+        Ok(())
     }
 
     #[inline]
@@ -93,10 +98,19 @@ impl Interner {
         (slot != 0 && slot >> 32 == tag).then(|| slot as u32 as usize - 1)
     }
 
-    fn intern_tagged(&mut self, string: &[u8], tag: u64) -> u32 {
-        if self.places.len() * 8 >= self.slots.len() * 5 {
-            self.grow();
+    /// Makes room for so many more strings, of so many bytes together.
+    fn reserve(&mut self, strings: usize, bytes: usize) -> Result<(), TrieError> {
+        reserve(&mut self.places, strings)?;
+        reserve(&mut self.counts, strings)?;
+        reserve(&mut self.text, bytes)?;
+        while (self.places.len() + strings) * 8 > self.slots.len() * 5 {
+            self.grow()?;
         }
+        Ok(())
+    }
+
+    /// The number of a string for which there is room.
+    fn intern_tagged(&mut self, string: &[u8], tag: u64) -> u32 {
         let mask = self.slots.len() - 1;
         let mut at = self.home(tag);
         loop {
@@ -144,14 +158,14 @@ impl Interner {
         (tag >> (32 - self.slots.len().trailing_zeros().min(32))) as usize
     }
 
-    fn grow(&mut self) {
+    fn grow(&mut self) -> Result<(), TrieError> {
         let mut old = std::mem::take(&mut self.slots);
         let size = if old.is_empty() { (self.places.len() * 2).next_power_of_two().max(64) } else { old.len() * 2 };
         if old.is_empty() {
             let slot = |number: u32| self.tag(self.get(number)) << 32 | u64::from(number + 1);
-            old = (0..self.places.len() as u32).map(slot).collect();
+            old = collected((0..self.places.len() as u32).map(slot))?;
         }
-        self.slots = vec![0; size];
+        self.slots = filled(0, size)?;
         let mask = size - 1;
         for slot in old.into_iter().filter(|&slot| slot != 0) {
             let mut at = self.home(slot >> 32);
@@ -160,5 +174,6 @@ impl Interner {
             }
             self.slots[at] = slot;
         }
+        Ok(())
     }
 }

@@ -4,10 +4,12 @@
 //! entry is searched from the root. Buckets are lines of four entries and what does not fit is left out, so a search
 //! looks at one line for each length, whatever the keys are.
 
+use super::TrieError;
 use super::block::{Position, below};
 use super::counts::{Counted, count_keys};
 use super::guard::Guard;
 use super::parts::Names;
+use super::room::{collected, filled, reserve};
 use super::search::group;
 use crate::bits::{Vectors, scale};
 use crate::format::field::{put, u16_at, u64_at};
@@ -95,15 +97,21 @@ impl Gain {
 impl Jump {
     /// The table of a trie that is written. Chooses lengths by what they save: levels skipped by the keys that jump, less
     /// what their entries and the searches in vain cost.
-    pub(super) fn choose(names: &Names<'_>, lengths: &[u16], terminals: &[u8], nodes: u64, vectors: Vectors) -> Self {
-        let heavy = heavy(names, lengths, terminals, nodes, vectors);
+    pub(super) fn choose(
+        names: &Names<'_>,
+        lengths: &[u16],
+        terminals: &[u8],
+        nodes: u64,
+        vectors: Vectors,
+    ) -> Result<Self, TrieError> {
+        let heavy = heavy(names, lengths, terminals, nodes, vectors)?;
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
         // The deepest level that a chosen length jumps to above or at a node, and the keys that jump below it.
-        let mut above = vec![0u64; heavy.len()];
+        let mut above = filled(0u64, heavy.len())?;
         while lengths.len() < MAX_LENGTHS {
             let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;
-            let mut covered = vec![0u64; heavy.len()];
+            let mut covered = filled(0u64, heavy.len())?;
             for (i, node) in heavy.iter().enumerate().skip(1).rev() {
                 if lengths.iter().any(|&length| lands(node, length)) {
                     covered[i] = u64::from(node.keys);
@@ -140,29 +148,33 @@ impl Jump {
                 }
             }
         }
-        Self::build(&landings(names, &heavy, &lengths, vectors))
+        Self::build(&landings(names, &heavy, &lengths, vectors)?)
     }
 
-    fn build(landings: &[Landing]) -> Self {
-        let mut lengths: Vec<u16> = landings.iter().map(|landing| landing.length).collect();
+    fn build(landings: &[Landing]) -> Result<Self, TrieError> {
+        let mut lengths: Vec<u16> = collected(landings.iter().map(|landing| landing.length))?;
         lengths.sort_unstable_by(|a, b| b.cmp(a));
         lengths.dedup();
         lengths.resize(MAX_LENGTHS, 0);
-        let mut by_path: Vec<&Landing> = landings.iter().collect();
-        by_path.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut by_path: Vec<&Landing> = collected(landings)?;
+        by_path.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         // The path of a node is the beginning of the path of the next, if that is below it.
         let mut paths: Vec<u8> = vec![];
         let mut entries: Vec<(u32, &Landing, usize)> = vec![];
+        reserve(&mut entries, by_path.len())?;
         let mut last: &[u8] = &[];
         for landing in by_path.into_iter().rev() {
             if !last.starts_with(&landing.path) {
+                reserve(&mut paths, landing.path.len())?;
                 paths.extend_from_slice(&landing.path);
                 last = &landing.path;
             }
             entries.push((landing.keys, landing, paths.len() - last.len()));
         }
-        entries.sort_by_key(|&(keys, _, _)| std::cmp::Reverse(keys));
-        let mut buckets = vec![0; (entries.len() * ENTRY * 5 / 4).div_ceil(BUCKET) * BUCKET];
+        // Ties from the last path on.
+        let last_first = |landing: &Landing| std::cmp::Reverse(landing.path.len());
+        entries.sort_unstable_by_key(|&(keys, landing, start)| (std::cmp::Reverse(keys), start, last_first(landing)));
+        let mut buckets = filled(0, (entries.len() * ENTRY * 5 / 4).div_ceil(BUCKET) * BUCKET)?;
         let count = buckets.len() / BUCKET;
         for (_, landing, start) in entries {
             let hash = HashSpec::default().hash(&landing.path[..usize::from(landing.length)]).get();
@@ -173,7 +185,7 @@ impl Jump {
                 put(entry, 8, (start as u64 | (landing.path.len() as u64) << 48).to_le_bytes());
             }
         }
-        Self { lengths: array_of(&lengths), buckets, paths }
+        Ok(Self { lengths: array_of(&lengths), buckets, paths })
     }
 }
 
@@ -188,14 +200,21 @@ const LEVELS_PER_BYTE: f64 = 8.0;
 const MIN_SCORE: f64 = 0.3;
 
 /// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
-fn heavy(names: &Names<'_>, lengths: &[u16], terminals: &[u8], nodes: u64, vectors: Vectors) -> Vec<Heavy> {
+fn heavy(
+    names: &Names<'_>,
+    lengths: &[u16],
+    terminals: &[u8],
+    nodes: u64,
+    vectors: Vectors,
+) -> Result<Vec<Heavy>, TrieError> {
     let mut counted = vectors.run(
         #[inline(always)]
         |_| count_keys(names.nodes, lengths, terminals, nodes, MIN_KEYS),
-    );
+    )?;
     let position = Position(u64::MAX);
     let root = counted.pop().map_or(0, |root| root.keys);
     let mut heavy = vec![Heavy { inner: 0, position, parent: 0, depth: 0, level: 0, keys: root }];
+    reserve(&mut heavy, counted.len())?;
     let mut parent = 0;
     for Counted { inner, above, position, keys } in counted.into_iter().rev() {
         // The parent of a heavy node is heavy, and parents come in the order of their children.
@@ -206,7 +225,7 @@ fn heavy(names: &Names<'_>, lengths: &[u16], terminals: &[u8], nodes: u64, vecto
         let depth = depth + 1 + rest(names, position, vectors).len();
         heavy.push(Heavy { inner, position, parent, depth, level: level + 1, keys });
     }
-    heavy
+    Ok(heavy)
 }
 
 /// The label of a node behind its first byte.
@@ -218,7 +237,12 @@ fn rest(names: &Names<'_>, position: Position, vectors: Vectors) -> Vec<u8> {
     out
 }
 
-fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Vectors) -> Vec<Landing> {
+fn landings(
+    names: &Names<'_>,
+    heavy: &[Heavy],
+    lengths: &[usize],
+    vectors: Vectors,
+) -> Result<Vec<Landing>, TrieError> {
     let mut landings = vec![];
     for node in &heavy[1..] {
         let above = heavy[node.parent].depth;
@@ -226,6 +250,7 @@ fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Vect
             continue;
         };
         let mut path = vec![];
+        reserve(&mut path, node.depth)?;
         let mut at = node;
         while at.level > 0 {
             path.extend(rest(names, at.position, vectors).iter().rev());
@@ -236,10 +261,11 @@ fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Vect
         if path.len() < usize::from(u16::MAX)
             && let Some(children) = children(names, node.position, vectors)
         {
+            reserve(&mut landings, 1)?;
             landings.push(Landing { path, length: length as u16, keys: node.keys, children });
         }
     }
-    landings
+    Ok(landings)
 }
 
 /// Where the children of an inner node are.

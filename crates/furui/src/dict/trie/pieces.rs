@@ -2,6 +2,7 @@ use std::collections::VecDeque;
 
 use super::TrieError;
 use super::body::Body;
+use super::room::no_memory;
 
 /// Bytes that are written at the end and taken from the beginning, a piece at a time, so that of what was taken no memory
 /// is kept.
@@ -31,6 +32,7 @@ impl Pieces {
     #[cold]
     fn begin(&mut self) -> Result<(), TrieError> {
         let next = self.spare.take().map_or_else(|| Body::with_pages(PIECE), Ok)?;
+        self.full.try_reserve(1).map_err(|_| no_memory::<Body>(self.full.len() + 1))?;
         self.full.push_back(std::mem::replace(&mut self.last, next));
         Ok(())
     }

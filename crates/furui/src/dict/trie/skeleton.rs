@@ -1,5 +1,6 @@
 use super::bits::Bits;
 use super::intern::{Batch, Interner};
+use super::room::{collected, filled, reserve};
 use super::{Found, MAX_KEY, TrieError};
 
 /// The most nodes a trie has: their ranks are kept in 32 bits.
@@ -76,7 +77,7 @@ impl Skeleton {
     /// key.
     ///
     /// # Errors
-    /// [`TrieError::TooLarge`].
+    /// [`TrieError::TooLarge`], [`TrieError::NoMemory`].
     ///
     /// # Panics
     /// If the label is empty or longer than [`MAX_KEY`], or a node has neither children nor a key.
@@ -89,7 +90,7 @@ impl Skeleton {
     ) -> Result<(), TrieError> {
         assert!((1..=MAX_KEY).contains(&label.len()), "a label has 1 to {MAX_KEY} bytes");
         assert!(children || terminal.is_some(), "a leaf is the end of a key");
-        let rest = self.distinct.intern(&label[1..]);
+        let rest = self.distinct.intern(&label[1..])?;
         self.push_node(label[0], rest, first, children, terminal)
     }
 
@@ -114,9 +115,9 @@ impl Skeleton {
     }
 
     /// Gives the labels that wait their numbers.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle(&mut self) -> Result<(), TrieError> {
         let rests = &mut self.rests;
-        self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number);
+        self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number)
     }
 
     /// As [`push`](Self::push), if the number of the rest of the label is known.
@@ -132,16 +133,25 @@ impl Skeleton {
         if self.nodes() == MAX_NODES {
             return Err(TrieError::TooLarge("more than 2^32 nodes"));
         }
+        self.reserve(1, 1)?;
         self.edges.push(edge);
         self.rests.push(rest);
-        self.firsts.push(first);
-        self.inner.push(children);
-        self.terminals.push(terminal.is_some());
+        self.firsts.push(first)?;
+        self.inner.push(children)?;
+        self.terminals.push(terminal.is_some())?;
         if let Some(found) = terminal {
             self.values.push(found.value().unwrap_or(0));
-            self.deleted.push(found == Found::Deleted);
+            self.deleted.push(found == Found::Deleted)?;
         }
         Ok(())
+    }
+
+    /// Makes room for so many more nodes, at which so many keys end.
+    #[inline(always)]
+    fn reserve(&mut self, nodes: usize, keys: usize) -> Result<(), TrieError> {
+        reserve(&mut self.edges, nodes)?;
+        reserve(&mut self.rests, nodes)?;
+        reserve(&mut self.values, keys)
     }
 
     /// The trie of these keys, which ascend; `None` marks a key as deleted.
@@ -151,18 +161,16 @@ impl Skeleton {
     /// meanwhile.
     ///
     /// # Errors
-    /// [`TrieError`] if a key is too long or out of order, or there are too many.
+    /// [`TrieError`] if a key is too long or out of order, there are too many, or there is no memory for them.
     pub fn from_sorted<'k>(keys: impl IntoIterator<Item = (&'k [u8], Option<u32>)>) -> Result<Self, TrieError> {
-        let keys: Vec<(&[u8], Option<u32>)> = keys.into_iter().collect();
+        let keys: Vec<(&[u8], Option<u32>)> = collected(keys)?;
         if keys.len() > MAX_NODES / 2 {
             return Err(TrieError::TooLarge("more than 2^31 keys"));
         }
         let nodes = post_order(&keys)?;
-        let (order, first) = breadth_first(&nodes);
+        let (order, first) = breadth_first(&nodes)?;
         let mut skeleton = Self::new();
-        skeleton.edges.reserve_exact(nodes.len());
-        skeleton.rests.reserve_exact(nodes.len());
-        skeleton.values.reserve_exact(keys.len());
+        skeleton.reserve(nodes.len(), keys.len())?;
         let found = |value: Option<u32>| value.map_or(Found::Deleted, Found::Value);
         if let Some((_, value)) = keys.first().filter(|(key, _)| key.is_empty()) {
             skeleton.set_root(Some(found(*value)));
@@ -175,10 +183,10 @@ impl Skeleton {
             let (edge, rest) = (key[usize::from(node.start)], &key[usize::from(node.start) + 1..end]);
             skeleton.push_later(edge, rest, first.get(j as usize), node.size > 1, terminal)?;
             if skeleton.is_full() {
-                skeleton.settle();
+                skeleton.settle()?;
             }
         }
-        skeleton.settle();
+        skeleton.settle()?;
         skeleton.distinct.close();
         Ok(skeleton)
     }
@@ -204,7 +212,8 @@ struct Open {
 }
 
 fn post_order(keys: &[(&[u8], Option<u32>)]) -> Result<Vec<Post>, TrieError> {
-    let mut nodes: Vec<Post> = Vec::with_capacity(keys.len() + keys.len() / 2);
+    let mut nodes: Vec<Post> = vec![];
+    reserve(&mut nodes, keys.len() + keys.len() / 2)?;
     // The root is never closed.
     let mut open = vec![Open { depth: 0, key: 0, before: 0 }];
     let mut previous: &[u8] = &[];
@@ -216,23 +225,24 @@ fn post_order(keys: &[(&[u8], Option<u32>)]) -> Result<Vec<Post>, TrieError> {
         if index > 0 && (common == key.len() || previous.get(common).is_some_and(|&byte| byte > key[common])) {
             return Err(TrieError::Unsorted { index });
         }
-        close(&mut open, &mut nodes, common);
+        close(&mut open, &mut nodes, common)?;
         if !key.is_empty() {
             open.push(Open { depth: key.len(), key: index as u32, before: nodes.len() });
         }
         previous = key;
     }
-    close(&mut open, &mut nodes, 0);
+    close(&mut open, &mut nodes, 0)?;
     Ok(nodes)
 }
 
 /// Closes what is open below `depth`, and sees to it that a node is open at `depth`.
-fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) {
+fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) -> Result<(), TrieError> {
     while let [.., parent, node] = open.as_slice()
         && node.depth > depth
     {
         let start = parent.depth.max(depth);
         // Depths of two nodes are 0 to 2^16 and differ, so that of the upper one fits, and that of the lower less 1.
+        reserve(nodes, 1)?;
         nodes.push(Post {
             key: node.key,
             size: (nodes.len() - node.before + 1) as u32,
@@ -246,12 +256,13 @@ fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) {
             open.push(Open { depth, key, before });
         }
     }
+    Ok(())
 }
 
 /// The nodes' indices in breadth-first order, and which are first children.
-fn breadth_first(nodes: &[Post]) -> (Vec<u32>, Bits) {
-    let mut levels: Vec<u16> = vec![0; nodes.len()];
-    let mut first = vec![0u64; nodes.len().div_ceil(64)];
+fn breadth_first(nodes: &[Post]) -> Result<(Vec<u32>, Bits), TrieError> {
+    let mut levels: Vec<u16> = filled(0, nodes.len())?;
+    let mut first = filled(0u64, nodes.len().div_ceil(64))?;
     let mut starts: Vec<usize> = vec![0];
     // The beginnings of the subtrees of a node's ancestors, the root's first.
     let mut above = vec![0];
@@ -272,13 +283,13 @@ fn breadth_first(nodes: &[Post]) -> (Vec<u32>, Bits) {
     for level in 1..starts.len() {
         starts[level] += starts[level - 1];
     }
-    let mut order = vec![0; nodes.len()];
+    let mut order = filled(0, nodes.len())?;
     for (j, &level) in levels.iter().enumerate() {
         let place = &mut starts[usize::from(level)];
         order[*place] = j as u32;
         *place += 1;
     }
-    (order, Bits::from_words(first, nodes.len()))
+    Ok((order, Bits::from_words(first, nodes.len())))
 }
 
 /// How many bytes `a` and `b` begin with alike.

@@ -1,4 +1,6 @@
+use super::TrieError;
 use super::bits::Bits;
+use super::room::reserve;
 
 /// How many bits a value has, from 0 to 32: as many as the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,19 +55,20 @@ const LINE_BITS: u64 = 512 - 32;
 /// The lines of a bit for every inner node, the root first, that is set if a key ends there; none if no key does.
 ///
 /// In lines of 64 bytes: how many bits are set before the line (u32), and 480 bits.
-pub(super) fn terminals(bits: &Bits) -> Vec<u8> {
+pub(super) fn terminals(bits: &Bits) -> Result<Vec<u8>, TrieError> {
     if bits.ones() == 0 {
-        return vec![];
+        return Ok(vec![]);
     }
     let mut lines = vec![];
+    reserve(&mut lines, terminals_len(bits.len() as u64) as usize)?;
     let mut before = 0u32;
-    for bits in bits.to_bytes().chunks(LINE_BITS as usize / 8) {
+    for bits in bits.to_bytes()?.chunks(LINE_BITS as usize / 8) {
         lines.extend(before.to_le_bytes());
         before += bits.iter().map(|byte| byte.count_ones()).sum::<u32>();
         lines.extend_from_slice(bits);
         lines.resize(lines.len().next_multiple_of(64), 0);
     }
-    lines
+    Ok(lines)
 }
 
 /// Where the line of the inner node of this rank begins, and its length.

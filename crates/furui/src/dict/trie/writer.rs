@@ -4,8 +4,9 @@ use super::codes::{Code, Dictionary};
 use super::draft::Draft;
 use super::ends::{EndParts, Ends};
 use super::jump::Jump;
-use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, TOKEN_NIBBLES, WORD_TOKENS, place};
+use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, PLACE_LENGTH_BITS, TOKEN_NIBBLES, WORD_TOKENS, place};
 use super::parts::{ALIGN, Names, PARTS, Part, Parts};
+use super::room::reserve;
 use super::skeleton::MAX_NODES;
 use super::values::Width;
 use super::{Found, Shape, TrieError, Trusted};
@@ -118,8 +119,15 @@ impl Writer {
             return Err(TrieError::TooLarge("more than 2^46 bytes of long labels"));
         }
         let place = place(self.long.len(), text.len());
+        reserve(&mut self.long, text.len())?;
         self.long.extend_from_slice(text);
         Ok(place)
+    }
+
+    /// Whether this text is at a place of its own.
+    pub(super) fn is_long(&self, place: u64, text: &[u8]) -> bool {
+        self.long.get((place >> PLACE_LENGTH_BITS) as usize..).is_some_and(|long| long.starts_with(text))
+            && place as usize & ((1 << PLACE_LENGTH_BITS) - 1) == text.len()
     }
 
     /// The next node: its first byte, whether it is the `first` child of its parent, whether it has
@@ -146,12 +154,14 @@ impl Writer {
     fn block(&mut self) -> Result<(), TrieError> {
         let offset = self.nodes.len();
         if self.lengths.len().is_multiple_of(DIRECTORY_STEP) {
+            reserve(&mut self.directory, size_of::<u64>())?;
             self.directory.extend((offset as u64).to_le_bytes());
         }
         let mut firsts = self.draft.first();
         self.block.clear();
         self.draft.write(&mut self.block);
         self.nodes.extend(&self.block)?;
+        reserve(&mut self.lengths, 1)?;
         self.lengths.push(self.block.len() as u16);
         if self.nodes.len() as u64 >= 1 << (Position::BITS - 6) {
             return Err(TrieError::TooLarge("more than 16 GiB of nodes"));
@@ -201,7 +211,7 @@ impl Writer {
             long_start: 0,
             guard: Trusted,
         };
-        let jump = Jump::choose(&names, &self.lengths, &terminals, nodes, vectors);
+        let jump = Jump::choose(&names, &self.lengths, &terminals, nodes, vectors)?;
         let jump_lengths = jump.lengths;
         let mut body = self.nodes;
         let mut lengths = [body.len() as u64; PARTS];

@@ -3,6 +3,7 @@ use std::collections::VecDeque;
 use super::labels::Labels;
 use super::path::Path;
 use crate::bits::Vectors;
+use crate::dict::trie::room::{no_memory, reserve};
 use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
 use crate::dict::trie::{Found, Trie, TrieError, TrieNode};
@@ -12,7 +13,7 @@ impl Trie {
     /// The trie of the keys that are not deleted: without the nodes that lead to none, and nodes that lead to one child
     /// only become one with it.
     pub(super) fn without_deleted(&self, rolling: &Rolling, vectors: Vectors) -> Result<Self, TrieError> {
-        let staying = self.staying();
+        let staying = self.staying()?;
         let kept = |node| self.terminal(node).filter(|&found| found != Found::Deleted);
         let children = |inner: TrieNode| {
             std::iter::successors(self.first_child(inner), |&child| self.sibling(child))
@@ -38,6 +39,7 @@ impl Trie {
                     labels.settle(&mut writer)?;
                 }
                 if below > 0 {
+                    queue.try_reserve(1).map_err(|_| no_memory::<TrieNode>(queue.len() + 1))?;
                     queue.push_back(child);
                 }
                 first = false;
@@ -48,7 +50,7 @@ impl Trie {
     }
 
     /// How many children of each inner node stay, up to 2; by rank, the root the first.
-    fn staying(&self) -> Vec<u8> {
+    fn staying(&self) -> Result<Vec<u8>, TrieError> {
         // Breadth-first, a node comes before its children.
         let mut inners = vec![self.root()];
         let mut parents = vec![0u32];
@@ -59,6 +61,8 @@ impl Trie {
             let mut child = self.first_child(inners[at]);
             while let Some(node) = child {
                 if self.has_children(node) {
+                    reserve(&mut inners, 1)?;
+                    reserve(&mut parents, 1)?;
                     inners.push(node);
                     parents.push(at as u32);
                 } else {
@@ -66,6 +70,7 @@ impl Trie {
                 }
                 child = self.sibling(node);
             }
+            reserve(&mut staying, 1)?;
             staying.push(kept);
             at += 1;
         }
@@ -74,6 +79,6 @@ impl Trie {
             let parent = &mut staying[parents[at] as usize];
             *parent = (*parent + u8::from(stays)).min(2);
         }
-        staying
+        Ok(staying)
     }
 }

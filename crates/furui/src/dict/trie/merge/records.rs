@@ -1,6 +1,8 @@
 use crate::bits::{Vectors, prefetch, scale};
+use crate::dict::trie::TrieError;
 use crate::dict::trie::block::{Block, Position};
 use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, words};
+use crate::dict::trie::room::filled;
 use crate::dict::trie::search::fetch;
 use crate::dict::trie::writer::{Writer, link_nibbles};
 
@@ -18,8 +20,8 @@ const KEYS: usize = 12;
 const TAG: u64 = !0 << Position::BITS;
 
 impl Records {
-    pub(super) fn new(keys: u64) -> Self {
-        Self { places: vec![0; (keys as usize / KEYS).max(1)] }
+    pub(super) fn new(keys: u64) -> Result<Self, TrieError> {
+        Ok(Self { places: filled(0, (keys as usize / KEYS).max(1))? })
     }
 
     /// Asks for the place of a record of `count` tokens, by the hash of its text. Short ones are none the shorter as links and

@@ -50,7 +50,7 @@ pub(super) struct Labels<'t> {
     words: Vec<u64>,
     records: Records,
     /// The places of texts of their own, by hash: the first of each counts.
-    long: HashMap<u64, (Vec<u8>, u64)>,
+    long: HashMap<u64, u64>,
 }
 
 /// A label without a code.
@@ -119,7 +119,7 @@ impl<'t> Labels<'t> {
             foreign: vec![],
             text: vec![],
             words: vec![],
-            records: Records::new(keys),
+            records: Records::new(keys)?,
             long: HashMap::new(),
         })
     }

@@ -8,6 +8,7 @@ use crate::dict::trie::TrieError;
 use crate::dict::trie::encode::MAX_RARE;
 use crate::dict::trie::labels::{MAX_RECORD, TOKEN_NIBBLES, WORD_TOKENS, in_word};
 use crate::dict::trie::merge::tokens::text_of;
+use crate::dict::trie::room::no_memory;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
 
@@ -101,10 +102,11 @@ impl Labels<'_> {
         let text = &self.text[text];
         let hash = self.rolling.push_all(self.rolling.start(), text).finish().get();
         let place = match self.long.get(&hash) {
-            Some((first, place)) if first == text => *place,
+            Some(&place) if writer.is_long(place, text) => place,
             _ => {
+                self.long.try_reserve(1).map_err(|_| no_memory::<[u64; 2]>(self.long.len() + 1))?;
                 let place = writer.add_long(text)?;
-                self.long.entry(hash).or_insert_with(|| (text.to_vec(), place));
+                self.long.entry(hash).or_insert(place);
                 place
             }
         };

@@ -1,0 +1,131 @@
+//! Where memory is short, a command ends with status 2 and says so, and loses nothing that was acknowledged.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+mod support;
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::process::{Command, Output};
+
+use support::{TempDir, furui, stdout};
+
+const MIB: u64 = 1 << 20;
+
+/// Runs `furui` with so many bytes of addresses; `None` where the system has no such limit.
+fn run_within(bytes: u64, args: &[&str]) -> Option<Output> {
+    let script = "ulimit -c 0; ulimit -v \"$1\" || exit 99; shift; exec \"$@\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh", &(bytes / 1024).to_string()]).arg(furui().get_program()).args(args);
+    let output = command.env("RUST_BACKTRACE", "0").output().unwrap();
+    (output.status.code() != Some(99)).then_some(output)
+}
+
+/// Runs a command within limits from the least to the greatest, each time as `each` prepares it, and has it check what is
+/// there afterwards. Some limits must be too low, and some high enough.
+fn sweep(limits: RangeInclusive<u64>, step: u64, args: &[&str], mut prepare: impl FnMut(), check: impl Fn(&Output)) {
+    let mut ends = [0, 0];
+    for limit in limits.step_by(step as usize) {
+        prepare();
+        let Some(output) = run_within(limit * MIB, args) else {
+            println!("SKIPPED: this system does not limit addresses");
+            return;
+        };
+        let message = String::from_utf8_lossy(&output.stderr);
+        let said = message.starts_with("furui: ") && message.contains("emory");
+        match output.status.code() {
+            Some(0) => ends[0] += 1,
+            Some(2) if said => ends[1] += 1,
+            _ => panic!("{args:?} within {limit} MiB: {}: {message}", output.status),
+        }
+        check(&output);
+    }
+    assert!(ends.iter().all(|&count| count > 0), "{args:?}: {ends:?} runs had enough memory and had not");
+}
+
+/// Lines that are all different, each of at least `length` bytes that no other has.
+fn different(count: u64, length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut lines = vec![];
+    for _ in 0..count {
+        let start = lines.len();
+        while lines.len() - start < length {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            lines.extend_from_slice(format!("{:08x}", state >> 32).as_bytes());
+        }
+        lines.push(b'\n');
+    }
+    lines
+}
+
+/// A dictionary whose first lines are acknowledged takes in others.
+fn dict_sweep(limits: RangeInclusive<u64>, step: u64, verb: &str, first: &[u8], others: &[u8]) {
+    let dir = TempDir::in_memory();
+    let store = dir.join("store");
+    let (first, others) = (dir.file("first", first), dir.file("others", others));
+    let prepare = || {
+        let _ = fs::remove_dir_all(&store);
+        stdout(&["dict", "build", "--store", &store, &first], b"");
+    };
+    let acknowledged = fs::read(&first).unwrap();
+    let count = acknowledged.iter().filter(|&&byte| byte == b'\n').count();
+    let all = [acknowledged, fs::read(&others).unwrap()].concat();
+    sweep(limits, step, &["dict", verb, "--store", &store, &others], prepare, |output| {
+        stdout(&["verify", &store], b"");
+        // The first lines have the first numbers; those that were printed are the next ones.
+        let printed = output.stdout.iter().filter(|&&byte| byte == b'\n').count();
+        let kept = all.split(|&byte| byte == b'\n').take(count + printed);
+        let lines: Vec<u8> = kept.clone().flat_map(|line| [line, b"\n"].concat()).collect();
+        let numbered: Vec<u8> =
+            kept.zip(0..).flat_map(|(line, number)| [line, format!("\t{number}\n").as_bytes()].concat()).collect();
+        assert!(stdout(&["dict", "get", "--store", &store], &lines) == numbered, "{output:?}");
+    });
+}
+
+#[test]
+fn a_dictionary_of_long_keys_loses_nothing() {
+    let (first, others) = (different(1000, 900, 1), different(30_000, 900, 2));
+    dict_sweep(120..=420, 60, "build", &first, &others);
+    dict_sweep(80..=320, 60, "number", &first, &others);
+}
+
+#[test]
+fn a_dictionary_of_short_keys_loses_nothing() {
+    let (first, others) = (different(10_000, 16, 1), different(400_000, 16, 2));
+    dict_sweep(60..=210, 30, "build", &first, &others);
+    dict_sweep(60..=210, 30, "number", &first, &others);
+}
+
+#[test]
+fn compaction_loses_nothing() {
+    let dir = TempDir::in_memory();
+    let (store, copy) = (dir.join("store"), dir.join("copy"));
+    for part in 1..=2 {
+        stdout(&["dict", "build", "--store", &store], &different(20_000, 900, part));
+    }
+    let lines = [different(20_000, 900, 1), different(20_000, 900, 2)].concat();
+    let answers = stdout(&["dict", "get", "--store", &store], &lines);
+    let prepare = || {
+        let _ = fs::remove_dir_all(&copy);
+        stdout(&["snapshot", &store, &copy], b"");
+    };
+    sweep(60..=210, 30, &["compact", &copy], prepare, |_| {
+        stdout(&["verify", &copy], b"");
+        assert!(stdout(&["dict", "get", "--store", &copy], &lines) == answers);
+    });
+}
+
+#[test]
+fn a_store_prints_no_line_twice() {
+    let dir = TempDir::in_memory();
+    let store = dir.join("store");
+    let lines = different(1_000_000, 16, 3);
+    let file = dir.file("lines", &lines);
+    let prepare = || drop(fs::remove_dir_all(&store));
+    sweep(30..=190, 40, &["seen", "--store", &store, &file], prepare, |output| {
+        stdout(&["verify", &store], b"");
+        let again = stdout(&["seen", "--store", &store, &file], b"");
+        assert!([&*output.stdout, &*again].concat() == lines, "{} bytes, then {}", output.stdout.len(), again.len());
+    });
+}
