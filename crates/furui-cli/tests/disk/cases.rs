@@ -52,14 +52,14 @@ impl Scale {
     fn keys(self) -> u32 {
         match self {
             Self::Small => 230_000,
-            Self::Large => 700_000,
+            Self::Large => 450_000,
         }
     }
 
     fn words(self) -> u32 {
         match self {
             Self::Small => 6,
-            Self::Large => 40,
+            Self::Large => 25,
         }
     }
 }
