@@ -1,7 +1,5 @@
 //! docs/guarantees.md names tests that there are.
 
-#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
-
 use std::fs;
 use std::path::Path;
 
