@@ -26,7 +26,7 @@ pub struct Entries<'a> {
 
 enum Stream<'a> {
     Window { buffer: &'a WriteBuffer, next: usize },
-    Trie(TrieStream<'a>),
+    Trie(Box<TrieStream<'a>>),
 }
 
 /// The entries of a trie, the next of them at hand.
@@ -58,7 +58,7 @@ impl<'a> Entries<'a> {
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
             Layer::Window(window) => Ok(Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) }),
-            Layer::Trie(trie) => TrieStream::new(trie.trie(), from).map(Stream::Trie),
+            Layer::Trie(trie) => TrieStream::new(trie.trie(), from).map(|stream| Stream::Trie(Box::new(stream))),
         });
         let (streams, failure) = match streams.collect() {
             Ok(streams) => (streams, None),
