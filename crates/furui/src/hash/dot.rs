@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn sums_are_those_of_the_portable_loop() {
         let powers: [u64; RUN + 1] = std::array::from_fn(|i| {
-            if i % 3 == 0 { (1 << 61) - 1 } else { 0x1357_9BDF_0246_8ACE % (i as u64 + 7) << 50 | i as u64 }
+            if i % 3 == 0 { (1 << 61) - 1 } else { (0x1357_9BDF_0246_8ACE % (i as u64 + 7)) << 50 | i as u64 }
         });
         let parts: [[[i16; 8]; PARTS]; RUN / 8] = std::array::from_fn(|group| {
             std::array::from_fn(|part| {
