@@ -209,7 +209,7 @@ fn a_store_whose_first_run_was_killed_is_a_store() {
     run.kill();
     let info = |args: &[&str]| String::from_utf8(stdout(args, b"")).unwrap();
     let text = info(&["info", &store]);
-    assert!(text.contains("siphash") && text.contains("30 keys, recorded by a run that has not ended well"), "{text}");
+    assert!(text.contains("siphash") && text.contains("30 keys, of a run that is at work or was killed"), "{text}");
     let json = info(&["info", "--json", &store]);
     assert!(json.contains("\"keys\":30") && json.contains("\"journal\":30"), "{json}");
     let journal = format!("{store}/JOURNAL");
