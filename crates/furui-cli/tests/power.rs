@@ -21,21 +21,26 @@ const KILLED: u8 = b'X';
 const ENDED: u8 = b'Y';
 
 macro_rules! cut_off {
-    ($($name:ident: $case:expr;)*) => { $(
+    ($bounds:expr; $($name:ident: $case:expr;)*) => { $(
         #[test]
         fn $name() {
-            cut_everywhere(&$case, &Bounds::SHORT);
+            cut_everywhere(&$case, &$bounds);
         }
     )* };
 }
 
 cut_off! {
+    Bounds::MANY_KEYS;
     seen_with_a_new_store: cases::new_set(Scale::Small);
     seen_with_a_store: cases::old_set(Scale::Small);
+    compact_of_a_store: cases::compact_set();
+}
+
+cut_off! {
+    Bounds::SHORT;
     dict_number_with_a_new_dictionary: cases::new_dict(Scale::Small);
     dict_number_with_a_dictionary: cases::old_dict(Scale::Small);
     dict_get_after_a_dict_number_that_was_killed: cases::read_dict(Scale::Small);
-    compact_of_a_store: cases::compact_set();
     compact_of_a_dictionary: cases::compact_dict();
     filter_build: cases::build();
     filter_insert: cases::insert();
@@ -78,6 +83,8 @@ struct Bounds {
 impl Bounds {
     /// A node is started in each.
     const NODE: Self = Self { moments: 60, states: 4, kills: 8, second_states: 1 };
+    /// Some 100,000 keys are looked up in each.
+    const MANY_KEYS: Self = Self { moments: usize::MAX, states: 4, kills: 2, second_states: 1 };
     const SHORT: Self = Self { moments: usize::MAX, states: 64, kills: 8, second_states: 8 };
     const LONG: Self = Self { moments: usize::MAX, states: 1024, kills: usize::MAX, second_states: 64 };
 }
