@@ -124,7 +124,7 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
         format!("generation  {}", set.manifest().generation()),
     ];
     if journal > 0 {
-        lines.push(format!("journal     {} keys, recorded by a run that has not ended well", grouped(journal)));
+        lines.push(format!("journal     {}, of a run that is at work or was killed", counted(journal, "key")));
     }
     for (entry, run) in runs.iter().zip(set.runs()) {
         lines.push(format!(

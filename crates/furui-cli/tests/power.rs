@@ -21,31 +21,45 @@ const KILLED: u8 = b'X';
 const ENDED: u8 = b'Y';
 
 macro_rules! cut_off {
-    ($($name:ident: $case:expr;)*) => { $(
+    ($bounds:expr; $($name:ident: $case:expr;)*) => { $(
         #[test]
         fn $name() {
-            cut_everywhere(&$case, &Bounds::SHORT);
+            cut_everywhere(&$case, &$bounds);
         }
     )* };
 }
 
 cut_off! {
+    Bounds::MANY_KEYS;
     seen_with_a_new_store: cases::new_set(Scale::Small);
     seen_with_a_store: cases::old_set(Scale::Small);
+    compact_of_a_store: cases::compact_set();
+}
+
+cut_off! {
+    Bounds::SHORT;
     dict_number_with_a_new_dictionary: cases::new_dict(Scale::Small);
     dict_number_with_a_dictionary: cases::old_dict(Scale::Small);
     dict_get_after_a_dict_number_that_was_killed: cases::read_dict(Scale::Small);
-    compact_of_a_store: cases::compact_set();
     compact_of_a_dictionary: cases::compact_dict();
     filter_build: cases::build();
     filter_insert: cases::insert();
-    snapshot: cases::snapshot();
+    snapshot: cases::snapshot_set();
+    snapshot_of_a_dictionary: cases::snapshot_dict();
+    seen_that_records_as_it_goes: cases::bursts("seen in bursts", false);
+    seen_that_prints_to_a_file: cases::bursts("seen in bursts, to a file", true);
+    dict_build_with_a_new_dictionary: cases::new_dict_build();
+    dict_build_with_a_dictionary: cases::dict_build();
+    dict_delete: cases::dict_delete();
 }
 
 #[test]
 #[ignore = "takes some minutes"]
 fn long_runs_in_more_states() {
     cases::all(Scale::Large).iter().for_each(|case| cut_everywhere(case, &Bounds::LONG));
+    for case in [cases::bursts("seen in bursts", false), cases::bursts("seen in bursts, to a file", true)] {
+        cut_everywhere(&case, &Bounds::LONG);
+    }
     cut_everywhere(&cases::node(), &Bounds { moments: 1000, states: 16, kills: 40, second_states: 4 });
 }
 
@@ -69,13 +83,17 @@ struct Bounds {
 impl Bounds {
     /// A node is started in each.
     const NODE: Self = Self { moments: 60, states: 4, kills: 8, second_states: 1 };
+    /// Some 100,000 keys are looked up in each.
+    const MANY_KEYS: Self = Self { moments: usize::MAX, states: 4, kills: 2, second_states: 1 };
     const SHORT: Self = Self { moments: usize::MAX, states: 64, kills: 8, second_states: 8 };
     const LONG: Self = Self { moments: usize::MAX, states: 1024, kills: usize::MAX, second_states: 64 };
 }
 
 fn cut_everywhere(case: &Case, bounds: &Bounds) {
     let Some(disk) = Disk::new() else { return };
-    let seed = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+    let given = std::env::var("POWER_SEED").ok();
+    let seed = given.map(|seed| u64::from_str_radix(seed.trim_start_matches("0x"), 16).unwrap());
+    let seed = seed.unwrap_or_else(|| std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0));
     println!("{}: seed {seed:#x}", case.name);
     let mut tried = Tried { random: seed | 1, ..Tried::default() };
     let start = TempDir::in_memory();
@@ -103,6 +121,9 @@ fn cut_everywhere(case: &Case, bounds: &Bounds) {
         tried.moments - alone.0,
         tried.seen.len()
     );
+    if tried.recorded > 0 {
+        println!("{}: {} keys were recorded in a journal", case.name, tried.recorded);
+    }
     assert!(tried.wrong.is_empty(), "{} wrong:\n{}", tried.wrong.len(), tried.wrong.join("\n"));
 }
 
@@ -136,7 +157,7 @@ impl Recorded {
             last.iter().filter(|event| event.op == b'P').flat_map(|event| event.bytes.clone()).collect();
         assert!(printed == output.stdout, "all that it prints is in the trace");
         events.extend(last);
-        if output.status.success() {
+        if disk::ended_well(&output) {
             events.push(Event::mark(ENDED));
         } else {
             // A copy is not made where a part of one is.
@@ -154,6 +175,8 @@ struct Tried {
     states: usize,
     /// States that were opened, with how much had been printed then.
     seen: HashSet<u64>,
+    /// The keys of journals that were forced to the disk.
+    recorded: usize,
     wrong: Vec<String>,
 }
 
@@ -171,6 +194,9 @@ impl Tried {
                 KILLED => runs.push(Run::default()),
                 _ => model.apply(event, &recorded.root),
             }
+            if event.op == b'S' && event.path.ends_with("/JOURNAL") {
+                runs.last_mut().unwrap().recorded.extend(cases::journal(model.synced(event.inode)));
+            }
             let last = number + 1 == recorded.events.len();
             if number < first || !((number - first).is_multiple_of(step) || last) {
                 continue;
@@ -186,12 +212,13 @@ impl Tried {
                 self.open(case, &state, &runs, || format!("after entry {number}, {} {}", event.op as char, event.path));
             }
         }
+        self.recorded += runs.iter().map(|run| run.recorded.len()).sum::<usize>();
     }
 
     fn open(&mut self, case: &Case, state: &State, runs: &[Run], place: impl Fn() -> String) {
         let mut hasher = DefaultHasher::new();
         state.hash(&mut hasher);
-        runs.iter().for_each(|run| (run.printed.len(), run.finished).hash(&mut hasher));
+        runs.iter().for_each(|run| (run.printed.len(), run.recorded.len(), run.finished).hash(&mut hasher));
         if !self.seen.insert(hasher.finish()) {
             return;
         }

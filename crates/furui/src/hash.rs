@@ -10,6 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use siphasher::sip::SipHasher13;
 
+mod dot;
 mod hasher;
 mod keyed;
 mod polynomial;

@@ -13,22 +13,22 @@ pub enum DictCommand {
     ///
     /// A line without a tab is a key that gets the next number, from 0 on, unless it is there already. In other lines the
     /// last tab separates the key from its value, a number below 2^32, which replaces the one that the key had. The next
-    /// number is the count of numbers given so far, whatever values were put: so no number is given twice, but it may be
-    /// the value of some other line. A line that is neither is an error that names it; the lines before it are kept.
+    /// number is the count of numbers given so far, whatever values the lines with a tab have: so no number is given twice,
+    /// but it may equal such a value. A line of any other form is an error that names it; the lines before it are kept.
     Build(DictChange),
     /// Print each line that is a key, with a tab and the value of the key
     Get(DictFiles),
-    /// Print the keys that begin with PREFIX and their values, in order
+    /// Print the keys that begin with PREFIX, with their values, in order
     Prefix(PrefixOptions),
-    /// Print the keys from FROM up to, and without, TO and their values, in order
+    /// Print the keys from FROM up to but not including TO, with their values, in order
     Range(RangeOptions),
     /// Delete the keys that the lines name
     Delete(DictChange),
     /// Print the number of each line; a new line gets the next one
     ///
-    /// Numbers are given in order, from 0 on, and none twice, also after a crash, and after keys were deleted: a number is
-    /// printed only when it is on the disk. Values that `dict build` was given do not count, and may equal one. Where input
-    /// comes slowly numbers are printed as it comes; otherwise many at a time.
+    /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
+    /// is printed only after it is on the disk. Values that `dict build` has put do not count, and may equal a number. If input
+    /// comes slowly, numbers are printed as it comes; otherwise many at a time.
     Number(DictChange),
 }
 

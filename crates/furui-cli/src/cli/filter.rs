@@ -42,14 +42,14 @@ pub struct BuildOptions {
     pub capacity: Option<u64>,
     #[command(flatten)]
     pub lines: LineOptions,
-    /// How lines are hashed [default: xxh3; for parquet xxh64]. siphash, with a seed that outsiders do not know, is for
-    /// lines of strangers who see what is taken for seen, or that those shall not guess who do not get the file, which
-    /// holds the seed
+    /// How lines are hashed [default: xxh3; for parquet xxh64]. siphash with a secret seed is for lines of strangers who see
+    /// what is taken for seen. It also keeps anybody without the filter's file, which holds the seed, from guessing
+    /// its lines
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The hash's seed [default: 0]; only filters with the same hash and seed can be combined. Whoever knows it, and 0
-    /// everybody does, can choose lines that are taken for others: for lines that strangers choose, take a random
-    /// one and tell nobody
+    /// The hash's seed [default: 0]; only filters with the same hash and seed can be combined. Anybody who knows the seed can
+    /// choose lines that are taken for others, and everybody knows 0: for lines that strangers choose, take a random seed
+    /// and keep it secret
     #[arg(long, value_name = "SEED", value_parser = seed, default_value_t = 0, hide_default_value = true)]
     pub hash_seed: u64,
 }
@@ -92,8 +92,8 @@ pub struct ChangeOptions {
 ///
 /// Only remove what was put in: a line that is there by a false positive takes others with it. A line that is visibly
 /// not there is refused and counted. From a counting filter a line must be removed as often as it was put in.
-/// In a quotient filter lines of one fingerprint are one: to remove a line removes, at about the false-positive rate,
-/// another that was put in, of which the filter then wrongly says no.
+/// In a quotient filter, lines with the same fingerprint are one: removing a line also removes, at about the false-positive
+/// rate, another line that was put in, and the filter then wrongly says no to that one.
 #[derive(Args)]
 pub struct RemoveOptions {
     #[command(flatten)]

@@ -54,14 +54,14 @@ pub enum Command {
     Seen(SeenOptions),
     /// Small files that answer "have I seen this?", wrong only at a stated rate
     ///
-    /// A filter is mapped into memory: a file that another program cuts short while it is read ends the process by a signal.
-    /// These commands replace files instead.
+    /// A filter is mapped into memory: if another program cuts its file short while it is read, a signal ends the process.
+    /// These commands never cut a file short; they replace it.
     #[command(subcommand)]
     Filter(FilterCommand),
     /// A map from lines to numbers, kept on disk in the order of the lines, in a tenth of a hash map's space
     ///
-    /// The files of a dictionary are mapped into memory: one that another program cuts short while it is read ends the process
-    /// by a signal. These commands replace files instead.
+    /// The files of a dictionary are mapped into memory: if another program cuts one short while it is read, a signal ends the
+    /// process. These commands never cut a file short; they replace it.
     #[command(subcommand)]
     Dict(DictCommand),
     Node(NodeOptions),
@@ -99,11 +99,11 @@ pub struct CompactOptions {
     pub wait: WaitOptions,
 }
 
-/// Copy a store or dictionary, also while another process writes to it
+/// Copy a store or dictionary, even while another process writes to it
 ///
-/// DEST becomes a store with all that was recorded in DIR when the copy began. Files are linked, not copied, where DEST is on the
-/// same file system: that takes no time and no space, and later runs on either one leave the other alone; but a copy
-/// that shall survive the disk belongs on another one. To restore it, put it in the place of DIR while nobody writes there.
+/// DEST becomes a store with all that was recorded in DIR when the copy began. On the same file system, files are linked, not
+/// copied: that takes no time and no space, and later changes of one do not touch the other. For a copy that survives the
+/// disk, name a DEST on another disk. To restore a copy, put it in the place of DIR while nobody writes to DIR.
 #[derive(Args)]
 pub struct SnapshotOptions {
     /// The directory of a store or a dictionary
@@ -114,7 +114,7 @@ pub struct SnapshotOptions {
     pub dest: PathBuf,
 }
 
-/// What a command does that is to write to a store while another process does.
+/// How long a command waits while another process writes to its store.
 #[derive(Args)]
 pub struct WaitOptions {
     /// If another process writes to the store, wait until it ends, or SECS seconds at most
@@ -135,7 +135,7 @@ pub struct InfoOptions {
     /// Filters, directories of stores and dictionaries, or single files of these
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
-    /// As JSON, a line for each
+    /// Print JSON, one line for each path
     #[arg(long)]
     pub json: bool,
 }
@@ -149,7 +149,7 @@ pub struct InputOptions {
     /// Lines end in NUL, not newline
     #[arg(short = '0', long)]
     pub null: bool,
-    /// The longest line: a longer one is an error, and those before it are kept
+    /// The longest line that is allowed: a longer one is an error, and the lines before it are kept
     #[arg(long, value_name = "SIZE", value_parser = max_line, default_value = "64MiB")]
     pub max_line: usize,
 }

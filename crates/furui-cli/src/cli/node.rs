@@ -8,8 +8,8 @@ use clap::{Args, ValueHint};
 /// A node of a search engine that nobody owns: keeps a part of the lists of words, and answers
 ///
 /// Prints the addresses under which others reach it, one a line as "listening ADDRESS", then "http ADDRESS", before
-/// anything else. Runs until it is interrupted. Unless --listen says otherwise it listens on all network interfaces, as a
-/// node must that others are to reach.
+/// anything else. Runs until it is interrupted. Without --listen it listens on all network interfaces, so that other nodes
+/// can reach it.
 #[derive(Args)]
 pub struct NodeOptions {
     /// Directory for the node's identity, lists and documents; it is made if it is missing. Needed, here or in a file

@@ -60,7 +60,7 @@ const NOTES: &[Notes] = &[
         command: "filter test",
         statuses: &[
             ("0", "some line was printed, or with --quiet would have been"),
-            ("1", "no line was"),
+            ("1", "no line was printed, or would have been"),
             ("2", "after an error, or if a file could not be opened, whatever the others held"),
         ],
         examples: &[
@@ -96,12 +96,12 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "dict prefix",
         statuses: FOUND,
-        examples: &[("furui dict prefix --store ranks http://example.org/", "print all entries whose keys begin so")],
+        examples: &[("furui dict prefix --store ranks http://example.org/", "print all entries whose keys begin with this")],
     },
     Notes {
         command: "dict range",
         statuses: FOUND,
-        examples: &[("furui dict range --store ranks a b", "print the entries from \"a\" up to \"b\", without that")],
+        examples: &[("furui dict range --store ranks a b", "print the entries from \"a\" up to but not including \"b\"")],
     },
     Notes {
         command: "dict delete",
@@ -117,7 +117,7 @@ const NOTES: &[Notes] = &[
         command: "node",
         statuses: &[
             ("0", "it was interrupted, and has closed its storage"),
-            ("2", "after an error, as when the disk is full or a part of it has failed"),
+            ("2", "after an error, such as a full disk or a part of the node that failed"),
             ("130", "it was interrupted twice, and did not wait"),
         ],
         examples: &[
@@ -160,7 +160,7 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "snapshot",
         statuses: DONE,
-        examples: &[("furui snapshot known /backup/known", "copy a store, also while a crawl writes to it")],
+        examples: &[("furui snapshot known /backup/known", "copy a store, even while a crawl writes to it")],
     },
     Notes {
         command: "info",
@@ -169,7 +169,7 @@ const NOTES: &[Notes] = &[
     },
     Notes {
         command: "verify",
-        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged, or cannot be read; it is named, and what else was asked for is read all the same")],
+        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged or cannot be read, and is named; the other paths are checked all the same")],
         examples: &[("furui verify known ranks urls.filter", "check a store, a dictionary and a filter")],
     },
     Notes {

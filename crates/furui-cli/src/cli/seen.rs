@@ -27,8 +27,8 @@ pub struct SeenOptions {
     /// Keep the set in this directory, across runs
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: Option<PathBuf>,
-    /// With --store: record each line within SECS seconds after it was printed, and within 0.1 s when the input pauses
-    /// (unless it keeps pausing after a few lines). A crash repeats what is not recorded
+    /// With --store: record each line within SECS seconds after it was printed, and within 0.1 s if the input pauses
+    /// (unless it pauses again and again after a few lines). After a crash, lines that were not recorded are printed again
     #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1", requires = "store")]
     pub sync: Duration,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct SeenOptions {
     /// [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// Which lines seen lately are remembered in fast memory, so that the exact set is not asked about them
+    /// Which of the latest lines are kept in fast memory, so that the exact set need not be asked about them
     #[arg(long, value_enum, default_value_t = CacheKind::Recent)]
     pub cache: CacheKind,
     /// With --cache lru+stable: the share of new lines that may be dropped as seen [default: 0.00001]
@@ -64,8 +64,8 @@ pub struct SeenOptions {
     /// what it was made with
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The hash's seed, for stores that are to be alike [default: random for a new store]. Whoever knows it can choose
-    /// lines that are taken for others, which are not printed then, or that make the set slow
+    /// The hash's seed, for stores that are to be alike [default: random for a new store]. Anybody who knows it can
+    /// choose lines that are taken for others, and so are not printed, or lines that make the set slow
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
 }

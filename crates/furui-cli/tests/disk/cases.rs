@@ -1,16 +1,20 @@
 //! What is run while the disk fails or the power goes, and what must be true of the files afterwards.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
+use furui::KeyHash;
 use furui::dict::{Dict, DictOptions};
 use furui::filter::{AnyFilter, Filter};
-use furui::store::cascade::{Cascade, CascadeOptions};
-use furui::store::{Directory, Manifest, StoreKind};
+use furui::store::cascade::{Cascade, CascadeOptions, Journal};
+use furui::store::{Bytes, Directory, Manifest, StoreKind};
 
 use crate::support::{feed, furui};
 
@@ -36,7 +40,9 @@ type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub printed: Vec<u8>,
-    /// It has ended, with status 0.
+    /// The keys of its journal that were forced to the disk.
+    pub recorded: HashSet<u64>,
+    /// It has ended, without an error.
     pub finished: bool,
 }
 
@@ -52,14 +58,14 @@ impl Scale {
     fn keys(self) -> u32 {
         match self {
             Self::Small => 230_000,
-            Self::Large => 700_000,
+            Self::Large => 450_000,
         }
     }
 
     fn words(self) -> u32 {
         match self {
             Self::Small => 6,
-            Self::Large => 40,
+            Self::Large => 25,
         }
     }
 }
@@ -95,27 +101,70 @@ pub fn compact_set() -> Case {
 }
 
 pub fn compact_dict() -> Case {
-    compact("compact of a dictionary", numbered_in_parts, numbers_are)
+    compact("compact of a dictionary", numbered_in_parts, |root| numbers_are(root, "store"))
+}
+
+pub fn new_dict_build() -> Case {
+    entries("dict build, a new dictionary", 0..0, "build")
+}
+
+pub fn dict_build() -> Case {
+    entries("dict build, a dictionary that is there", 0..50, "build")
+}
+
+pub fn dict_delete() -> Case {
+    entries("dict delete", 0..100, "delete")
 }
 
 pub fn build() -> Case {
-    filter("filter build", false)
+    filter("filter build", &["build", "-c", "200000", "-o"], &[])
 }
 
 pub fn insert() -> Case {
-    filter("filter insert", true)
+    filter("filter insert", &["insert"], &[("f", 0..100)])
+}
+
+pub fn remove() -> Case {
+    filter("filter remove", &["remove"], &[("f", 0..200)])
+}
+
+pub fn union() -> Case {
+    filter("filter union", &["union", "a", "b", "-o"], &[("a", 0..100), ("b", 100..200)])
+}
+
+pub fn snapshot_set() -> Case {
+    snapshot("snapshot of a store", seen_in_parts, seen_has_all)
+}
+
+pub fn snapshot_dict() -> Case {
+    snapshot("snapshot of a dictionary", numbered_in_parts, numbers_are)
 }
 
 pub fn all(scale: Scale) -> Vec<Case> {
     let scaled = [new_set, old_set, new_dict, old_dict, read_dict].map(|case| case(scale));
-    scaled.into_iter().chain([compact_set(), compact_dict(), build(), insert(), snapshot()]).collect()
+    scaled
+        .into_iter()
+        .chain([
+            compact_set(),
+            compact_dict(),
+            new_dict_build(),
+            dict_build(),
+            dict_delete(),
+            build(),
+            insert(),
+            remove(),
+            union(),
+            snapshot_set(),
+            snapshot_dict(),
+        ])
+        .collect()
 }
 
 fn key(number: u32) -> String {
     format!("{number:x}")
 }
 
-fn keys(range: std::ops::Range<u32>) -> Vec<u8> {
+fn keys(range: Range<u32>) -> Vec<u8> {
     range.flat_map(|number| (key(number) + "\n").into_bytes()).collect()
 }
 
@@ -173,7 +222,8 @@ fn seen(name: &'static str, before: u32, count: u32) -> Case {
             }
             for (number, found) in found.into_iter().enumerate() {
                 let was_there = number < before as usize;
-                if !found && (was_there || is_finished(runs)) {
+                let is_recorded = || runs.iter().any(|run| run.recorded.contains(&hashes[number].get()));
+                if !found && (was_there || is_finished(runs) || is_recorded()) {
                     return Err(format!("{}: recorded, and not there", universe[number]));
                 }
                 if found && !was_there && !printed[number] {
@@ -183,6 +233,105 @@ fn seen(name: &'static str, before: u32, count: u32) -> Case {
             Ok(())
         }),
     }
+}
+
+/// The lines come in bursts, each of which is recorded in the journal before the next one comes.
+pub fn bursts(name: &'static str, to_file: bool) -> Case {
+    const BURST: u32 = 20;
+    const BURSTS: u32 = 4;
+    Case {
+        name,
+        prepare: Box::new(move |root| {
+            if to_file {
+                fs::write(root.join("printed"), b"").unwrap();
+            }
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["seen", "--sync", "0", "--wait", "--store", &path(root, "store")]);
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let file = to_file.then(|| fs::File::options().read(true).append(true).open(root.join("printed")).unwrap());
+            if let Some(file) = &file {
+                command.stdout(file.try_clone().unwrap());
+            }
+            let mut child = command.spawn().unwrap();
+            let mut answers: Box<dyn Read> = match file {
+                Some(_) => {
+                    let mut file = fs::File::open(root.join("printed")).unwrap();
+                    // What a run that was killed has printed.
+                    file.seek(std::io::SeekFrom::Start(file.metadata().unwrap().len())).unwrap();
+                    Box::new(file)
+                }
+                None => Box::new(child.stdout.take().unwrap()),
+            };
+            let (mut input, mut printed, mut buffer) = (child.stdin.take().unwrap(), vec![], [0; 4096]);
+            let has_ended = move |child: &mut Child| {
+                std::thread::sleep(Duration::from_millis(1));
+                child.try_wait().unwrap().is_some()
+            };
+            'bursts: for burst in 0..BURSTS {
+                // The last line is new to each run.
+                let last = format!("{}-{burst}\n", child.id()).into_bytes();
+                // It may have ended.
+                let _ = input.write_all(&[keys(burst * BURST..(burst + 1) * BURST), last.clone()].concat());
+                while !printed.ends_with(&last) {
+                    let count = answers.read(&mut buffer).unwrap();
+                    printed.extend(&buffer[..count]);
+                    if count == 0 && has_ended(&mut child) {
+                        break 'bursts;
+                    }
+                }
+                let all = lines(&printed).count();
+                while fs::read(root.join("store/JOURNAL")).map_or(0, |bytes| journal(&bytes).len()) < all {
+                    if has_ended(&mut child) {
+                        break 'bursts;
+                    }
+                }
+            }
+            drop(input);
+            let mut output = child.wait_with_output().unwrap();
+            output.stdout = if to_file { vec![] } else { printed };
+            output
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let Some(mut set) = open_set(root, "store", true)? else {
+                let is_lost = is_finished(runs) || runs.iter().any(|run| !run.recorded.is_empty());
+                return if is_lost { Err("keys were recorded and there is no store".to_owned()) } else { Ok(()) };
+            };
+            let file =
+                if to_file { fs::read(root.join("printed")).map_err(|error| error.to_string())? } else { vec![] };
+            let printed = runs.iter().map(|run| &run.printed).chain([&file]);
+            let printed: BTreeSet<&[u8]> = printed.flat_map(|text| text.split(|&byte| byte == b'\n')).collect();
+            let spec = set.hash_spec();
+            let mut found = vec![];
+            let hashes: Vec<_> = printed.iter().map(|line| spec.hash(line)).collect();
+            set.contains_all(&hashes, &mut found).map_err(|error| error.to_string())?;
+            let known = found.iter().filter(|&&found| found).count() as u64;
+            if known != set.len() {
+                return Err(format!("{} keys, of which {known} were printed", set.len()));
+            }
+            let mut must: Vec<_> = runs.iter().flat_map(|run| &run.recorded).map(|&key| KeyHash::new(key)).collect();
+            if is_finished(runs) {
+                must.extend((0..BURST * BURSTS).map(|number| spec.hash(key(number).as_bytes())));
+            }
+            found.clear();
+            set.contains_all(&must, &mut found).map_err(|error| error.to_string())?;
+            let lost = found.iter().filter(|&&found| !found).count();
+            if lost == 0 { Ok(()) } else { Err(format!("{lost} of {} keys were recorded and are lost", must.len())) }
+        }),
+    }
+}
+
+/// The keys of a journal; none if it is none, or is being written.
+pub fn journal(bytes: &[u8]) -> Vec<u64> {
+    let mut all = vec![];
+    if let Ok(journal) = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "JOURNAL") {
+        let _ = journal.for_each(|keys| {
+            all.extend(keys);
+            Ok(())
+        });
+    }
+    all
 }
 
 fn is_finished(runs: &[Run]) -> bool {
@@ -199,11 +348,11 @@ fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Casc
     Ok(Some(set))
 }
 
-fn open_dict(root: &Path, may_be_missing: bool) -> Result<Option<Dict<Directory>>, String> {
-    let Some(directory) = open(root, "store", may_be_missing)? else { return Ok(None) };
+fn open_dict(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Dict<Directory>>, String> {
+    let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
     let dict = Dict::open(directory, DictOptions::default()).map_err(|error| error.to_string())?;
     dict.verify().map_err(|error| error.to_string())?;
-    nothing_else(&root.join("store"), dict.manifest())?;
+    nothing_else(&root.join(name), dict.manifest())?;
     Ok(Some(dict))
 }
 
@@ -279,7 +428,7 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
             if given.values().collect::<BTreeSet<_>>().len() != given.len() {
                 return Err("a number was given twice".to_owned());
             }
-            let Some(mut dict) = open_dict(root, before == 0)? else {
+            let Some(mut dict) = open_dict(root, "store", before == 0)? else {
                 return if given.is_empty() {
                     Ok(())
                 } else {
@@ -293,6 +442,43 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
             let next = dict.number(b"another").map_err(|error| error.to_string())?;
             if given.values().any(|&id| id >= next) {
                 return Err(format!("{next} would be given again"));
+            }
+            Ok(())
+        }),
+    }
+}
+
+/// Entries whose values are numbers get other values or are deleted, from the 25th on.
+fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Case {
+    const CHANGED: Range<u32> = 25..100;
+    let text = |range: Range<u32>, add: u32| -> Vec<u8> {
+        range.flat_map(|number| format!("{}\t{}\n", key(number), number + add).into_bytes()).collect()
+    };
+    let (deletes, may_be_missing, old) = (command == "delete", before.is_empty(), before.clone());
+    Case {
+        name,
+        prepare: Box::new(move |root| {
+            if !before.is_empty() {
+                quietly(&["dict", "build", "--store", &path(root, "store")], &text(before.clone(), 0));
+            }
+        }),
+        run: Box::new(move |mut process, root| {
+            process.args(["dict", command, "--wait", "--store", &path(root, "store")]);
+            feed(process, &if deletes { keys(CHANGED) } else { text(CHANGED, 1000) })
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let Some(dict) = open_dict(root, "store", may_be_missing)? else {
+                return if is_finished(runs) { Err("there is no dictionary".to_owned()) } else { Ok(()) };
+            };
+            for number in 0..CHANGED.end {
+                let found = dict.get(key(number).as_bytes()).map_err(|error| error.to_string())?;
+                let is_changed = CHANGED.contains(&number);
+                let was = found == old.contains(&number).then_some(number);
+                let becomes = is_changed && found == (!deletes).then_some(number + 1000);
+                if !(becomes || was && !(is_changed && is_finished(runs))) {
+                    return Err(format!("{} has {found:?}", key(number)));
+                }
             }
             Ok(())
         }),
@@ -343,62 +529,70 @@ fn numbered_in_parts(root: &Path) {
 
 const WORDS: u32 = 999;
 
-fn numbers_are(root: &Path) -> Result<(), String> {
-    let dict = open_dict(root, false)?.unwrap();
+fn numbers_are(root: &Path, name: &str) -> Result<(), String> {
+    let dict = open_dict(root, name, false)?.unwrap();
     match (0..WORDS).find(|&number| dict.get(key(number).as_bytes()).ok() != Some(Some(number))) {
         None if dict.next_id() == WORDS => Ok(()),
         wrong => Err(format!("{wrong:?} is wrong, of {}", dict.next_id())),
     }
 }
 
-fn filter(name: &'static str, insert: bool) -> Case {
-    let build = |root: &Path| {
-        vec!["filter".to_owned(), "build".into(), "-c".into(), "200000".into(), "-o".into(), path(root, "f")]
-    };
+/// What comes is 100 to 199, to be put in or, by `remove`, taken out.
+fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(&'static str, Range<u32>)]) -> Case {
+    let command = args[0];
+    let is_new = before.iter().all(|(name, _)| *name != "f");
     Case {
         name,
         prepare: Box::new(move |root| {
-            if insert {
-                let args = build(root);
-                quietly(&args.iter().map(String::as_str).collect::<Vec<_>>(), &keys(0..100));
+            let kind = if command == "remove" { "counting" } else { "bloom" };
+            for (name, range) in before {
+                let to = path(root, name);
+                quietly(&["filter", "build", "--kind", kind, "-c", "200000", "-o", &to], &keys(range.clone()));
             }
         }),
-        run: Box::new(move |mut command, root| {
-            match insert {
-                true => command.args(["filter", "insert", &path(root, "f")]),
-                false => command.args(build(root)),
-            };
-            feed(command, &keys(100..200))
+        run: Box::new(move |mut process, root| {
+            let is_input = |arg: &str| before.iter().any(|(name, _)| *name == arg);
+            process.arg("filter");
+            process.args(args.iter().map(|arg| if is_input(arg) { path(root, arg) } else { (*arg).to_owned() }));
+            process.arg(path(root, "f"));
+            feed(process, &keys(100..200))
         }),
         second: None,
         check: Box::new(move |root, runs| {
             if !root.join("f").exists() {
-                let lost = insert || is_finished(runs);
+                let lost = !is_new || is_finished(runs);
                 return if lost { Err("the filter is gone".to_owned()) } else { Ok(()) };
             }
             let filter = AnyFilter::open(&root.join("f")).map_err(|error| error.to_string())?;
-            let has = |range: std::ops::Range<u32>| {
-                range.map(key).all(|key| filter.contains(filter.hash_spec().hash(key.as_bytes())))
+            let count = |range: Range<u32>| {
+                range.map(key).filter(|key| filter.contains(filter.hash_spec().hash(key.as_bytes()))).count()
             };
-            let whole = (!insert || has(0..100)) && (has(100..200) || insert && !is_finished(runs));
-            if whole { Ok(()) } else { Err("the filter has not all keys".to_owned()) }
+            let (first, second) = (count(0..100), count(100..200));
+            let is_right = match command {
+                "build" => second == 100,
+                "insert" => first == 100 && (second == 100 || !is_finished(runs)),
+                "union" => first == 100 && second == 100,
+                // A few are there by false positives.
+                _ => first == 100 && if is_finished(runs) { second < 50 } else { second == 100 || second < 50 },
+            };
+            if is_right { Ok(()) } else { Err(format!("the filter has {first} and {second} of 100 keys")) }
         }),
     }
 }
 
-pub fn snapshot() -> Case {
+fn snapshot(name: &'static str, prepare: fn(&Path), has_all: fn(&Path, &str) -> Result<(), String>) -> Case {
     Case {
-        name: "snapshot",
-        prepare: Box::new(seen_in_parts),
+        name,
+        prepare: Box::new(prepare),
         run: Box::new(|mut command, root| {
             command.args(["snapshot", &path(root, "store"), &path(root, "copy")]);
             feed(command, b"")
         }),
         second: None,
-        check: Box::new(|root, runs| {
-            seen_has_all(root, "store")?;
+        check: Box::new(move |root, runs| {
+            has_all(root, "store")?;
             if root.join("copy/MANIFEST").exists() {
-                return seen_has_all(root, "copy");
+                return has_all(root, "copy");
             }
             if is_finished(runs) { Err("the copy is gone".to_owned()) } else { Ok(()) }
         }),

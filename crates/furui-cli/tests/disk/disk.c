@@ -40,6 +40,10 @@ static int short_pending;
 static ino_t output, known[1 << 16];
 static unsigned known_count;
 
+static int is_ours(const char *path) {
+    return root && strncmp(path, root, strlen(root)) == 0;
+}
+
 __attribute__((constructor)) static void begin(void) {
     root = getenv("DISK_ROOT");
     const char *path = getenv("DISK_TRACE"), *what = getenv("DISK_FAULT"), *die = getenv("DISK_DIE");
@@ -47,11 +51,11 @@ __attribute__((constructor)) static void begin(void) {
     if (what) sscanf(what, "%15s %ld %d %ld", fault, &fault_number, &fault_errno, &fault_times);
     if (die) die_after = atol(die);
     struct stat data;
-    if (fstat(1, &data) == 0) output = data.st_ino;
-}
-
-static int is_ours(const char *path) {
-    return root && strncmp(path, root, strlen(root)) == 0;
+    if (fstat(1, &data) != 0) return;
+    output = data.st_ino;
+    char printed[PATH_MAX] = "";
+    if (S_ISREG(data.st_mode) && readlink("/proc/self/fd/1", printed, sizeof printed - 1) > 0 && is_ours(printed))
+        known[known_count++] = output;
 }
 
 static int is_known(ino_t inode) {

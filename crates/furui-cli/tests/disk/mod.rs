@@ -5,7 +5,7 @@ pub mod cases;
 pub mod power;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use crate::support::furui;
@@ -99,6 +99,11 @@ pub fn events(trace: &Path) -> Vec<Event> {
         events.push(Event { op, inode, offset, path: path.to_owned(), to: to.to_owned(), bytes: bytes.to_vec() });
     }
     events
+}
+
+/// Whether a run ended without an error: status 1 is an answer, such as that a line to delete was not there.
+pub fn ended_well(output: &Output) -> bool {
+    matches!(output.status.code(), Some(0 | 1))
 }
 
 /// How many operations of a kind that can fail there are.

@@ -160,6 +160,11 @@ impl Model {
         }
     }
 
+    /// What of a file is durable.
+    pub fn synced(&self, inode: u64) -> &[u8] {
+        &self.files[self.inodes[&inode]].durable.bytes
+    }
+
     /// What a path names for a running program.
     fn node(&self, path: &str) -> Option<Node> {
         let (directory, name) = split(path);

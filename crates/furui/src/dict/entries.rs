@@ -26,7 +26,7 @@ pub struct Entries<'a> {
 
 enum Stream<'a> {
     Window { buffer: &'a WriteBuffer, next: usize },
-    Trie(TrieStream<'a>),
+    Trie(Box<TrieStream<'a>>),
 }
 
 /// The entries of a trie, the next of them at hand.
@@ -61,7 +61,7 @@ impl<'a> Entries<'a> {
                 window.buffer.sort()?;
                 Ok(Stream::Window { buffer: &window.buffer, next: window.buffer.rank(from) })
             }
-            Layer::Trie(trie) => Ok(Stream::Trie(TrieStream::new(trie.trie(), from)?)),
+            Layer::Trie(trie) => Ok(Stream::Trie(Box::new(TrieStream::new(trie.trie(), from)?))),
         });
         let (streams, failure) = match streams.collect::<Result<_>>() {
             Ok(streams) => (streams, None),

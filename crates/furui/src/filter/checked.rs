@@ -16,7 +16,7 @@ use crate::hash::{HashSpec, KeyHash};
 /// ```
 /// use furui::filter::{AnyFilter, Bloom, CheckedFilter, FilterMut};
 /// use furui::HashSpec;
-/// use furui::format::publish;
+/// use furui::format::{Access, publish};
 ///
 /// # let dir = std::env::temp_dir().join(format!("furui-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&dir)?;
@@ -24,7 +24,7 @@ use crate::hash::{HashSpec, KeyHash};
 /// let hash = HashSpec::default();
 /// let mut words = Bloom::with_rate(1000, 0.01)?;
 /// words.insert(hash.hash(b"seen"))?;
-/// publish(&path, |out| {
+/// publish(&path, Access::Default, |out| {
 ///     let written = AnyFilter::Bloom(words).write_to(out);
 ///     written.map_err(|error| furui::Error::io("cannot write", "words.filter", error))
 /// })?;

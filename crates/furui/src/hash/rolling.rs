@@ -1,3 +1,4 @@
+use super::dot::{Dot, RUN};
 use super::{HashAlgorithm, HashSpec, KeyHash, mix, seed_words};
 
 /// The hash of a path, byte after byte: the state of a prefix is the beginning of the hash of every key below it.
@@ -27,6 +28,7 @@ pub struct Rolling {
     start: u64,
     /// The powers of the factor, from the 0th on.
     powers: [u64; RUN + 1],
+    dot: Dot,
 }
 
 /// A state of [`Rolling`]: what the bytes so far come to.
@@ -52,9 +54,6 @@ const BITS: u32 = 61;
 /// The factor and the start have a bit less than the prime.
 const SEED_BITS: u32 = BITS - 1;
 
-/// The most bytes of a run.
-const RUN: usize = 128;
-
 /// A number x as one of its class that is at most 2⁶¹ + x / 2⁶¹, which has to fit.
 #[inline(always)]
 const fn fold_wide(x: u128) -> u64 {
@@ -72,11 +71,16 @@ impl Rolling {
     pub fn new(seed: u64) -> Self {
         let mut words = seed_words(seed).map(|word| word >> (u64::BITS - SEED_BITS));
         let [factor, start] = std::array::from_fn(|_| words.next().unwrap_or_default());
+        Self::of(start, factor)
+    }
+
+    fn of(start: u64, factor: u64) -> Self {
         let mut powers = [1; RUN + 1];
         for i in 1..powers.len() {
             powers[i] = fold(fold_wide(u128::from(powers[i - 1]) * u128::from(factor)));
         }
-        Self { start, powers }
+        let dot = Dot::new(&powers.map(|power| RollingState(power).least()));
+        Self { start, powers, dot }
     }
 
     /// How keys are hashed by a walk with this seed.
@@ -97,18 +101,16 @@ impl Rolling {
         RollingState(fold_wide(state.0 as u128 * self.powers[1] as u128) + byte as u64)
     }
 
-    /// The state after more bytes. Eight at a time, by the powers of the factor: then their multiplications do not wait for
+    /// The state after more bytes. 128 at a time, by the powers of the factor: then their multiplications do not wait for
     /// each other.
     #[inline]
     pub fn push_all(&self, state: RollingState, bytes: &[u8]) -> RollingState {
-        // First as many as are not eight: zeros before them would change nothing but the power.
-        let (few, eights) = bytes.split_at(bytes.len() % 8);
-        let state = self.advance(state, self.powers[few.len()], self.eight(last_of_eight(few)));
-        eights
-            .as_chunks()
-            .0
-            .iter()
-            .fold(state, |state, &bytes| self.advance(state, self.powers[8], self.eight(u64::from_le_bytes(bytes))))
+        bytes.chunks(RUN).fold(state, |state, run| {
+            // First as many as are not eight: zeros before them would change nothing but the power.
+            let (few, eights) = run.split_at(run.len() % 8);
+            let sum = self.dot.sum(last_of_eight(few), eights.as_chunks().0);
+            self.advance(state, self.powers[run.len()], fold(fold_wide(sum)))
+        })
     }
 
     /// The state after a run of bytes that is known from before: one multiplication, however long it is.
@@ -263,10 +265,7 @@ mod tests {
         const LOOSE: u64 = (1 << 62) + (1 << 9);
         let largest = (1 << SEED_BITS) - 1;
         for factor in [largest, largest - 1, 1 << 59, 3, 0] {
-            let mut rolling = Rolling { start: largest, powers: [1; RUN + 1] };
-            for i in 1..=RUN {
-                rolling.powers[i] = fold(fold_wide(u128::from(rolling.powers[i - 1]) * u128::from(factor)));
-            }
+            let rolling = Rolling::of(largest, factor);
             let text: Vec<u8> = (0..999).map(|i| if i % 5 < 3 { 0xFF } else { i as u8 }).collect();
             let (mut state, mut exact) = (rolling.start(), u128::from(largest));
             for (i, &byte) in text.iter().enumerate() {

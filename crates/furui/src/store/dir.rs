@@ -29,15 +29,8 @@ const LOCK: &str = "LOCK";
 pub struct Directory {
     path: PathBuf,
     mapped: bool,
-    /// None if it was opened for reading.
-    writer: Option<Writer>,
-}
-
-/// What a process needs to know before it changes anything.
-#[derive(Debug)]
-struct Writer {
-    /// Closing it gives up the lock.
-    lock: File,
+    /// None if it was opened for reading. Closing it gives up the lock.
+    lock: Option<File>,
     /// The manifest that was opened or published last. While it is open, no other file has its identity.
     manifest: Mutex<Option<File>>,
 }
@@ -59,7 +52,7 @@ impl Directory {
         // The last writer may have been killed between a rename and its sync. What is believed from here on, and acted upon,
         // has to be there after a power cut, too.
         sync_directory(&path)?;
-        let directory = Self { path, mapped: true, writer: Some(Writer { lock, manifest: Mutex::default() }) };
+        let directory = Self { path, mapped: true, lock: Some(lock), manifest: Mutex::default() };
         for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
             let path = directory.path.join(name);
             fs::remove_file(&path).map_err(error_at("cannot remove", &path))?;
@@ -79,7 +72,7 @@ impl Directory {
             return Err(not_a_directory(&path));
         }
         refuse_foreign(&path)?;
-        Ok(Self { path, mapped: true, writer: None })
+        Ok(Self { path, mapped: true, lock: None, manifest: Mutex::default() })
     }
 
     /// Whether files that are opened from now on are mapped into memory, which they are by default; see [`DiskFile`]
@@ -132,18 +125,16 @@ impl Directory {
         Ok(self.path.join(name))
     }
 
-    /// What a change needs to know, unless this process may not, or no longer, change anything.
-    fn writer(&self) -> Result<&Writer> {
-        let Some(writer) = &self.writer else {
+    /// The directory's lock, unless this process may not, or no longer, change anything.
+    fn own_lock(&self) -> Result<&File> {
+        let Some(lock) = &self.lock else {
             return Err(Error::Config(format!("{}: opened for reading only", self.path.display())));
         };
-        check_lock(&writer.lock, &self.path)?;
-        Ok(writer)
+        check_lock(lock, &self.path)?;
+        Ok(lock)
     }
-}
 
-impl Writer {
-    fn manifest(&self) -> MutexGuard<'_, Option<File>> {
+    fn last_manifest(&self) -> MutexGuard<'_, Option<File>> {
         // It is only ever replaced as a whole, so it is right even if a holder of the lock panicked.
         self.manifest.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -157,50 +148,49 @@ impl Storage for Directory {
         let failed = error_at("cannot open", &path);
         let file = File::open(&path).map_err(&failed);
         if name == MANIFEST {
-            match &self.writer {
-                Some(writer) => {
-                    let last = file.as_ref().ok().map(File::try_clone).transpose();
-                    *writer.manifest() = last.map_err(&failed)?;
-                }
-                // What is read out of it, such as numbers, must not be undone by a power cut. The writer may be just before
-                // its own sync, or have been killed there.
-                None => sync_if_writable(&self.path)?,
+            let mut last = self.last_manifest();
+            // What is read out of it, such as numbers, must not be undone by a power cut. The writer may be just before its own
+            // sync, or have been killed there. Nobody puts a manifest back that was replaced, so one that is still there was
+            // there a line above.
+            if self.lock.is_none() && !last.as_ref().is_some_and(|last| is_still(last, &path)) {
+                sync_if_writable(&self.path)?;
             }
+            *last = file.as_ref().ok().map(File::try_clone).transpose().map_err(&failed)?;
         }
         DiskFile::new(file?, self.mapped).map_err(failed)
     }
 
     fn publish<T>(&self, name: &str, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
         let path = self.file(name)?;
-        let writer = self.writer()?;
+        self.own_lock()?;
         if name != MANIFEST {
             return publish(&path, Access::Default, write);
         }
-        let mut manifest = writer.manifest();
-        if manifest.as_ref().map_or_else(|| path.exists(), |last| !is_still(last, &path)) {
+        let mut last = self.last_manifest();
+        if last.as_ref().map_or_else(|| path.exists(), |last| !is_still(last, &path)) {
             return Err(Error::Config(format!(
                 "{}: another process wrote it, although this one has the lock; nothing was written: open the store again",
                 path.display()
             )));
         }
         let (written, file) = replace(&path, Access::Default, write)?;
-        *manifest = Some(file);
+        *last = Some(file);
         sync_directory(&self.path)?;
         Ok(written)
     }
 
     fn log(&self, name: &str, head: &[u8]) -> Result<Box<dyn Log>> {
         let path = self.file(name)?;
-        let writer = self.writer()?;
+        let lock = self.own_lock()?;
         publish(&path, Access::Default, |out| out.write_all(head).map_err(error_at("cannot write", &path)))?;
         let file = OpenOptions::new().append(true).open(&path).map_err(error_at("cannot open", &path))?;
-        let lock = writer.lock.try_clone().map_err(error_at("cannot open", &path))?;
+        let lock = lock.try_clone().map_err(error_at("cannot open", &path))?;
         Ok(Box::new(DiskLog { file, path, directory: self.path.clone(), lock }))
     }
 
     fn remove(&self, name: &str) -> Result<()> {
         let path = self.file(name)?;
-        self.writer()?;
+        self.own_lock()?;
         fs::remove_file(&path).map_err(error_at("cannot remove", &path))
     }
 

@@ -65,7 +65,7 @@ impl<S: Storage> Cascade<S> {
     /// How many keys the journal has that was there when the set was opened; 0 if there was none. It is read whole.
     ///
     /// # Errors
-    /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
+    /// [`Error::Format`](crate::Error::Format) with the file and the offset of the first damage; [`Error::Io`](crate::Error::Io).
     pub fn journal_keys(&self) -> Result<u64> {
         self.old_journal.as_ref().map_or(Ok(0), Journal::check)
     }
