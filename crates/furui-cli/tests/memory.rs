@@ -101,10 +101,12 @@ fn a_dictionary_of_short_keys_loses_nothing() {
 fn compaction_loses_nothing() {
     let dir = TempDir::in_memory();
     let (store, copy) = (dir.join("store"), dir.join("copy"));
-    for part in 1..=2 {
-        stdout(&["dict", "build", "--store", &store], &different(20_000, 900, part));
+    // The second part is too small for the first to be merged with it before.
+    let parts = [different(30_000, 900, 1), different(1000, 900, 2)];
+    for part in &parts {
+        stdout(&["dict", "build", "--store", &store], part);
     }
-    let lines = [different(20_000, 900, 1), different(20_000, 900, 2)].concat();
+    let lines = parts.concat();
     let answers = stdout(&["dict", "get", "--store", &store], &lines);
     let prepare = || {
         let _ = fs::remove_dir_all(&copy);
