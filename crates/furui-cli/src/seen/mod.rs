@@ -81,7 +81,6 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             Ok(Next::Pause) => continue,
             Ok(Next::End) => break,
             Err(error) => {
-                // What was printed before is recorded all the same.
                 failure = Some(error);
                 break;
             }
@@ -92,9 +91,13 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             closed = true;
             break;
         }
-        match &options.protect {
-            None => seen.observe_all(&hashes, &mut verdicts)?,
-            Some(regex) => seen.observe_protected(&hashes, |i| regex.is_match(block.line(i)), &mut verdicts)?,
+        let observed = match &options.protect {
+            None => seen.observe_all(&hashes, &mut verdicts),
+            Some(regex) => seen.observe_protected(&hashes, |i| regex.is_match(block.line(i)), &mut verdicts),
+        };
+        if let Err(error) = observed {
+            failure = Some(error);
+            break;
         }
         // Written before the next call, which may make these keys durable, and settled before it does: a crash then
         // repeats lines, and loses none.
@@ -107,8 +110,15 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             blocks.enlarge();
         }
     }
-    if records && !closed && recorder.settle(&mut seen)? == Sink::Open {
-        seen.publish()?;
+    if records && !closed {
+        // Whatever failed, what was printed before is recorded if it can be, in the journal, which takes no memory.
+        let kept = match recorder.settle(&mut seen) {
+            Ok(Sink::Open) if failure.is_none() => seen.publish(),
+            Ok(Sink::Open) => seen.sync(),
+            arrived => arrived.map(drop),
+        };
+        // After a failure the next one says less.
+        failure = failure.or(kept.err());
     }
     if let Some(format) = options.stats {
         stats::report(&seen, bytes, format);
