@@ -28,8 +28,8 @@ pub fn widen(file: &File) {
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: &File) {}
 
-/// The same pipe once more, so that writing does not wait for its reader; for others who write to it nothing changes. None
-/// where that cannot be had.
+/// Opens a pipe once more, so that writing to it does not wait for its reader; other processes that write to it are not
+/// affected. Returns `None` where the system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn without_waiting(file: &File) -> Option<File> {
     use std::os::fd::AsRawFd;
@@ -117,7 +117,7 @@ pub fn wait_drained(_: &File, _: Option<Instant>) -> Option<u64> {
 /// Whether the reader of a pipe goes away within so much time.
 #[cfg(unix)]
 fn closed_within(pipe: &File, within: Duration) -> bool {
-    // Nothing is asked for but an error, which is what a reader that goes away is.
+    // The poll waits for an error alone, which a pipe has when its reader goes away.
     poll_one(pipe, PollFlags::empty(), Some(&timespec(within))) == Wait::Ready
 }
 

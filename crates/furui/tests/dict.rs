@@ -5,17 +5,17 @@
 
 mod support;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
-use furui::dict::{Dict, DictOptions, Done, Job, MAX_KEY, MAX_PROBES, Merging, Snapshot};
+use furui::dict::{Dict, DictOptions, Done, Job, MAX_KEY, Merging, Snapshot};
 use furui::filter::AnyFilter;
 use furui::format::{FormatError, Problem};
 use furui::hash::Rolling;
 use furui::seen::{Seen, SeenOptions};
 use furui::store::{Directory, MANIFEST, Manifest, Memory, Storage, StoreKind};
-use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
+use furui::{Error, HashAlgorithm, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::{Failing, Fault};
@@ -524,58 +524,6 @@ fn readers_in_threads_see_one_moment_while_a_writer_goes_on() {
         }
     });
     assert_eq!(dict.count().unwrap(), 41);
-}
-
-/// Words of strangers who know how keys are hashed, but for the seed: of blocks of letters whose polynomials are the same
-/// modulo 2⁶⁴ at the point where a dictionary's hash once took them, found by lattice reduction; and of the strings of Thue and
-/// Morse, whose polynomials are the same there at every point.
-fn words_that_once_met(count: u32) -> impl Iterator<Item = Vec<u8>> {
-    const LETTERS: [&[u8]; 2] = [b"mmmmmmmmmmmmmmmmmm", b"nmipkmknmmnegnnkln"];
-    let morse = |turn: u32| (0..2048u32).map(move |i| b'a' + ((i.count_ones() + turn) % 2) as u8).collect::<Vec<u8>>();
-    let morse = [morse(0), morse(1)];
-    let letters = (0..count).map(|n| (0..18).flat_map(|bit| LETTERS[(n >> bit & 1) as usize]).copied().collect());
-    letters.chain((0..256usize).map(move |n| (0..8).flat_map(|bit| &morse[n >> bit & 1]).copied().collect()))
-}
-
-#[test]
-fn words_made_to_meet_are_as_any_others() {
-    let mut dict = Dict::open(Memory::new(), DictOptions::default()).unwrap();
-    let words: Vec<Vec<u8>> = words_that_once_met(40_000).collect();
-    for word in &words {
-        dict.number(word).unwrap();
-    }
-    // No search was long, or windows would have been frozen early.
-    assert_eq!(dict.buffered(), words.len());
-    let hasher = dict.hash_spec().hasher();
-    let hashes: HashSet<KeyHash> = words.iter().map(|word| hasher.hash(word)).collect();
-    assert_eq!(hashes.len(), words.len());
-    assert!((0..).zip(&words).all(|(number, word)| dict.get(word).unwrap() == Some(number)));
-}
-
-#[test]
-fn a_window_of_keys_that_meet_is_frozen_early() {
-    // Under XXH3 without a seed the last 8 of these bytes do not count: they are multiplied by 0.
-    let turn = 0xDB97_9083_E96D_D4DE_u64.to_le_bytes();
-    let key = |i: u64| [&[b'.'; 16], &turn[..], &i.to_le_bytes()].concat();
-    let hash = HashSpec::default();
-    assert_eq!(hash.hash(&key(1)), hash.hash(&key(2)));
-    let storage = Memory::new();
-    let mut dict = Dict::open(storage.clone(), DictOptions { hash: Some(hash), ..DictOptions::default() }).unwrap();
-    let keys = 10 * MAX_PROBES as u64;
-    for i in 0..keys {
-        assert_eq!(u64::from(dict.number(&key(i)).unwrap()), i);
-        assert!(dict.buffered() <= 2 * (MAX_PROBES + 1));
-        // Who reads meanwhile is in nobody's way.
-        if i % 100 == 0 {
-            assert_eq!(dict.snapshot().get(&key(i / 2)).unwrap().map(u64::from), Some(i / 2));
-        }
-    }
-    dict.sync().unwrap();
-    drop(dict);
-    let dict = open(storage);
-    dict.verify().unwrap();
-    assert_eq!(dict.count().unwrap(), keys);
-    assert!((0..keys).all(|i| dict.get(&key(i)).unwrap().map(u64::from) == Some(i)));
 }
 
 /// Written once by version 1 of the format, never to be written again: every later furui reads it.

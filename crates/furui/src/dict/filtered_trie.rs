@@ -133,11 +133,7 @@ impl FilteredTrie {
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
     pub fn verify_file(path: impl AsRef<Path>) -> Result<()> {
         let name = path.as_ref().display().to_string();
-        let open = || {
-            let file = DiskFile::mapped(path.as_ref())?;
-            file.bytes(0, file.len())
-        };
-        let file = open().map_err(|source| Error::io("cannot open", &name, source))?;
+        let file = DiskFile::bytes_of(path.as_ref()).map_err(|source| Error::io("cannot open", &name, source))?;
         let (envelope, trie) = Self::read(file, &name)?;
         trie.check(&envelope)
     }

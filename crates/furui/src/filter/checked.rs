@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::{AnyFilter, Filter};
-use crate::format::{Bytes, DiskFile, Envelope, FormatError, Kind, Problem, ReadAt, ReadError, Regions};
+use crate::format::{Bytes, DiskFile, Envelope, FormatError, Kind, Problem, ReadError, Regions};
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter of whatever kind over the bytes of its file, each region of which is checked when this process first reads it:
@@ -48,11 +48,7 @@ impl CheckedFilter {
     /// [`ReadError::Format`] if the file's envelope or sizes are not those of a filter.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let name = path.as_ref().display().to_string();
-        let open = || {
-            let file = DiskFile::mapped(path.as_ref())?;
-            file.bytes(0, file.len())
-        };
-        let bytes = open().map_err(|source| ReadError::Io { file: name.clone(), source })?;
+        let bytes = DiskFile::bytes_of(path.as_ref()).map_err(|source| ReadError::Io { file: name.clone(), source })?;
         Self::from_shared(&bytes, &name)
     }
 

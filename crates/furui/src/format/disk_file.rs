@@ -34,9 +34,10 @@ impl DiskFile {
         Self::new(File::open(path)?, false)
     }
 
-    /// Opens a file by itself, mapped where files can be.
-    pub(crate) fn mapped(path: &Path) -> io::Result<Self> {
-        Self::new(File::open(path)?, true)
+    /// The bytes of a file by itself, mapped where files can be.
+    pub(crate) fn bytes_of(path: &Path) -> io::Result<Bytes> {
+        let file = Self::new(File::open(path)?, true)?;
+        file.bytes(0, file.length)
     }
 
     /// Takes over an open file, of which nobody will change a byte any more.
