@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use disk::cases::{self, Case, Run, Scale};
+use disk::node::node;
 use disk::power::{Content, Model, State, restore};
 use disk::{Disk, Event};
 use support::TempDir;
@@ -60,12 +61,12 @@ fn long_runs_in_more_states() {
     for case in [cases::bursts("seen in bursts", false), cases::bursts("seen in bursts, to a file", true)] {
         cut_everywhere(&case, &Bounds::LONG);
     }
-    cut_everywhere(&cases::node(), &Bounds { moments: 1000, states: 16, kills: 40, second_states: 4 });
+    cut_everywhere(&node(), &Bounds { moments: 1000, states: 16, kills: 40, second_states: 4 });
 }
 
 #[test]
 fn a_node() {
-    cut_everywhere(&cases::node(), &Bounds::NODE);
+    cut_everywhere(&node(), &Bounds::NODE);
 }
 
 /// How much is tried.
