@@ -85,16 +85,16 @@ fn dict_sweep(limits: RangeInclusive<u64>, step: u64, verb: &str, first: &[u8], 
 
 #[test]
 fn a_dictionary_of_long_keys_loses_nothing() {
-    let (first, others) = (different(1000, 900, 1), different(30_000, 900, 2));
-    dict_sweep(120..=420, 60, "build", &first, &others);
-    dict_sweep(80..=320, 60, "number", &first, &others);
+    let (first, others) = (different(1000, 900, 1), different(10_000, 900, 2));
+    dict_sweep(40..=200, 40, "build", &first, &others);
+    dict_sweep(40..=200, 40, "number", &first, &others);
 }
 
 #[test]
 fn a_dictionary_of_short_keys_loses_nothing() {
-    let (first, others) = (different(10_000, 16, 1), different(400_000, 16, 2));
-    dict_sweep(60..=210, 30, "build", &first, &others);
-    dict_sweep(60..=210, 30, "number", &first, &others);
+    let (first, others) = (different(10_000, 16, 1), different(150_000, 16, 2));
+    dict_sweep(48..=108, 20, "build", &first, &others);
+    dict_sweep(48..=108, 20, "number", &first, &others);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn compaction_loses_nothing() {
     let dir = TempDir::in_memory();
     let (store, copy) = (dir.join("store"), dir.join("copy"));
     // The second part is too small for the first to be merged with it before.
-    let parts = [different(30_000, 900, 1), different(1000, 900, 2)];
+    let parts = [different(12_000, 900, 1), different(400, 900, 2)];
     for part in &parts {
         stdout(&["dict", "build", "--store", &store], part);
     }
@@ -112,7 +112,7 @@ fn compaction_loses_nothing() {
         let _ = fs::remove_dir_all(&copy);
         stdout(&["snapshot", &store, &copy], b"");
     };
-    sweep(60..=210, 30, &["compact", &copy], prepare, |_| {
+    sweep(40..=140, 20, &["compact", &copy], prepare, |_| {
         stdout(&["verify", &copy], b"");
         assert!(stdout(&["dict", "get", "--store", &copy], &lines) == answers);
     });
@@ -122,10 +122,10 @@ fn compaction_loses_nothing() {
 fn a_store_prints_no_line_twice() {
     let dir = TempDir::in_memory();
     let store = dir.join("store");
-    let lines = different(1_000_000, 16, 3);
+    let lines = different(500_000, 16, 3);
     let file = dir.file("lines", &lines);
     let prepare = || drop(fs::remove_dir_all(&store));
-    sweep(30..=190, 40, &["seen", "--store", &store, &file], prepare, |output| {
+    sweep(32..=68, 12, &["seen", "--store", &store, &file], prepare, |output| {
         stdout(&["verify", &store], b"");
         let again = stdout(&["seen", "--store", &store, &file], b"");
         assert!([&*output.stdout, &*again].concat() == lines, "{} bytes, then {}", output.stdout.len(), again.len());

@@ -1,7 +1,7 @@
 use super::TrieError;
 use super::intern::Interner;
 use super::labels::{GROUP, ONES, place};
-use super::room::{collected, filled};
+use super::room::{collected, filled, reserve};
 
 /// How a label's rest is written in a block: the class of its code, and the code if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Codes {
             by_count.truncate(ONES);
         }
         by_count.sort_unstable();
-        let mut ones: Vec<u32> = by_count.into_iter().map(|(_, i)| wanted[i].1).collect();
+        let mut ones: Vec<u32> = collected(by_count.into_iter().map(|(_, i)| wanted[i].1))?;
         for &label in &ones {
             of[label as usize] = Code::one(0);
         }
@@ -100,12 +100,15 @@ impl Codes {
                 groups += 1;
             }
             *same += 1;
+            reserve(&mut twos, 1)?;
             twos.push(label);
         }
         ones.sort_by_key(|&label| length(label));
         twos.sort_by_key(|&label| length(label));
 
         let (mut places, mut texts) = (vec![], vec![]);
+        reserve(&mut places, (ONES + twos.len().div_ceil(GROUP) + MAX_LENGTH) * 8)?;
+        reserve(&mut texts, ones.iter().chain(&twos).map(|&label| length(label)).sum())?;
         for (code, &label) in ones.iter().enumerate() {
             of[label as usize] = Code::one(code as u8);
             places.extend(place(texts.len(), length(label)).to_le_bytes());

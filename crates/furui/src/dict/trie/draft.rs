@@ -1,6 +1,8 @@
+use super::TrieError;
 use super::block::{DOWN, LENGTH, NODES};
 use super::codes::Code;
 use super::labels::MAX_RECORD;
+use super::room::filled;
 
 /// What a block is made of, before it is bytes: its nodes and their labels, which come apart.
 pub(super) struct Draft {
@@ -31,8 +33,8 @@ const RECORDS: usize = NODES * MAX_RECORD.div_ceil(2) + WORD;
 
 impl Draft {
     /// Of the first block, before which there is only the root.
-    pub(super) fn new() -> Self {
-        Self {
+    pub(super) fn new() -> Result<Self, TrieError> {
+        Ok(Self {
             inners: 1,
             leaves: 0,
             first: 0,
@@ -47,8 +49,8 @@ impl Draft {
             lengths: [0; NODES],
             count: 0,
             nibbles: 0,
-            records: vec![0; RECORDS],
-        }
+            records: filled(0, RECORDS)?,
+        })
     }
 
     /// How many nodes there are.

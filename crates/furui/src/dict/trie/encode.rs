@@ -63,11 +63,11 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
     let sample = (0..stride)
         .flat_map(|start| rare.iter().skip(start * step).step_by(stride * step))
         .map(|&label| labels.get(label));
-    Ok(Tokens::train(
+    Tokens::train(
         (0..=255).filter(|&byte| occurs[usize::from(byte)]),
         sample.filter(|text| text.len() <= MAX_RARE),
         repeats,
-    ))
+    )
 }
 
 /// A pair of tokens becomes one when it was met once for every so many bytes of the sample.

@@ -1,5 +1,7 @@
+use super::TrieError;
 use super::labels::{MAX_TOKEN, Token};
 use super::matcher::Matcher;
+use super::room::filled;
 
 /// How many tokens 12 bits tell apart.
 pub(super) const MAX_TOKENS: usize = 1 << 12;
@@ -33,10 +35,10 @@ impl Tokens {
         bytes: impl Iterator<Item = u8>,
         texts: impl Iterator<Item = &'t [u8]>,
         repeats: u16,
-    ) -> Self {
+    ) -> Result<Self, TrieError> {
         let mut this = Self::new(bytes);
         // Counts of pairs by hash: two pairs that share one may become tokens a little early.
-        let mut counts = vec![0u16; 1 << 18];
+        let mut counts = filled(0u16, 1 << 18)?;
         for text in texts {
             if this.tokens.len() == MAX_TOKENS {
                 break;
@@ -65,7 +67,7 @@ impl Tokens {
                 rest = &rest[len..];
             }
         }
-        this
+        Ok(this)
     }
 
     pub(super) fn matcher(&self) -> Matcher {

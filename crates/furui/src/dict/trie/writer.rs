@@ -42,20 +42,25 @@ pub(super) struct Writer {
     uses_tokens: bool,
 }
 
+/// More bytes than a block has.
+const BLOCK: usize = 1 << 13;
+
 /// What a link to a label's text leads with: the high bit of its length.
 const LINK: u8 = 0x80;
 
 impl Writer {
     /// Of a trie of about `room` bytes whose values have at most `width` bits.
     pub(super) fn new(room: usize, width: Width, root: Option<Found>) -> Result<Self, TrieError> {
+        let mut block = vec![];
+        reserve(&mut block, BLOCK)?;
         Ok(Self {
             nodes: Body::with_room(room)?,
-            block: vec![],
+            block,
             directory: vec![],
             lengths: vec![],
             long: vec![],
             ends: Ends::new(width, root)?,
-            draft: Draft::new(),
+            draft: Draft::new()?,
             group: 0,
             parent: (0, 1),
             uses_tokens: false,

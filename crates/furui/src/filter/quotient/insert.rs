@@ -221,16 +221,22 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
     }
 
     /// The batch is sorted, then inserted in order, which is kind to the caches, or, if it is large against what is
-    /// held, merged into a new table in one pass, which needs memory for both tables meanwhile.
+    /// held, merged into a new table in one pass, which needs memory for both tables meanwhile. Where
+    /// there is none to sort in, keys are inserted as they come.
     ///
     /// # Errors
     /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        let mut fingerprints: Vec<u64> = keys.iter().map(|&key| self.shape.fingerprint(key)).collect();
+        let before = self.distinct;
+        let mut fingerprints = vec![];
+        if fingerprints.try_reserve_exact(keys.len()).is_err() {
+            keys.iter().try_for_each(|&key| self.insert(key).map(drop))?;
+            return Ok(self.distinct - before);
+        }
+        fingerprints.extend(keys.iter().map(|&key| self.shape.fingerprint(key)));
         if !fingerprints.is_sorted() {
             fingerprints.sort_unstable();
         }
-        let before = self.distinct;
         if self.len > 0
             && fingerprints.len() as u64 > self.len / REBUILD_RATIO
             && let Ok(mut merged) = self.emptied()

@@ -1,5 +1,8 @@
 //! Sorting a batch by hash.
 
+use super::room::fill_to;
+use crate::error::Result;
+
 /// A batch of fewer hashes is sorted as anything else is.
 const SMALL: usize = 256;
 /// Buckets are named by this many leading bits at most, so that their counts stay in the first-level cache.
@@ -13,27 +16,31 @@ const CROWDED: u32 = 32;
 /// Hashes are uniform: their leading bits put each within a few places of where it belongs, in one pass, and an
 /// insertion sort does the rest. Cost: 4 to 10 ns a hash, a half to a quarter of a comparison sort; hashes that crowd
 /// one place are sorted by comparison.
-pub(super) fn sort_by_hash(batch: &mut Vec<(u64, u32)>, scratch: &mut Vec<(u64, u32)>) {
+///
+/// # Errors
+/// [`Error::Config`](crate::Error::Config) where there is no memory.
+pub(super) fn sort_by_hash(batch: &mut Vec<(u64, u32)>, scratch: &mut Vec<(u64, u32)>) -> Result<()> {
     if batch.len() < SMALL {
         batch.sort_unstable();
-        return;
+        return Ok(());
     }
     let shift = 64 - (batch.len() / 4).ilog2().min(MAX_BITS);
-    let mut ends = vec![0u32; 1 << (64 - shift)];
+    let mut ends = vec![];
+    fill_to(&mut ends, 1 << (64 - shift), 0u32)?;
     for &(hash, _) in batch.iter() {
         ends[(hash >> shift) as usize] += 1;
     }
     let crowded = CROWDED.max(batch.len() as u32 >> (61 - shift));
     if ends.iter().any(|&count| count > crowded) {
         batch.sort_unstable();
-        return;
+        return Ok(());
     }
     let mut sum = 0;
     for end in &mut ends {
         sum += std::mem::replace(end, sum);
     }
     scratch.clear();
-    scratch.resize(batch.len(), (0, 0));
+    fill_to(scratch, batch.len(), (0, 0))?;
     for &pair in batch.iter() {
         let place = &mut ends[(pair.0 >> shift) as usize];
         scratch[*place as usize] = pair;
@@ -49,6 +56,7 @@ pub(super) fn sort_by_hash(batch: &mut Vec<(u64, u32)>, scratch: &mut Vec<(u64, 
         scratch[place] = pair;
     }
     std::mem::swap(batch, scratch);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -70,7 +78,7 @@ mod tests {
             let mut batch: Vec<(u64, u32)> = hashes.iter().copied().zip(0..).collect();
             let mut expected = batch.clone();
             expected.sort_unstable();
-            sort_by_hash(&mut batch, &mut vec![]);
+            sort_by_hash(&mut batch, &mut vec![]).unwrap();
             prop_assert_eq!(batch, expected);
         }
     }
@@ -79,7 +87,7 @@ mod tests {
     fn large_batches_are_sorted() {
         let mut batch: Vec<(u64, u32)> =
             (0..200_000).map(|i| (u64::from(i).wrapping_mul(0x9E37_79B9_7F4A_7C15), i)).collect();
-        sort_by_hash(&mut batch, &mut vec![]);
+        sort_by_hash(&mut batch, &mut vec![]).unwrap();
         assert!(batch.is_sorted());
     }
 }

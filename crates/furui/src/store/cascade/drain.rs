@@ -1,4 +1,5 @@
 use super::merge::{MERGE_WINDOW, SortedKeys};
+use super::room::fill_to;
 use super::table::Table;
 use crate::error::Result;
 
@@ -15,7 +16,7 @@ const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {
     pub(super) fn new(table: &'a Table) -> Self {
-        Self { slots: table.slots(), keys: Vec::with_capacity(MERGE_WINDOW + SLOTS), next: 0 }
+        Self { slots: table.slots(), keys: vec![], next: 0 }
     }
 }
 
@@ -28,7 +29,7 @@ impl SortedKeys for Drain<'_> {
             self.slots = later;
             // Written whether empty or not, kept if not: no branch on the load.
             let mut len = self.keys.len();
-            self.keys.resize(len + now.len(), 0);
+            fill_to(&mut self.keys, len + now.len(), 0)?;
             for &slot in now {
                 self.keys[len] = slot;
                 len += usize::from(slot != 0);

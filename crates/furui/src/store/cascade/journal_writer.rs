@@ -1,4 +1,5 @@
 use super::journal::{self, HEAD_LEN, KEY_LEN, MAX_RECORD, RECORD_HEAD};
+use super::room::reserve;
 use crate::error::Result;
 use crate::store::{JOURNAL, Log, Manifest, Storage};
 
@@ -25,11 +26,12 @@ const MOST: u64 = 16 << 20;
 
 impl JournalWriter {
     /// A journal without keys and without a file, for a set that has so much memory.
-    pub(super) fn new(memory: u64) -> Self {
+    pub(super) fn new(memory: u64) -> Result<Self> {
         let most = (memory / SHARE).min(MOST) as usize;
-        let mut waiting = Vec::with_capacity(most);
+        let mut waiting = vec![];
+        reserve(&mut waiting, most)?;
         waiting.resize(RECORD_HEAD, 0);
-        Self { waiting, most, begun: None }
+        Ok(Self { waiting, most, begun: None })
     }
 
     /// Bytes of memory that it takes.

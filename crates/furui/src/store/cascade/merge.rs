@@ -1,5 +1,6 @@
 //! The k-way merge of sorted keys: many runs become one.
 
+use super::room::fill_to;
 use crate::bits::merge_two;
 use crate::error::Result;
 
@@ -72,7 +73,7 @@ impl<S: SortedKeys> Merge<S> {
     /// The next keys of the union, ascending and greater than all before; empty at the end.
     ///
     /// # Errors
-    /// Those of the sources.
+    /// Those of the sources; [`Error::Config`](crate::Error::Config) where there is no memory.
     pub fn next_keys(&mut self) -> Result<&[u64]> {
         let mut windows = Vec::with_capacity(self.sources.len());
         for source in &mut self.sources {
@@ -86,10 +87,8 @@ impl<S: SortedKeys> Merge<S> {
         let counts: Vec<usize> = windows.iter().map(|window| window.len()).collect();
         windows.retain(|window| !window.is_empty());
         let total = counts.iter().sum();
-        if self.merged.len() < total {
-            self.merged.resize(total, 0);
-            self.scratch.resize(total, 0);
-        }
+        fill_to(&mut self.merged, total, 0)?;
+        fill_to(&mut self.scratch, total, 0)?;
         let merged = &mut self.merged[..total];
         merge_all(&windows, merged, &mut self.scratch[..total]);
         for (source, count) in self.sources.iter_mut().zip(counts) {

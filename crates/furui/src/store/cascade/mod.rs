@@ -11,6 +11,7 @@ mod options;
 mod page;
 mod page_set;
 mod policy;
+mod room;
 mod run;
 mod run_reader;
 mod run_writer;
@@ -30,6 +31,7 @@ use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{Manifest, Published, RunEntry, Storage, StoreKind};
 use journal_writer::JournalWriter;
+use room::{fill_to, reserve};
 use table::Table;
 
 /// An exact set of [`KeyHash`]es for sets far larger than memory: "was this ever put in?"
@@ -146,7 +148,7 @@ impl<S: Storage> Cascade<S> {
             partial: true,
             old_journal,
             replaying: false,
-            journal: options.journal.then(|| JournalWriter::new(memory)),
+            journal: options.journal.then(|| JournalWriter::new(memory)).transpose()?,
             runs,
             table: Table::new(),
             written: 0,
@@ -209,10 +211,10 @@ impl<S: Storage> Cascade<S> {
         assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
         self.check_usable()?;
         self.make_room(keys.len())?;
+        self.take_hashes(keys)?;
+        reserve(new, keys.len())?;
         // An error in what follows is the end: a caller that went on could not know which keys were taken in.
         self.broken = true;
-        self.hashes.clear();
-        self.hashes.extend(keys.iter().copied().map(nonzero));
         if self.runs.is_empty() {
             let before = new.len();
             self.table.insert_all(&self.hashes, |i| new.push(i as u32));
@@ -242,9 +244,9 @@ impl<S: Storage> Cascade<S> {
     /// As [`insert_all`](Self::insert_all).
     pub fn contains_all(&mut self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<()> {
         self.check_usable()?;
-        self.hashes.clear();
-        self.hashes.extend(keys.iter().copied().map(nonzero));
+        self.take_hashes(keys)?;
         out.clear();
+        reserve(out, keys.len())?;
         out.resize(keys.len(), true);
         self.seek_absent()?;
         let mut wanted = self.wanted.iter().copied().peekable();
@@ -318,18 +320,27 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
+    fn take_hashes(&mut self, keys: &[KeyHash]) -> Result<()> {
+        self.hashes.clear();
+        reserve(&mut self.hashes, keys.len())?;
+        self.hashes.extend(keys.iter().copied().map(nonzero));
+        Ok(())
+    }
+
     /// Leaves in `absent` those of `hashes` that are not in RAM, with their indices, sorted, and in `wanted` those of
     /// them that are in no run either, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
         absent.clear();
+        reserve(absent, hashes.len())?;
         self.table.absent(hashes, |i| absent.push((hashes[i], i as u32)));
-        batch::sort_by_hash(absent, &mut self.scratch);
+        batch::sort_by_hash(absent, &mut self.scratch)?;
         self.wanted.clear();
+        reserve(&mut self.wanted, absent.len())?;
         self.wanted.extend(absent.iter().map(|&(hash, _)| hash));
         self.wanted.dedup();
         self.found.clear();
-        self.found.resize(self.wanted.len(), false);
+        fill_to(&mut self.found, self.wanted.len(), false)?;
         for run in &self.runs {
             run.contains_sorted(&self.wanted, &mut self.found)?;
         }

@@ -3,6 +3,7 @@
 use super::fences::Fences;
 use super::page::{PAGE_BYTES, Page, RemainderBits};
 use super::page_set::PageSet;
+use super::room::fill_to;
 use super::run_reader::RunReader;
 use super::run_writer::{FENCES, META, META_BYTES, PAGES};
 use crate::bits::prefetch;
@@ -186,7 +187,8 @@ impl<F: ReadAt> Run<F> {
     }
 
     fn contains_sorted_read(&self, hashes: &[u64], found: &mut [bool]) -> Result<()> {
-        let mut buffer = vec![[0; PAGE_BYTES]; COALESCED];
+        let mut buffer = vec![];
+        fill_to(&mut buffer, COALESCED, [0; PAGE_BYTES])?;
         let mut start = 0;
         while start < hashes.len() {
             if found[start] || !self.spans(hashes[start]) {

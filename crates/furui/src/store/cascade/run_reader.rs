@@ -1,5 +1,6 @@
 use super::merge::{MERGE_WINDOW, SortedKeys};
 use super::page::{PAGE_BYTES, Page};
+use super::room::{fill_to, reserve};
 use super::run::Run;
 use crate::error::Result;
 use crate::format::{Problem, ReadAt};
@@ -25,14 +26,7 @@ pub struct RunReader<'a, F> {
 
 impl<'a, F: ReadAt> RunReader<'a, F> {
     pub(super) fn new(run: &'a Run<F>) -> Self {
-        Self {
-            run,
-            pages: vec![[0; PAGE_BYTES]; READ_PAGES.min(run.pages())],
-            next: 0,
-            keys: vec![],
-            consumed: 0,
-            decoded: 0,
-        }
+        Self { run, pages: vec![], next: 0, keys: vec![], consumed: 0, decoded: 0 }
     }
 
     /// Decodes every page that is left and keeps nothing. Encodes it again, too: what a writer would not have written,
@@ -55,9 +49,11 @@ impl<'a, F: ReadAt> RunReader<'a, F> {
         let (run, index) = (self.run, self.next);
         if index % READ_PAGES == 0 {
             let count = READ_PAGES.min(run.pages() - index);
+            fill_to(&mut self.pages, count, [0; PAGE_BYTES])?;
             run.read_pages(index, &mut self.pages[..count])?;
         }
         let page = run.checked_page(index, &self.pages[index % READ_PAGES])?;
+        reserve(&mut self.keys, page.len())?;
         page.decode(&mut self.keys).map_err(|problem| run.page_error(index, problem))?;
         self.decoded += page.len() as u64;
         self.next += 1;

@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use super::page::{PAGE_BYTES, Page, RemainderBits};
+use super::room::{fill_to, reserve};
 use crate::error::{Error, Result};
 use crate::format::{Align, EnvelopeWriter, Kind, Seal, Tag, field};
 use crate::hash::HashSpec;
@@ -68,6 +69,8 @@ impl<W: Write> RunWriter<W> {
             out.section(PAGES, Align::Page)?;
             Ok(out)
         });
+        let mut pages = vec![];
+        fill_to(&mut pages, WRITE_PAGES, [0; PAGE_BYTES])?;
         Ok(Self {
             out: begun.map_err(|source| Error::io("cannot write", name, source))?,
             name: name.to_owned(),
@@ -76,7 +79,7 @@ impl<W: Write> RunWriter<W> {
             greatest: None,
             fences: vec![],
             pending: vec![],
-            pages: vec![[0; PAGE_BYTES]; WRITE_PAGES],
+            pages,
             filled: 0,
         })
     }
@@ -95,6 +98,7 @@ impl<W: Write> RunWriter<W> {
         self.greatest = Some(*last);
         self.keys += keys.len() as u64;
         for taken in keys.chunks(TAKEN) {
+            reserve(&mut self.pending, taken.len())?;
             self.pending.extend_from_slice(taken);
             self.encode_pages(self.bits.most_keys())?;
         }
@@ -130,6 +134,7 @@ impl<W: Write> RunWriter<W> {
     fn encode_pages(&mut self, least: usize) -> Result<()> {
         let mut done = 0;
         while self.pending.len() - done >= least {
+            reserve(&mut self.fences, 1)?;
             self.fences.push(self.pending[done]);
             done += Page::encode(&self.pending[done..], self.bits, &mut self.pages[self.filled]);
             self.filled += 1;

@@ -1,9 +1,11 @@
 use std::num::NonZeroU32;
 
 use crate::bits::{Vectors, prefetch};
+use crate::dict::trie::TrieError;
 use crate::dict::trie::codes::Code;
 use crate::dict::trie::labels::{GROUP, Label, ONES, Rest};
 use crate::dict::trie::parts::Names;
+use crate::dict::trie::room::{collected, filled};
 use crate::dict::trie::text::Text;
 use crate::hash::{Rolling, RollingRun};
 
@@ -49,10 +51,11 @@ fn tag(hash: u64) -> u32 {
 }
 
 impl<'t> Codebook<'t> {
-    pub(super) fn new(names: Names<'t>, rolling: &'t Rolling, vectors: Vectors) -> Self {
+    pub(super) fn new(names: Names<'t>, rolling: &'t Rolling, vectors: Vectors) -> Result<Self, TrieError> {
         let count = count(&names);
-        let slots = vec![0; (count + count / 2).next_power_of_two() + PLACES];
-        let mut book = Self { names, slots, runs: vec![RollingRun::default(); count + 1], rolling, vectors };
+        let slots = filled(0, (count + count / 2).next_power_of_two() + PLACES)?;
+        let runs = filled(RollingRun::default(), count + 1)?;
+        let mut book = Self { names, slots, runs, rolling, vectors };
         for number in 0..count {
             let Some(text) = book.text(number).filter(|text| text.len() > 0) else { continue };
             let Some(run) = text.run(rolling) else { continue };
@@ -64,7 +67,7 @@ impl<'t> Codebook<'t> {
                 book.slots[slot] = tag(hash) | (number as u32 + 1);
             }
         }
-        book
+        Ok(book)
     }
 
     /// The number of the empty text.
@@ -89,12 +92,12 @@ impl<'t> Codebook<'t> {
     }
 
     /// The codes of a source's labels as they are called here.
-    pub(super) fn translate(&self, source: &Names<'t>) -> Vec<Option<Number>> {
+    pub(super) fn translate(&self, source: &Names<'t>) -> Result<Vec<Option<Number>>, TrieError> {
         let translated = |number| {
             let text = text(source, number, self.vectors)?;
             if text.len() == 0 { self.empty() } else { self.find(text, hash_of(self.rolling, text.run(self.rolling)?)) }
         };
-        (0..count(source)).map(translated).collect()
+        collected((0..count(source)).map(translated))
     }
 
     #[inline(always)]

@@ -1,4 +1,6 @@
+use crate::dict::trie::TrieError;
 use crate::dict::trie::labels::{Packing, Token};
+use crate::dict::trie::room::filled;
 use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 
 /// Makes a text of tokens, the longest at each place: not always the fewest, but with far fewer steps than a
@@ -51,9 +53,9 @@ impl Pair {
 }
 
 impl Greedy {
-    pub(super) fn new(tokens: &[Token]) -> Self {
+    pub(super) fn new(tokens: &[Token]) -> Result<Self, TrieError> {
         let trie = TokenTrie::new(tokens);
-        let mut pairs = vec![Pair::NONE; 1 << 16];
+        let mut pairs = filled(Pair::NONE, 1 << 16)?;
         let firsts = (0..=0xFF).map(|first| (first, trie.place(first))).filter(|(_, place)| place.parent() == ROOT);
         for (first, one) in firsts {
             for second in 0..=0xFF {
@@ -66,7 +68,7 @@ impl Greedy {
                 };
             }
         }
-        Self { trie, pairs }
+        Ok(Self { trie, pairs })
     }
 
     /// Appends the tokens that `text` is made of to the words of a record, and gives how many they are; nothing if some byte is
@@ -120,7 +122,7 @@ mod tests {
                 padded[MAX_TOKEN] = token.len() as u8;
                 padded
             };
-            let greedy = Greedy::new(&tokens.iter().map(padded).collect::<Vec<Token>>());
+            let greedy = Greedy::new(&tokens.iter().map(padded).collect::<Vec<Token>>()).unwrap();
             let mut expected = Some(vec![]);
             let mut rest = text.as_slice();
             while let (Some(found), false) = (&mut expected, rest.is_empty()) {

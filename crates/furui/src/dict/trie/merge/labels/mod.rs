@@ -87,7 +87,7 @@ impl<'t> Labels<'t> {
         vectors: Vectors,
     ) -> Result<Self, TrieError> {
         let names = sources[usize::from(heir)];
-        let book = Codebook::new(names, rolling, vectors);
+        let book = Codebook::new(names, rolling, vectors)?;
         let tokens = merged_tokens(names.tokens, sources)?;
         let numbers: HashMap<Token, u16> = tokens.iter().copied().zip(0..).collect();
         let numbers_of = |source: &Names<'_>| {
@@ -105,11 +105,11 @@ impl<'t> Labels<'t> {
             heir,
             rolling,
             vectors,
-            known: sources.iter().map(|source| book.translate(source)).collect(),
+            known: sources.iter().map(|source| book.translate(source)).collect::<Result<_, _>>()?,
             book,
             runs,
             inherited: sources.iter().map(numbers_of).collect(),
-            greedy: Greedy::new(&tokens),
+            greedy: Greedy::new(&tokens)?,
             tokens,
             count: 0,
             codes: [Code::EMPTY; NODES],
