@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use furui::Error;
-
+use crate::error::Error;
 use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
 use crate::pipes;
@@ -303,7 +302,7 @@ impl<'a> Blocks<'a> {
             None => return,
         }
         let before = self.ends.last().map_or(0, |&end| u64::from(end) + 1);
-        self.failure = Some(Error::Config(format!(
+        self.failure = Some(Error::Message(format!(
             "{}: line {}, from byte {} on: longer than {} bytes; a larger --max-line takes it, in as much memory",
             self.input,
             self.input_lines + self.ends.len() as u64 + 1,
@@ -316,7 +315,7 @@ impl<'a> Blocks<'a> {
     fn grow(&mut self, length: usize) -> Result<(), Error> {
         self.buffer.try_reserve_exact(length - self.buffer.len()).map_err(|_| {
             let line = self.input_lines + 1;
-            Error::Config(format!("{}: line {line}: no memory for a line of {} bytes", self.input, self.buffer.len()))
+            Error::Message(format!("{}: line {line}: no memory for a line of {} bytes", self.input, self.buffer.len()))
         })?;
         self.buffer.resize(length, 0);
         Ok(())

@@ -5,8 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use furui::Error;
-
+use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;
 use crate::streams::standard_input;

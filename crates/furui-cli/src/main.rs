@@ -4,6 +4,7 @@ mod blocks;
 mod cli;
 mod demo;
 mod dict;
+mod error;
 mod filter;
 mod input;
 mod interrupt;
@@ -30,9 +31,9 @@ use std::process::ExitCode;
 
 use clap::error::ContextKind;
 use clap_complete::CompleteEnv;
-use furui::Error;
 
 use cli::{Cli, Command};
+use error::Error;
 use output::{is_styled, print};
 
 /// Exit codes are grep's: 0 done or found, 1 nothing found, 2 error.

@@ -9,9 +9,9 @@ use clap_complete::Shell;
 use clap_complete::env::Shells;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-use furui::Error;
 
 use crate::cli::{self, notes};
+use crate::error::Error;
 use crate::output::print;
 
 /// The variable by which a shell's script asks what can be completed: see [`CompleteEnv`](clap_complete::CompleteEnv).

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Instant;
 
-use furui::Error;
-
 use crate::blocks::Block;
+use crate::error::Error;
 use crate::pipes;
 use crate::streams::standard_output;
 

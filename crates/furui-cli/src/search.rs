@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use furui::Error;
 use serde::Deserialize;
 
 use crate::cli::SearchOptions;
+use crate::error::Error;
 use crate::node::{Client, Lines};
 use crate::output::{Output, Sink, is_styled};
 
@@ -42,7 +42,7 @@ struct Hit {
 pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
     // Where words may begin with a minus, an option after them is taken for one of them.
     if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
-        return Err(Error::Config(format!("{word} is no word; options come before the words")));
+        return Err(Error::Message(format!("{word} is no word; options come before the words")));
     }
     let client = Client::new(&options.node.url);
     let query = options.query.join(" ");

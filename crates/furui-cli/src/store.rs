@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use furui::KeyHash;
 use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Journal, Run};
 use furui::store::{Directory, DiskFile, Manifest, StoreKind};
-use furui::{Error, KeyHash};
 
 use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
+use crate::error::Error;
 use crate::filter::{details, fields, refuse_pipe};
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
@@ -183,7 +184,7 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
 
 /// Opens what a store has in runs, to look at it.
 fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
-    Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)
+    Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
 }
 
 /// What kind of store a directory is. One that is no store is not made one by looking at it.

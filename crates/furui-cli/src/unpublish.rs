@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use furui::Error;
 use serde::Deserialize;
 use url::Url;
 
 use crate::blocks::Blocks;
 use crate::cli::UnpublishOptions;
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::node::Client;
 use crate::output::print;

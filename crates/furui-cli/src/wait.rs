@@ -4,10 +4,11 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use furui::Error;
+use furui::error::{StoreError, StoreProblem};
 use furui::store::Directory;
 
 use crate::cli::WaitOptions;
+use crate::error::Error;
 
 /// How long is waited before the lock is tried again: at first, and, twice as long each time, at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -19,16 +20,16 @@ pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Er
     let mut pause = FIRST_PAUSE;
     loop {
         let store = match Directory::open(path) {
-            Err(Error::Locked(store)) => store,
-            opened => return opened,
+            Err(furui::Error::Store(StoreError { path, problem: StoreProblem::Locked })) => path,
+            opened => return Ok(opened?),
         };
         let Some(seconds) = options.wait else {
-            return Err(Error::Config(format!("{store}: in use by another process; --wait waits for it to end")));
+            return Err(Error::Message(format!("{store}: in use by another process; --wait waits for it to end")));
         };
         // None: without end.
         let left = Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.saturating_sub(start.elapsed()));
         if left.is_some_and(|left| left.is_zero()) {
-            return Err(Error::Config(format!("{store}: in use by another process, still after {seconds} s")));
+            return Err(Error::Message(format!("{store}: in use by another process, still after {seconds} s")));
         }
         thread::sleep(left.map_or(pause, |left| left.min(pause)));
         pause = (pause * 2).min(LONGEST_PAUSE);

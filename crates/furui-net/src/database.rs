@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use furui::Error;
+use furui::error::StoreProblem;
 use furui::format::sync_name;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database};
@@ -49,7 +50,7 @@ fn remove(path: &Path) -> io::Result<()> {
 pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
     let other = |kind, why: &str| Error::io("cannot use", file, io::Error::new(kind, why));
     match error {
-        redb::Error::DatabaseAlreadyOpen => Error::Locked(file.to_owned()),
+        redb::Error::DatabaseAlreadyOpen => Error::store(file, StoreProblem::Locked),
         redb::Error::PreviousIo => other(
             ErrorKind::Other,
             "reading or writing it failed before; start again once there is room and the disk is well",
@@ -69,6 +70,8 @@ pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use furui::error::StoreError;
+
     use super::*;
 
     #[test]
@@ -81,7 +84,7 @@ mod tests {
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
         let database = open(Some(&path), 1 << 20).unwrap();
         let second = explain(open(Some(&path), 1 << 20).unwrap_err(), "some.redb");
-        assert!(matches!(second, Error::Locked(_)), "{second}");
+        assert!(matches!(second, Error::Store(StoreError { problem: StoreProblem::Locked, .. })), "{second}");
         drop(database);
         fs::write(&path, [0; 5000]).unwrap();
         let damaged = explain(open(Some(&path), 1 << 20).unwrap_err(), "some.redb").to_string();

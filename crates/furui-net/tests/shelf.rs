@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
+use furui::error::{StoreError, StoreProblem};
 use furui::search::{ContentId, IdRange, Index, MAX_WORD, Weight};
 use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
 use proptest::prelude::*;
@@ -380,7 +381,7 @@ fn a_second_node_another_version_and_damage_are_refused_by_name() {
     let scratch = Scratch::new("refused");
     let shelf = Shelf::open(scratch.path(), OFTEN).unwrap();
     let error = Shelf::open(scratch.path(), OFTEN).unwrap_err();
-    assert!(matches!(error, furui::Error::Locked(_)), "{error}");
+    assert!(matches!(error, furui::Error::Store(StoreError { problem: StoreProblem::Locked, .. })), "{error}");
     drop(shelf);
 
     let file = scratch.path().join("shelf.redb");

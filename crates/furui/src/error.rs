@@ -1,19 +1,40 @@
 //! The crate's error: what happened, where, and what to do about it.
 
+mod store;
+mod trie;
+
 use std::fmt;
 use std::io;
 
 use crate::filter::{ConfigError, Full, Mismatch};
 use crate::format::{FormatError, ReadError, WriteError};
 
-/// The result of everything that can fail here.
+pub use store::{StoreError, StoreProblem};
+pub use trie::{MAX_KEY, TrieError};
+
+/// The result of every operation of this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong in this crate.
+///
+/// Its message says what happened, where, and what to do. Its variants and their fields are for programs:
+///
+/// ```
+/// use furui::Error;
+/// use furui::error::{StoreError, StoreProblem};
+/// use furui::seen::Seen;
+///
+/// fn open(path: &str) -> Result<Option<Seen>, Error> {
+///     match Seen::open(path) {
+///         Err(Error::Store(StoreError { problem: StoreProblem::Locked, .. })) => Ok(None),
+///         opened => opened.map(Some),
+///     }
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused: what was being done to which file, and its answer.
+    /// The operating system refused an operation on a file.
     Io {
         /// What was being done, as in "cannot write".
         action: &'static str,
@@ -22,25 +43,62 @@ pub enum Error {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// A file's bytes are damaged, foreign or of a later version.
+    /// The bytes of a file are damaged, foreign, or of a later version.
     Format(FormatError),
-    /// A structure of fixed size has no room.
+    /// A store cannot be opened or changed.
+    Store(StoreError),
+    /// A filter of fixed size has no room.
     Full(Full),
-    /// Two structures that do not fit together were combined; both are named.
-    Mismatch(String),
-    /// Parameters that cannot be; the message says what could be.
-    Config(String),
-    /// Another process has the store open for writing.
-    Locked(String),
+    /// Two filters that do not fit together were to be combined or compared.
+    Mismatch(Mismatch),
+    /// The parameters of a filter are invalid.
+    Config(ConfigError),
+    /// A trie could not be built.
+    Trie(TrieError),
+    /// A number is outside its range.
+    OutOfRange {
+        /// What the number counts, as in "keys of an LRU cache".
+        what: &'static str,
+        /// The number that was given.
+        given: u64,
+        /// The least that is valid.
+        least: u64,
+        /// The most that is valid.
+        most: u64,
+    },
+    /// A false-positive rate is not valid for the filters it is for.
+    Rate {
+        /// The rate that was given.
+        given: f64,
+        /// The least that is valid. A rate must also be less than 1.
+        least: f64,
+    },
+    /// The system has no memory left.
+    NoMemory {
+        /// What the memory was for.
+        what: &'static str,
+        /// How many bytes it would have been.
+        bytes: usize,
+    },
+    /// A dictionary, or a node, has given all the 32-bit numbers there are.
+    NoNumberLeft {
+        /// What the numbers were given to.
+        to: &'static str,
+    },
 }
 
 impl Error {
-    /// Wraps an operating system error with what was being done to which file.
+    /// Wraps an error of the operating system, with what was being done to which file.
     pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
         Self::Io { action, file: file.into(), source }
     }
 
-    /// Whether the operating system says that there is no such file.
+    /// Wraps what is wrong with the store at `path`.
+    pub fn store(path: impl Into<String>, problem: StoreProblem) -> Self {
+        Self::Store(StoreError { path: path.into(), problem })
+    }
+
+    /// True if the operating system says that there is no such file.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
@@ -50,12 +108,24 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { action, file, source } => write!(f, "{action} {file}: {source}"),
-            Self::Format(error) => error.fmt(f),
-            Self::Full(error) => error.fmt(f),
-            Self::Mismatch(what) | Self::Config(what) => f.write_str(what),
-            Self::Locked(store) => {
-                write!(f, "{store}: in use by another process; wait for it to end, or use another directory")
+            Self::OutOfRange { what, given, least, most } => {
+                write!(f, "{given} {what}: from {least} to {most} are valid")
             }
+            Self::Rate { given, least } => {
+                write!(f, "a false-positive rate of {given:e}: ask for {least:e} or more, and less than 1")
+            }
+            Self::NoMemory { what, bytes } => {
+                write!(f, "no memory for {bytes} bytes of {what}: ask for less, or give the process more memory")
+            }
+            Self::NoNumberLeft { to } => {
+                write!(f, "all numbers below 2^32 - 1 have been given to {to}: begin in a new directory")
+            }
+            Self::Format(error) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+            Self::Full(error) => error.fmt(f),
+            Self::Mismatch(error) => error.fmt(f),
+            Self::Config(error) => error.fmt(f),
+            Self::Trie(error) => error.fmt(f),
         }
     }
 }
@@ -65,8 +135,12 @@ impl std::error::Error for Error {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::Format(error) => Some(error),
+            Self::Store(error) => Some(error),
             Self::Full(error) => Some(error),
-            _ => None,
+            Self::Mismatch(error) => Some(error),
+            Self::Config(error) => Some(error),
+            Self::Trie(error) => Some(error),
+            Self::OutOfRange { .. } | Self::Rate { .. } | Self::NoMemory { .. } | Self::NoNumberLeft { .. } => None,
         }
     }
 }
@@ -74,6 +148,12 @@ impl std::error::Error for Error {
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
         Self::Format(error)
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
 
@@ -94,7 +174,7 @@ impl From<WriteError> for Error {
 
 impl From<Mismatch> for Error {
     fn from(error: Mismatch) -> Self {
-        Self::Mismatch(error.0)
+        Self::Mismatch(error)
     }
 }
 
@@ -106,6 +186,12 @@ impl From<Full> for Error {
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        Self::Config(error.0)
+        Self::Config(error)
+    }
+}
+
+impl From<TrieError> for Error {
+    fn from(error: TrieError) -> Self {
+        Self::Trie(error)
     }
 }

@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![warn(unreachable_pub)]
+#![warn(missing_debug_implementations, unreachable_pub)]
 
 pub mod bits;
 pub mod dict;

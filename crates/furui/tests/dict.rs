@@ -32,7 +32,7 @@ const SMALL: DictOptions = DictOptions {
 };
 
 fn open<S: Storage>(storage: S) -> Dict<S> {
-    Dict::open(storage, SMALL).unwrap()
+    Dict::open_with(storage, SMALL).unwrap()
 }
 
 fn format_error<T>(outcome: Result<T>) -> FormatError {
@@ -155,7 +155,7 @@ struct Run {
 impl Run {
     fn new(options: DictOptions) -> Self {
         let storage = Memory::new();
-        let dict = Dict::open(storage.clone(), options).unwrap();
+        let dict = Dict::open_with(storage.clone(), options).unwrap();
         let history = vec![(Model::new(), 0)];
         Self { storage, options, dict, model: Model::new(), history, snapshots: vec![], jobs: vec![], done: vec![] }
     }
@@ -220,7 +220,7 @@ impl Run {
     fn reopen(&mut self) {
         self.jobs.clear();
         self.done.clear();
-        self.dict = Dict::open(self.storage.clone(), self.options).unwrap();
+        self.dict = Dict::open_with(self.storage.clone(), self.options).unwrap();
         self.dict.verify().unwrap();
         assert_eq!(
             self.storage.list().unwrap().len(),
@@ -252,7 +252,7 @@ fn without_jobs_there_are_never_more_tries_than_asked_for() {
         [(1, Merging::All), (3, Merging::All), (1, Merging::Geometric), (4, Merging::Geometric)]
     {
         let options = DictOptions { window_keys: 10, most_tries, merging, ..SMALL };
-        let mut dict = Dict::open(Memory::new(), options).unwrap();
+        let mut dict = Dict::open_with(Memory::new(), options).unwrap();
         for i in 0..2000u32 {
             dict.put(&i.to_le_bytes(), i).unwrap();
             assert!(dict.tries().count() <= most_tries && dict.buffered() <= 20);
@@ -265,7 +265,7 @@ fn without_jobs_there_are_never_more_tries_than_asked_for() {
 fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
     for most_tries in [1, 2, 3] {
         let options = DictOptions { window_keys: 1000, most_tries, merging: Merging::All, ..SMALL };
-        let mut dict = Dict::open(Memory::new(), options).unwrap();
+        let mut dict = Dict::open_with(Memory::new(), options).unwrap();
         // Keys that are new, a few of which come again, and that all come again.
         for (round, first) in (0..).zip([0, 1000, 1980, 2980, 0, 1000, 0]) {
             (first..first + 1000).for_each(|i| dict.put(&u32::to_le_bytes(i), i + round).unwrap());
@@ -298,7 +298,8 @@ fn keys_up_to_the_limit_are_taken_and_no_longer_ones() {
 
 #[test]
 fn windows_are_bounded_by_bytes_as_well() {
-    let mut dict = Dict::open(Memory::new(), DictOptions { window_keys: 1000, window_bytes: 10_000, ..SMALL }).unwrap();
+    let mut dict =
+        Dict::open_with(Memory::new(), DictOptions { window_keys: 1000, window_bytes: 10_000, ..SMALL }).unwrap();
     for i in 0..100u8 {
         dict.put(&[i; 1000], i.into()).unwrap();
     }
@@ -349,18 +350,18 @@ fn an_empty_dictionary_is_one_once_it_is_synced() {
 fn another_hash_and_other_stores_are_refused_by_name() {
     let storage = Memory::new();
     let made = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 7 };
-    let mut dict = Dict::open(storage.clone(), DictOptions { hash: Some(made), ..SMALL }).unwrap();
+    let mut dict = Dict::open_with(storage.clone(), DictOptions { hash: Some(made), ..SMALL }).unwrap();
     dict.put(b"a", 1).unwrap();
     dict.sync().unwrap();
     let other = DictOptions { hash: Some(HashSpec::default()), ..SMALL };
-    let error = format_error(Dict::open(storage.clone(), other));
+    let error = format_error(Dict::open_with(storage.clone(), other));
     assert_eq!(error.problem, Problem::OtherHash { found: made, expected: HashSpec::default() });
-    let Err(error) = Seen::open(storage, SeenOptions::default()) else { panic!("accepted") };
+    let Err(error) = Seen::open_with(storage, SeenOptions::default()) else { panic!("accepted") };
     assert!(error.to_string().contains("this is a dictionary"), "{error}");
 
     let storage = Memory::new();
-    Seen::open(storage.clone(), SeenOptions::default()).unwrap().sync().unwrap();
-    let error = Dict::open(storage, SMALL).unwrap_err();
+    Seen::open_with(storage.clone(), SeenOptions::default()).unwrap().sync().unwrap();
+    let error = Dict::open_with(storage, SMALL).unwrap_err();
     assert!(error.to_string().contains("furui seen"), "{error}");
 }
 
@@ -368,7 +369,7 @@ fn another_hash_and_other_stores_are_refused_by_name() {
 fn three_tries() -> (Memory, Model) {
     let storage = Memory::new();
     let options = DictOptions { window_keys: 1000, most_tries: 9, hash: Some(HashSpec::default()), ..SMALL };
-    let mut dict = Dict::open(storage.clone(), options).unwrap();
+    let mut dict = Dict::open_with(storage.clone(), options).unwrap();
     let mut model = Model::new();
     for (from, to) in [(0u32, 90), (80, 110), (105, 112)] {
         for i in from..to {
@@ -418,7 +419,7 @@ fn every_fault_is_an_error_and_harms_nothing() {
 
 /// Puts, jobs and a sync; what is in `acknowledged` is durable.
 fn work(storage: &Failing, acknowledged: &mut Model) -> Result<()> {
-    let mut dict = Dict::open(storage.clone(), SMALL)?;
+    let mut dict = Dict::open_with(storage.clone(), SMALL)?;
     let mut put = Model::new();
     let outcome = (|| {
         for i in 0..17u32 {
@@ -465,7 +466,7 @@ fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
                 let error = format_error(Err::<(), _>(error));
                 assert!(error.file.contains(&trie), "at {at}: {error}");
             };
-            let open = || Dict::open(storage.clone(), SMALL);
+            let open = || Dict::open_with(storage.clone(), SMALL);
             if let Err(error) = open() {
                 named(error);
                 continue;
@@ -499,7 +500,7 @@ fn damage_is_named_with_its_file_and_never_read_as_if_it_were_whole() {
 
 #[test]
 fn readers_in_threads_see_one_moment_while_a_writer_goes_on() {
-    let mut dict = Dict::open(Memory::new(), DictOptions { window_keys: 50, ..SMALL }).unwrap();
+    let mut dict = Dict::open_with(Memory::new(), DictOptions { window_keys: 50, ..SMALL }).unwrap();
     thread::scope(|scope| {
         for round in 0..30u32 {
             for i in 0..40u32 {
@@ -536,7 +537,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
 fn golden() -> Memory {
     let storage = Memory::new();
     let options = DictOptions { hash: Some(Rolling::spec(0)), most_tries: 9, window_keys: 100, ..SMALL };
-    let mut dict = Dict::open(storage.clone(), options).unwrap();
+    let mut dict = Dict::open_with(storage.clone(), options).unwrap();
     for word in ["romane", "romanus", "rom"] {
         dict.number(word.as_bytes()).unwrap();
     }

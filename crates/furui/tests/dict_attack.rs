@@ -9,7 +9,7 @@ use furui::store::Memory;
 use furui::{HashSpec, KeyHash};
 
 fn open(storage: Memory) -> Dict<Memory> {
-    Dict::open(storage, DictOptions::default()).unwrap()
+    Dict::open_with(storage, DictOptions::default()).unwrap()
 }
 
 /// Words of strangers who know how keys are hashed, but for the seed: of blocks of letters whose polynomials are the same
@@ -25,7 +25,7 @@ fn words_that_once_met(count: u32) -> impl Iterator<Item = Vec<u8>> {
 
 #[test]
 fn words_made_to_meet_are_as_any_others() {
-    let mut dict = Dict::open(Memory::new(), DictOptions::default()).unwrap();
+    let mut dict = Dict::open_with(Memory::new(), DictOptions::default()).unwrap();
     let words: Vec<Vec<u8>> = words_that_once_met(40_000).collect();
     for word in &words {
         dict.number(word).unwrap();
@@ -46,7 +46,8 @@ fn a_window_of_keys_that_meet_is_frozen_early() {
     let hash = HashSpec::default();
     assert_eq!(hash.hash(&key(1)), hash.hash(&key(2)));
     let storage = Memory::new();
-    let mut dict = Dict::open(storage.clone(), DictOptions { hash: Some(hash), ..DictOptions::default() }).unwrap();
+    let mut dict =
+        Dict::open_with(storage.clone(), DictOptions { hash: Some(hash), ..DictOptions::default() }).unwrap();
     let keys = 10 * MAX_PROBES as u64;
     for i in 0..keys {
         assert_eq!(u64::from(dict.number(&key(i)).unwrap()), i);

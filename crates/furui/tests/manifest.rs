@@ -6,6 +6,7 @@ mod support;
 
 use std::io::Write;
 
+use furui::error::{StoreError, StoreProblem};
 use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use furui::store::{MANIFEST, MAX_RUNS, Manifest, Memory, RunEntry, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, Result};
@@ -236,7 +237,10 @@ fn a_manifest_that_contradicts_itself_is_neither_written_nor_read() {
         let mut manifest = golden();
         manifest.runs = runs;
         let storage = Memory::new();
-        assert!(matches!(manifest.save(&storage), Err(Error::Config(_))));
+        assert!(matches!(
+            manifest.save(&storage),
+            Err(Error::Store(StoreError { problem: StoreProblem::Manifest(_), .. }))
+        ));
         assert_eq!(storage.list().unwrap(), [""; 0]);
         let error = decode(&encode(&manifest)).unwrap_err();
         match error.problem {
@@ -296,7 +300,10 @@ fn file_numbers_end_with_an_error() {
         writer.write_all(section).unwrap();
     }
     writer.finish().unwrap();
-    assert!(matches!(decode(&bytes).unwrap().take_number(), Err(Error::Config(_))));
+    assert!(matches!(
+        decode(&bytes).unwrap().take_number(),
+        Err(Error::Store(StoreError { problem: StoreProblem::NoFileNumberLeft, .. }))
+    ));
 }
 
 /// Opens the store, adds a run of `keys`, merges all runs into one if there are three, and cleans up. Returns the keys

@@ -93,9 +93,10 @@ fn an_error_of_a_source_is_the_error_of_the_merge() {
     struct Broken;
     impl SortedKeys for Broken {
         fn fill(&mut self) -> Result<&[u64]> {
-            Err(furui::Error::Config("broken".into()))
+            Err(furui::Error::NoNumberLeft { to: "this test" })
         }
         fn consume(&mut self, _: usize) {}
     }
-    assert_eq!(Merge::new(vec![Broken]).next_keys().unwrap_err().to_string(), "broken");
+    let error = Merge::new(vec![Broken]).next_keys().unwrap_err();
+    assert!(matches!(error, furui::Error::NoNumberLeft { to: "this test" }), "{error}");
 }

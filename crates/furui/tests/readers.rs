@@ -58,7 +58,7 @@ fn beside(write: impl FnOnce() + Send, mut read: impl FnMut()) -> u32 {
 fn a_dictionary_is_read_while_it_grows() {
     let path = free("dict");
     const WORDS: u32 = 300;
-    let mut dict = Dict::open(Directory::open(&path).unwrap(), DictOptions::default()).unwrap();
+    let mut dict = Dict::open_with(Directory::open(&path).unwrap(), DictOptions::default()).unwrap();
     dict.sync().unwrap();
     let mut known = 0;
     let mut copies = 0;
@@ -70,7 +70,7 @@ fn a_dictionary_is_read_while_it_grows() {
             }
         },
         || {
-            let read = Dict::open(Directory::open_read_only(&path).unwrap(), DictOptions::default()).unwrap();
+            let read = Dict::open_with(Directory::open_read_only(&path).unwrap(), DictOptions::default()).unwrap();
             assert!(read.next_id() >= known, "a reader never goes back in time");
             known = read.next_id();
             for number in 0..known {
@@ -81,7 +81,7 @@ fn a_dictionary_is_read_while_it_grows() {
                 copies = known;
                 let copy = free("dict-copy");
                 snapshot(&path, &copy).unwrap();
-                let copy = Dict::open(Directory::open(&copy).unwrap(), DictOptions::default()).unwrap();
+                let copy = Dict::open_with(Directory::open(&copy).unwrap(), DictOptions::default()).unwrap();
                 assert!(copy.next_id() >= known);
                 copy.verify().unwrap();
             }
@@ -179,7 +179,7 @@ fn a_copy_and_its_original_go_their_own_ways() {
 fn a_copy_takes_the_place_of_nothing() {
     let (path, copy) = (free("whole"), free("place"));
     let refused = |to: &Path, what: &str| match snapshot(&path, to) {
-        Err(Error::Config(message)) => assert!(message.contains(what), "{message}"),
+        Err(error @ Error::Store(_)) => assert!(error.to_string().contains(what), "{error}"),
         other => panic!("{other:?}"),
     };
     drop(Directory::open(&path).unwrap());

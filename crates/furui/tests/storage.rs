@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use furui::error::{StoreError, StoreProblem};
 use furui::store::{Directory, MANIFEST, Memory, Overlay, ReadAt, Scratch, Storage};
 use furui::{Error, Result};
 
@@ -80,9 +81,9 @@ fn keeps_the_laws(storage: &impl Storage) {
     for name in ["b", "new"] {
         let failed = storage.publish(name, |out| -> Result<()> {
             out.write_all(&long).unwrap();
-            Err(Error::Config("stop".to_owned()))
+            Err(Error::NoNumberLeft { to: "this test" })
         });
-        assert!(matches!(failed, Err(Error::Config(why)) if why == "stop"));
+        assert!(matches!(failed, Err(Error::NoNumberLeft { to: "this test" })));
         assert_eq!(storage.list().unwrap(), ["a", "b", "c"]);
         assert_eq!(read(storage, "b"), long);
     }
@@ -123,12 +124,21 @@ fn a_directory_is_created_with_its_parents_and_keeps_its_files() {
     assert_eq!(read(&Directory::open_read_only(&path).unwrap(), MANIFEST), b"kept");
 }
 
+fn problem<T: std::fmt::Debug>(outcome: Result<T>) -> StoreProblem {
+    match outcome.unwrap_err() {
+        Error::Store(StoreError { problem, .. }) => problem,
+        other => panic!("{other}"),
+    }
+}
+
 #[test]
 fn one_process_writes_and_any_number_read() {
     let path = directory("lock");
     let writer = Directory::open(&path).unwrap();
     match Directory::open(&path) {
-        Err(Error::Locked(what)) => assert_eq!(what, path.display().to_string()),
+        Err(Error::Store(StoreError { path: locked, problem: StoreProblem::Locked })) => {
+            assert_eq!(locked, path.display().to_string());
+        }
         other => panic!("{other:?}"),
     }
     let reader = Directory::open_read_only(&path).unwrap();
@@ -188,8 +198,8 @@ fn reading_changes_nothing() {
     let reader = Directory::open_read_only(&path).unwrap();
     assert_eq!(read(&reader, MANIFEST), b"from a copy without LOCK");
     assert_eq!(reader.list().unwrap(), [MANIFEST]);
-    assert!(matches!(reader.publish("new", |_| Ok(())), Err(Error::Config(_))));
-    assert!(matches!(reader.remove(MANIFEST), Err(Error::Config(_))));
+    assert_eq!(problem(reader.publish("new", |_| Ok(()))), StoreProblem::ReadOnly);
+    assert_eq!(problem(reader.remove(MANIFEST)), StoreProblem::ReadOnly);
     assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "not even LOCK");
 }
 
@@ -213,8 +223,7 @@ fn a_directory_of_other_things_is_refused_and_left_alone() {
     for (files, name) in [(1, "letter.txt"), (2, "LOCK")] {
         fs::write(path.join(name), b"dear").unwrap();
         for outcome in [Directory::open(&path), Directory::open_read_only(&path)] {
-            let message = outcome.unwrap_err().to_string();
-            assert!(message.contains("foreign: holds other files and is no store"), "{message}");
+            assert_eq!(problem(outcome), StoreProblem::Foreign);
         }
         assert_eq!(fs::read_dir(&path).unwrap().count(), files);
     }
@@ -235,8 +244,7 @@ fn a_file_is_no_directory() {
     let path = directory("file").join("file");
     fs::write(&path, b"a log").unwrap();
     for outcome in [Directory::open(&path), Directory::open_read_only(&path)] {
-        let message = outcome.unwrap_err().to_string();
-        assert!(message.contains("a file, where the directory of a store belongs"), "{message}");
+        assert_eq!(problem(outcome), StoreProblem::NotADirectory);
     }
     Directory::open(path.join("below")).unwrap_err();
     assert_eq!(fs::read(&path).unwrap(), b"a log");
@@ -247,9 +255,10 @@ fn names_stay_within_the_directory() {
     let path = directory("names");
     let store = Directory::open(path.join("store")).unwrap();
     for name in ["", ".", "..", "../up", "a/b", "a\\b", "/etc/passwd", "C:x", "nul\0", "LOCK", "x.furui-tmp"] {
-        assert!(matches!(store.publish(name, |_| Ok(())), Err(Error::Config(_))), "{name}");
-        assert!(matches!(store.open(name), Err(Error::Config(_))), "{name}");
-        assert!(matches!(store.remove(name), Err(Error::Config(_))), "{name}");
+        let refused = StoreProblem::Name(name.to_owned());
+        assert_eq!(problem(store.publish(name, |_| Ok(()))), refused);
+        assert_eq!(problem(store.open(name)), refused);
+        assert_eq!(problem(store.remove(name)), refused);
     }
     assert_eq!(fs::read_dir(&path).unwrap().count(), 1);
 }

@@ -7,7 +7,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::process::ExitCode;
 
-use furui::Error;
 use furui_net::http;
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Node, NodeError};
@@ -17,6 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use crate::cli::DemoOptions;
+use crate::error::Error;
 use crate::node::{CALLS, Client, interruption};
 use crate::output::print;
 
@@ -62,7 +62,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
     let address = listener.local_addr().map_err(|source| Error::io("cannot listen on", "127.0.0.1", source))?;
     let url = format!("http://{address}");
     let nodes = tokio::select! {
-        nodes = network(options.nodes) => nodes.map_err(|error| Error::Config(error.to_string()))?,
+        nodes = network(options.nodes) => nodes.map_err(|error| Error::Message(error.to_string()))?,
         () = &mut interrupted => return Ok(()),
     };
     let (calls, asked) = mpsc::channel(CALLS);
@@ -71,7 +71,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
     let shown = async {
         let client = Client::new(&url);
         let published = tokio::task::spawn_blocking(move || publish(&client)).await;
-        published.map_err(|error| Error::Config(error.to_string()))??;
+        published.map_err(|error| Error::Message(error.to_string()))??;
         announce(&url)?;
         if !options.no_open {
             browser::open(&format!("{url}/?q={}", asked_as(SUGGESTED[0])));
@@ -84,7 +84,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
             served.map_err(|source| Error::io("cannot serve", url.as_str(), source))
         }
         () = interrupted => Ok(()),
-        why = nodes[0].failed() => Err(Error::Config(why)),
+        why = nodes[0].failed() => Err(Error::Message(why)),
     };
     for node in &nodes {
         node.shutdown().await;

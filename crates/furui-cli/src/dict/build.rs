@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::dict::{Dict, MAX_KEY};
 use furui::store::Directory;
 
@@ -10,6 +9,7 @@ use super::worker::Worker;
 use super::{SIGNALLED, open_or_create};
 use crate::blocks::Block;
 use crate::cli::{DictChange, DictFiles};
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
@@ -20,7 +20,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     let mut worker = Worker::default();
     let read = put_all(&mut dict, options, &interrupt, &mut worker);
     // What came before an error is kept.
-    let kept = worker.finish(&mut dict).and_then(|()| dict.sync());
+    let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
     read.and(kept)?;
     Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal)))
 }
@@ -58,14 +58,14 @@ pub fn check_key(key: &[u8], block: &Block<'_>, index: usize) -> Result<(), Erro
         return Ok(());
     }
     let place = block.place(index);
-    Err(Error::Config(format!("{place}: a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())))
+    Err(Error::Message(format!("{place}: a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())))
 }
 
 fn value(digits: &[u8], block: &Block<'_>, index: usize) -> Result<u32, Error> {
     let value = str::from_utf8(digits).ok().filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     value.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
         let shown = digits.escape_ascii();
-        Error::Config(format!(
+        Error::Message(format!(
             "{}: \"{shown}\" after the last tab is no number below 2^32; the lines before it are kept",
             block.place(index)
         ))

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::dict::Dict;
 use furui::store::Directory;
 
 use super::worker::Worker;
 use super::{NONE, SIGNALLED, open};
 use crate::cli::{DictChange, DictFiles};
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::report::counted;
 
@@ -20,7 +20,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     let mut worker = Worker::default();
     let read = delete_all(&mut dict, options, &interrupt, &mut worker);
     // What came before an error is done.
-    let kept = worker.finish(&mut dict).and_then(|()| dict.sync());
+    let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
     let missing = read?;
     kept?;
     if let Some(signal) = interrupt.signal() {

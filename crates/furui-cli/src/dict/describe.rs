@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use furui::Error;
 use furui::filter::Filter;
 
 use super::open_to_read;
+use crate::error::Error;
 use crate::report::{Report, counted, figure, grouped};
 use crate::size;
 

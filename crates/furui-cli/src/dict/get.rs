@@ -2,10 +2,9 @@
 
 use std::process::ExitCode;
 
-use furui::Error;
-
 use super::{found_or_none, open_to_read, push_entry};
 use crate::cli::DictFiles;
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 

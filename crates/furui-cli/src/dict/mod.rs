@@ -11,11 +11,11 @@ mod worker;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::dict::{Dict, DictOptions};
 use furui::store::Directory;
 
 use crate::cli::{DictCommand, WaitOptions};
+use crate::error::Error;
 use crate::memory;
 use crate::wait::open_to_write;
 pub use describe::info;
@@ -44,7 +44,8 @@ fn open_or_create(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Er
     let usual = DictOptions::default();
     // Two windows, and a merge, fit where there is little memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
-    Dict::open(open_to_write(path, wait)?, DictOptions { window_bytes: usual.window_bytes.min(share), ..usual })
+    let options = DictOptions { window_bytes: usual.window_bytes.min(share), ..usual };
+    Ok(Dict::open_with(open_to_write(path, wait)?, options)?)
 }
 
 /// Opens a dictionary to change it.
@@ -58,7 +59,7 @@ pub fn open(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
 pub fn open_to_read(path: &Path) -> Result<Dict<Directory>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;
-    Dict::open(storage, DictOptions::default())
+    Ok(Dict::open_with(storage, DictOptions::default())?)
 }
 
 fn found_or_none(found: bool) -> ExitCode {

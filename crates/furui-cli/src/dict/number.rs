@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::dict::Dict;
 use furui::store::Directory;
 
 use super::build::check_key;
 use super::{SIGNALLED, open_or_create, push_number};
 use crate::cli::DictChange;
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
 
@@ -30,7 +30,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
         match blocks.next() {
             Ok(Some(block)) => {
                 for (index, line) in block.lines().enumerate() {
-                    match check_key(line, &block, index).and_then(|()| dict.number(line)) {
+                    match check_key(line, &block, index).and_then(|()| Ok(dict.number(line)?)) {
                         Ok(id) => push_number(&mut numbers.held, id, separator),
                         Err(error) => {
                             failure = Some(error);

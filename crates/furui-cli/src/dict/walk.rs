@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::ops::Bound;
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::dict::Entries;
 
 use super::{found_or_none, open_to_read, push_entry};
 use crate::cli::{PrefixOptions, RangeOptions, WalkOptions};
+use crate::error::Error;
 use crate::output::{Output, Sink};
 
 /// How many bytes are gathered before they are written.
@@ -25,7 +25,7 @@ pub fn range(options: &RangeOptions) -> Result<ExitCode, Error> {
     let dict = open_to_read(&options.walk.dict.store)?;
     let from = options.from.as_deref().map_or(Bound::Unbounded, |from| Bound::Included(OsStr::as_encoded_bytes(from)));
     let to = options.to.as_deref().map_or(Bound::Unbounded, |to| Bound::Excluded(OsStr::as_encoded_bytes(to)));
-    print(dict.range((from, to)), &options.walk)
+    print(dict.range::<&[u8]>((from, to)), &options.walk)
 }
 
 fn print(mut entries: Entries<'_>, options: &WalkOptions) -> Result<ExitCode, Error> {

@@ -1,14 +1,15 @@
 use std::io;
 use std::thread::{self, JoinHandle};
 
-use furui::Error;
 use furui::dict::{Dict, Done};
 use furui::store::Directory;
+
+use crate::error::Error;
 
 /// A thread that freezes and merges while lines are read.
 #[derive(Default)]
 pub struct Worker {
-    running: Option<JoinHandle<Result<Done, Error>>>,
+    running: Option<JoinHandle<furui::Result<Done>>>,
 }
 
 impl Worker {

@@ -9,10 +9,11 @@ use furui::filter::{
     QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
-use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
+use furui::{HashAlgorithm, HashSpec, KeyHash};
 
 use super::file::{refuse_unwritable, replace};
 use crate::cli::{BuildOptions, FilterKind};
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
@@ -42,7 +43,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
         drop(new_filter(options, keys.hasher.spec(), 1)?);
     }
     let filter = match options.capacity {
-        Some(0) => return Err(Error::Config("--capacity 0: a filter is for at least one line".into())),
+        Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
         Some(capacity) => filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &keys)?,
         None if progress::total(&options.input.files).is_some() => {
             let capacity = count(options, &keys)?;
@@ -55,7 +56,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
             }
             FilterKind::Stable | FilterKind::StableLight => {
                 let reason = "a stable filter forgets: say with --capacity how many lines it is to remember";
-                return Err(Error::Config(reason.into()));
+                return Err(Error::Message(reason.into()));
             }
             _ => gathered(options, &keys)?,
         },
@@ -72,14 +73,14 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     // Elsewhere a file that is open is not replaced.
     let is_input = || output.is_file() && standard_input().is_ok_and(|input| is_still(&input, &output));
     if cfg!(unix) && reads_input && is_input() {
-        return Err(Error::Config(format!(
+        return Err(Error::Message(format!(
             "{}: both standard input and output; name another output",
             options.output.display()
         )));
     }
     let replaced = |file: &&PathBuf| output.is_file() && file.canonicalize().is_ok_and(|file| file == output);
     match options.input.files.iter().find(replaced) {
-        Some(file) => Err(Error::Config(format!("{}: both input and output; name another output", file.display()))),
+        Some(file) => Err(Error::Message(format!("{}: both input and output; name another output", file.display()))),
         None => Ok(()),
     }
 }
@@ -93,7 +94,7 @@ fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
         let reason =
             "--kind parquet goes with --hash xxh64 and no --hash-seed: no reader of Parquet knows another hash";
-        return Err(Error::Config(reason.into()));
+        return Err(Error::Message(reason.into()));
     }
     Ok(spec)
 }
@@ -172,7 +173,7 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
             }
             let more = all.len().max(hashes.len()).min(most.saturating_sub(all.len()));
             if more < hashes.len() || all.try_reserve_exact(more).is_err() {
-                return Err(Error::Config(format!(
+                return Err(Error::Message(format!(
                     "{} lines from a pipe, whose hashes fill the memory for them: say with --capacity how many different ones \
                      there will be",
                     all.len() + hashes.len()
@@ -212,7 +213,7 @@ fn each_block(
 
 /// The error that a filter takes no more lines.
 pub fn no_room(path: &Path, full: Full) -> Error {
-    Error::Config(match full {
+    Error::Message(match full {
         Full::AtCapacity { capacity } => {
             format!("{}: full at {capacity} lines; build it with a larger --capacity", path.display())
         }

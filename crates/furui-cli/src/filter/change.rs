@@ -3,12 +3,13 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use furui::KeyHash;
 use furui::filter::FilterMut;
-use furui::{Error, KeyHash};
 
 use super::build::{no_room, warn_if_too_full};
 use super::file::{Held, save};
 use crate::cli::ChangeOptions;
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::progress::Progress;
@@ -55,7 +56,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
 }
 
 fn named(options: &ChangeOptions, error: furui::filter::ConfigError) -> Error {
-    Error::Config(format!("{}: {error}", options.filter.display()))
+    Error::Message(format!("{}: {error}", options.filter.display()))
 }
 
 fn each_block(

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::filter::{AnyFilter, Mismatch};
 
 use super::build::warn_if_too_full;
 use super::file::{open, replace};
 use crate::cli::CombineOptions;
+use crate::error::Error;
 
 /// What is in any of the filters.
 pub fn union(options: &CombineOptions) -> Result<ExitCode, Error> {
@@ -28,7 +28,7 @@ fn combine(
     with: impl Fn(&mut AnyFilter, &AnyFilter) -> Result<(), Mismatch>,
 ) -> Result<AnyFilter, Error> {
     let Some((first, others)) = options.filters.split_first() else {
-        return Err(Error::Config("there is no filter to combine: name at least one".into()));
+        return Err(Error::Message("there is no filter to combine: name at least one".into()));
     };
     let mut filter = open(first)?;
     for path in others {
@@ -41,5 +41,5 @@ fn combine(
 /// The error that two files do not fit together.
 pub fn mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
     let hint = "filters fit together that were built with the same --kind, --capacity, --fpr and --hash";
-    Error::Mismatch(format!("{} and {}: {error} ({hint})", a.display(), b.display()))
+    Error::Message(format!("{} and {}: {error} ({hint})", a.display(), b.display()))
 }

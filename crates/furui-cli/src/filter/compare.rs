@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::filter::Estimate;
 
 use super::combine::mismatch;
 use super::file::open;
 use crate::cli::CompareOptions;
+use crate::error::Error;
 use crate::output::print;
 use crate::report::{Report, figure, grouped};
 

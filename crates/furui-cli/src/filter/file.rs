@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use furui::Error;
 use furui::filter::AnyFilter;
 use furui::format::{Access, is_still, publish};
 use furui::store::MANIFEST;
 
+use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
 use crate::streams::standard_output;
 
@@ -28,7 +28,7 @@ pub fn open(path: &Path) -> Result<AnyFilter, Error> {
             }
             false => "a directory, not a filter",
         };
-        return Err(Error::Config(format!("{}: {what}", path.display())));
+        return Err(Error::Message(format!("{}: {what}", path.display())));
     }
     Ok(AnyFilter::open(path)?)
 }
@@ -37,7 +37,7 @@ pub fn open(path: &Path) -> Result<AnyFilter, Error> {
 pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
         let reason = "not a regular file, which alone can be opened here: write it to one first";
-        return Err(Error::Config(format!("{}: {reason}", path.display())));
+        return Err(Error::Message(format!("{}: {reason}", path.display())));
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
         match locked {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
-                return Err(Error::Config(format!("{name}: another process is changing it; wait for it to end")));
+                return Err(Error::Message(format!("{name}: another process is changing it; wait for it to end")));
             }
             Err(fs::TryLockError::Error(error)) => return Err(Error::io("cannot lock", name, error)),
         }

@@ -10,9 +10,8 @@ mod test;
 
 use std::process::ExitCode;
 
-use furui::Error;
-
 use crate::cli::FilterCommand;
+use crate::error::Error;
 pub use describe::{details, fields};
 pub use file::refuse_pipe;
 

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::filter::Filter;
 
 use super::file::open;
 use crate::cli::TestOptions;
 use crate::complain;
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::output::{Output, Sink, print};

@@ -1,10 +1,11 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::time::Duration;
 
-use furui::Error;
 use serde::Deserialize;
 use ureq::http::Response;
 use ureq::{Agent, Body, BodyReader};
+
+use crate::error::Error;
 
 /// How long a node on this machine may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -57,7 +58,7 @@ impl Client {
     fn lines(&self, response: Result<Response<Body>, ureq::Error>) -> Result<Lines, Error> {
         let response = response.map_err(|error| {
             let url = &self.url;
-            Error::Config(format!(
+            Error::Message(format!(
                 "cannot reach a node at {url}: {error}; start `furui node`, or name its URL by --node"
             ))
         })?;
@@ -69,8 +70,8 @@ impl Client {
         }
         match lines.next() {
             // The line was an error.
-            Err(error @ Error::Config(_)) => Err(error),
-            _ => Err(Error::Config(format!("{} answers {status}: is this a node?", self.url))),
+            Err(error @ Error::Message(_)) => Err(error),
+            _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
         }
     }
 }
@@ -91,7 +92,7 @@ impl Lines {
         match self.line.pop() {
             None => Ok(None),
             Some(b'\n') => match serde_json::from_slice::<Refused>(&self.line) {
-                Ok(Refused { error, .. }) => Err(Error::Config(error)),
+                Ok(Refused { error, .. }) => Err(Error::Message(error)),
                 Err(_) => Ok(Some(&self.line)),
             },
             Some(_) => Err(self.cut_off()),
@@ -105,6 +106,6 @@ impl Lines {
 
     /// The error of a line that a node does not say.
     pub fn strange(&self, error: &serde_json::Error) -> Error {
-        Error::Config(format!("{} answers something else than a node does ({error}): is it one?", self.url))
+        Error::Message(format!("{} answers something else than a node does ({error}): is it one?", self.url))
     }
 }

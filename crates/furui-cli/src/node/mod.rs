@@ -7,7 +7,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use furui::Error;
 use furui_net::net::{Config, Transport};
 use furui_net::node::{self, Node};
 use rustix::fs::Mode;
@@ -16,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::cli::NodeOptions;
+use crate::error::Error;
 use crate::output::print;
 
 pub use client::{Client, Lines};
@@ -35,7 +35,7 @@ pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
 
 async fn serve(settings: Settings) -> Result<ExitCode, Error> {
     let Settings { data, listen, external, http, bootstrap } = settings;
-    let failed = |error: node::NodeError| Error::Config(error.to_string());
+    let failed = |error: node::NodeError| Error::Message(error.to_string());
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let config =
         Config { listen, external, bootstrap, ..Config::new(node::identity(&data).map_err(failed)?, Transport::Tcp) };
@@ -62,7 +62,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
     node.shutdown().await;
     served.map_err(|source| Error::io("cannot serve", http.to_string(), source))?;
     match failed.await {
-        Ok(why) => Err(Error::Config(why)),
+        Ok(why) => Err(Error::Message(why)),
         // It was interrupted.
         Err(_) => Ok(ExitCode::SUCCESS),
     }

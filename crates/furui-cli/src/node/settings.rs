@@ -3,10 +3,10 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use furui::Error;
 use serde::Deserialize;
 
 use crate::cli::NodeOptions;
+use crate::error::Error;
 
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
@@ -48,7 +48,7 @@ impl Settings {
         let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
         let data = options.data.clone().or(file.data).ok_or_else(|| {
             let file = options.config.as_deref().unwrap_or(Path::new("the configuration file")).display();
-            Error::Config(format!(
+            Error::Message(format!(
                 "no directory for the node: {file} has no line data = \"DIR\"; add one, or say --data"
             ))
         })?;
@@ -73,13 +73,13 @@ fn read(path: &Path) -> Result<Configuration, Error> {
     let mut text = String::new();
     File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text)).map_err(failed)?;
     if text.len() as u64 > MAX_FILE {
-        return Err(Error::Config(format!("{name}: more than {MAX_FILE} bytes: is this a configuration file?")));
+        return Err(Error::Message(format!("{name}: more than {MAX_FILE} bytes: is this a configuration file?")));
     }
     let mut read: Configuration = toml::from_str(&text).map_err(|error| {
         let before = error.span().map_or(0, |span| span.start).min(text.len());
         let line = 1 + text.as_bytes()[..before].iter().filter(|byte| **byte == b'\n').count();
         let why = error.message().trim_end();
-        Error::Config(format!(
+        Error::Message(format!(
             "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as http = \"{HTTP}\" or \
              listen = [\"{LISTEN}\"]"
         ))

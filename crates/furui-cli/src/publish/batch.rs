@@ -1,7 +1,7 @@
-use furui::Error;
 use furui::search::{ContentId, Record};
 use serde::{Deserialize, Serialize};
 
+use crate::error::Error;
 use crate::node::Client;
 
 /// How many documents are sent at a time, and after how many bytes no further one is added.

@@ -1,10 +1,10 @@
 use std::path::Path;
 
-use furui::Error;
 use furui_net::http::{MAX_LINE, read_line};
 
 use super::Publisher;
 use crate::blocks::Blocks;
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 
 impl Publisher<'_> {

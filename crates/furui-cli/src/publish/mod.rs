@@ -19,12 +19,12 @@ mod web;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::Error;
 use furui::search::{ContentId, MAX_TITLE, Record, words};
 use furui_pages::{Media, Page};
 use url::Url;
 
 use crate::cli::PublishOptions;
+use crate::error::Error;
 use crate::node::Client;
 use crate::output::print;
 use crate::progress::Progress;

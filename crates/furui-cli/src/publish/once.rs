@@ -1,28 +1,26 @@
-use furui::seen::{Cache, Seen, SeenOptions, Verdict};
+use furui::seen::{Cache, Seen, SeenOptions};
 use furui::store::Scratch;
-use furui::{Error, HashSpec, KeyHasher};
 
-/// Bytes of memory for the URLs of a run; what does not fit goes to a file that goes with the run.
+use crate::error::Error;
+
+/// Bytes of memory for the URLs of a run. What does not fit goes to a temporary file.
 const MEMORY: u64 = 16 << 20;
 
-/// Which URLs came already in this run.
+/// The URLs of this run.
 pub(super) struct Once {
     seen: Seen<Scratch>,
-    hasher: KeyHasher,
 }
 
 impl Once {
     pub(super) fn new() -> Result<Self, Error> {
-        // Keyed: whoever writes pages that are published by others chooses their URLs.
-        let hash = HashSpec::random();
-        let options = SeenOptions { cache: Cache::None, memory: MEMORY, hash: Some(hash), journal: false };
-        let seen = Seen::open(Scratch::new(std::env::temp_dir()).mapped(false), options)?;
-        Ok(Self { seen, hasher: hash.hasher() })
+        // A new set has a random seed, which it needs: strangers choose the URLs of the pages that they write.
+        let options = SeenOptions { cache: Cache::None, memory: MEMORY, ..SeenOptions::default() };
+        let seen = Seen::open_with(Scratch::new(std::env::temp_dir()).mapped(false), options)?;
+        Ok(Self { seen })
     }
 
-    /// Whether a URL comes for the first time.
+    /// Records a URL. True if it is the first time.
     pub(super) fn is_first(&mut self, url: &str) -> Result<bool, Error> {
-        let key = self.hasher.hash(url.as_bytes());
-        Ok(self.seen.observe(key)? == Verdict::New)
+        Ok(self.seen.insert(url)?)
     }
 }

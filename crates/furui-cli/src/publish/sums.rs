@@ -1,10 +1,10 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use furui::Error;
 use furui::search::limits;
 
 use super::batch::Sent;
+use crate::error::Error;
 use crate::report::grouped;
 
 /// What has become of everything.
@@ -56,7 +56,7 @@ impl Sums {
     /// Something is no document.
     pub(super) fn leave_out(&mut self, place: &str, why: &str) -> Result<(), Error> {
         if self.strict {
-            return Err(Error::Config(format!("{place}: {why}")));
+            return Err(Error::Message(format!("{place}: {why}")));
         }
         self.pass(Reason::Bad);
         // A standard error that takes nothing is no reason to end.

@@ -2,13 +2,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use furui::Error;
 use furui_pages::{Format, MAX_PAGE};
 use url::Url;
 
 use super::sums::Reason;
 use super::walk::{Found, walk};
 use super::{Publisher, Source};
+use crate::error::Error;
 use crate::streams::standard_input;
 
 impl Publisher<'_> {
@@ -22,7 +22,7 @@ impl Publisher<'_> {
                     self.warc(path, input)
                 }
                 Some(Format::Page(_)) => {
-                    Err(Error::Config("a page on standard input has no URL; put it into a file, and name that".into()))
+                    Err(Error::Message("a page on standard input has no URL; put it into a file, and name that".into()))
                 }
             };
         }

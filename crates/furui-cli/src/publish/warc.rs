@@ -1,12 +1,12 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use furui::Error;
 use furui_pages::{Capture, Gunzip, Item, Warc};
 use url::Url;
 
 use super::sums::Reason;
 use super::{Publisher, Source};
+use crate::error::Error;
 
 /// Bytes read at a time.
 const BUFFER: usize = 256 << 10;

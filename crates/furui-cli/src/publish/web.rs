@@ -3,7 +3,6 @@ use std::io::Read;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use furui::Error;
 use furui_pages::{Gunzip, Kind, MAX_PAGE, Media, Sitemap, is_noindex};
 use ureq::Agent;
 use ureq::http::StatusCode;
@@ -11,6 +10,7 @@ use url::{Host, Url};
 
 use super::sums::Reason;
 use super::{Publisher, Source};
+use crate::error::Error;
 
 /// How long a page may take in all.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -42,9 +42,9 @@ struct Answer {
 impl Publisher<'_> {
     /// The pages that a sitemap names, or a page.
     pub(super) fn site(&mut self, url: &str) -> Result<(), Error> {
-        let origin = Url::parse(url).map_err(|error| Error::Config(format!("{url}: {error}")))?;
+        let origin = Url::parse(url).map_err(|error| Error::Message(format!("{url}: {error}")))?;
         let site = Site::new(origin.clone(), self.options.base.as_ref());
-        let mut first = Some(site.fetch(&origin, MAX_SITEMAP).map_err(|why| Error::Config(format!("{url}: {why}")))?);
+        let mut first = Some(site.fetch(&origin, MAX_SITEMAP).map_err(|why| Error::Message(format!("{url}: {why}")))?);
         let mut sitemaps = VecDeque::from([origin]);
         let mut count = 1;
         while let Some(place) = sitemaps.pop_front() {

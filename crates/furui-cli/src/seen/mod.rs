@@ -6,12 +6,13 @@ mod stats;
 
 use std::process::ExitCode;
 
+use furui::HashSpec;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
-use furui::{Error, HashSpec};
 
 use crate::blocks::Next;
 use crate::cli::{self, CacheKind};
+use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::memory;
@@ -49,7 +50,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         hash: Some(hash(&storage, options)?),
         journal: records,
     };
-    let mut seen = Seen::open(storage, settings)?;
+    let mut seen = Seen::open_with(storage, settings)?;
     if records {
         // A new store is one from now on, and what a crash has left in a journal comes into a run.
         seen.sync()?;
@@ -96,7 +97,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             Some(regex) => seen.observe_protected(&hashes, |i| regex.is_match(block.line(i)), &mut verdicts),
         };
         if let Err(error) = observed {
-            failure = Some(error);
+            failure = Some(error.into());
             break;
         }
         // Written before the next call, which may make these keys durable, and settled before it does: a crash then
@@ -113,8 +114,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     if records && !closed {
         // Whatever failed, what was printed before is recorded if it can be, in the journal, which takes no memory.
         let kept = match recorder.settle(&mut seen) {
-            Ok(Sink::Open) if failure.is_none() => seen.publish(),
-            Ok(Sink::Open) => seen.sync(),
+            Ok(Sink::Open) if failure.is_none() => seen.publish().map_err(Error::from),
+            Ok(Sink::Open) => seen.sync().map_err(Error::from),
             arrived => arrived.map(drop),
         };
         // After a failure the next one says less.
@@ -134,7 +135,7 @@ fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
     if options.cache != CacheKind::LruStable {
         let stray = [("--fpr", options.fpr.is_some()), ("--protect", options.protect.is_some())];
         if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
-            return Err(Error::Config(format!("{name} goes with --cache lru+stable: the other caches drop nothing")));
+            return Err(Error::Message(format!("{name} goes with --cache lru+stable: the other caches drop nothing")));
         }
     }
     Ok(match options.cache {

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use furui::Error;
 use furui::seen::{Seen, Verdict};
 use furui::store::Storage;
 
 use super::pace::Pace;
 use crate::blocks::Block;
+use crate::error::Error;
 use crate::output::{Output, Sink, keep};
 
 /// Prints lines, and records those that have arrived where they were printed to.

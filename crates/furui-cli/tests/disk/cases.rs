@@ -350,7 +350,7 @@ fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Casc
 
 fn open_dict(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Dict<Directory>>, String> {
     let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
-    let dict = Dict::open(directory, DictOptions::default()).map_err(|error| error.to_string())?;
+    let dict = Dict::open_with(directory, DictOptions::default()).map_err(|error| error.to_string())?;
     dict.verify().map_err(|error| error.to_string())?;
     nothing_else(&root.join(name), dict.manifest())?;
     Ok(Some(dict))

@@ -39,7 +39,7 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
     let mut built = vec![];
     for (most_tries, merging) in [(1, Merging::All), (8, Merging::All), (8, Merging::Geometric)] {
         let options = DictOptions { window_keys, most_tries, merging, ..DictOptions::default() };
-        let mut dict = Dict::open(Memory::new(), options)?;
+        let mut dict = Dict::open_with(Memory::new(), options)?;
         let mut failed = None;
         let put = ns_each(keys.len(), || {
             let put_all = |dict: &mut Dict<Memory>| {

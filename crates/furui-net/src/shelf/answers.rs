@@ -56,7 +56,7 @@ impl Shelf {
         self.asking(|shelf| {
             let mut found = vec![];
             let view = shelf.tables.view()?;
-            let mut entries = shelf.words.range((Bound::Excluded(word.as_bytes()), Bound::Unbounded));
+            let mut entries = shelf.words.range::<&[u8]>((Bound::Excluded(word.as_bytes()), Bound::Unbounded));
             while found.len() < most
                 && let Some((word, number)) = entries.next_entry().map_err(Fault::Other)?
             {

@@ -1,3 +1,4 @@
+use std::io;
 use std::path::{Path, PathBuf};
 
 use furui::dict::{Dict, DictOptions};
@@ -90,7 +91,7 @@ impl Shelf {
     }
 
     fn new(words: Place, directory: Option<&Path>, options: ShelfOptions) -> Result<Self> {
-        let words = Dict::open(words, DictOptions::default())?;
+        let words = Dict::open_with(words, DictOptions::default())?;
         let file = directory.map(|directory| directory.join(DATABASE));
         let (tables, totals) = Tables::open(file.as_deref(), options.page_bytes)?;
         let mut shelf = Self {
@@ -268,7 +269,7 @@ impl Shelf {
     /// Whether changes can be made, and then the change: if it fails, the last.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
         if let Some(why) = &self.fault {
-            return Err(Error::Config(why.clone()));
+            return Err(Error::io("cannot change", self.tables.file(), io::Error::other(why.clone())));
         }
         // As after a panic in it.
         self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
@@ -287,20 +288,21 @@ fn to_time(seconds: u64) -> u32 {
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
+fn out_of_range(what: &'static str, given: usize, least: u64, most: usize) -> Error {
+    Error::OutOfRange { what, given: given as u64, least, most: most as u64 }
+}
+
 fn check(postings: &[WordPostings], records: &[(ContentId, Vec<u8>)]) -> Result<()> {
     if let Some((word, _)) = postings.iter().find(|(word, _)| word.is_empty() || word.len() > MAX_WORD) {
-        return Err(Error::Config(format!("a word of {} bytes: a shelf takes 1 to {MAX_WORD}", word.len())));
+        return Err(out_of_range("bytes of a word", word.len(), 1, MAX_WORD));
     }
     if let Some((_, record)) = records.iter().find(|(_, record)| record.len() > MAX_RECORD) {
-        return Err(Error::Config(format!("a record of {} bytes: a shelf takes up to {MAX_RECORD}", record.len())));
+        return Err(out_of_range("bytes of a record", record.len(), 0, MAX_RECORD));
     }
     let of_postings = postings.iter().map(|(word, ids)| 16 + word.len() + 24 * ids.len()).sum::<usize>();
     let of_records = records.iter().map(|(_, record)| 32 + record.len()).sum::<usize>();
     if of_postings + of_records > MAX_CHANGE {
-        let bytes = of_postings + of_records;
-        return Err(Error::Config(format!(
-            "{bytes} bytes at once: a shelf takes up to {MAX_CHANGE}; store them in parts"
-        )));
+        return Err(out_of_range("bytes to store at once", of_postings + of_records, 0, MAX_CHANGE));
     }
     Ok(())
 }

@@ -66,10 +66,9 @@ impl<'s> Resolver<'s> {
         }
         let number = self.change.first.checked_add(self.change.documents.len() as u32);
         self.change.documents.push((id, length));
-        let number = number.filter(|&number| number < u32::MAX).ok_or_else(|| {
-            let full = "all numbers below 2^32 - 1 have been given to documents: begin a new directory";
-            Fault::Other(furui::Error::Config(full.into()))
-        })?;
+        let number = number
+            .filter(|&number| number < u32::MAX)
+            .ok_or_else(|| Fault::Other(furui::Error::NoNumberLeft { to: "documents" }))?;
         Ok(Numbered { number, length })
     }
 

@@ -1,3 +1,4 @@
+use std::io;
 use std::path::Path;
 
 use furui::{Error, HashAlgorithm, HashSpec};
@@ -98,11 +99,12 @@ impl Tables {
             match version {
                 Some(VERSION) => Totals::read(&meta)?,
                 Some(other) => {
-                    return Err(Fault::Other(Error::Config(format!(
-                        "{}: written by another version (its format is {other}, this program knows {VERSION}); use that \
-                         version, or another directory",
-                        self.file
-                    ))));
+                    let why = format!(
+                        "written by another version (its format is {other}, this program knows {VERSION}); use that \
+                         version, or another directory"
+                    );
+                    let why = io::Error::new(io::ErrorKind::InvalidData, why);
+                    return Err(Fault::Other(Error::io("cannot use", &*self.file, why)));
                 }
                 None => {
                     let totals = Totals { seed: HashSpec::random().seed, ..Totals::default() };

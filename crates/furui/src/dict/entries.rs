@@ -14,6 +14,7 @@ use crate::format::FormatError;
 ///
 /// As an [`Iterator`] it gives each key in a vector of its own; [`next_entry`](Self::next_entry) lends it. After an error,
 /// which says that what was read is damaged, it ends.
+#[derive(Debug)]
 pub struct Entries<'a> {
     /// Newest first.
     streams: Vec<Stream<'a>>,
@@ -24,12 +25,14 @@ pub struct Entries<'a> {
     failure: Option<Error>,
 }
 
+#[derive(Debug)]
 enum Stream<'a> {
     Window { buffer: &'a WriteBuffer, next: usize },
     Trie(Box<TrieStream<'a>>),
 }
 
 /// The entries of a trie, the next of them at hand.
+#[derive(Debug)]
 struct TrieStream<'a> {
     entries: CheckedEntries<'a>,
     key: Vec<u8>,
@@ -73,8 +76,8 @@ impl<'a> Entries<'a> {
     /// The next key and its value.
     ///
     /// # Errors
-    /// [`Error::Format`] if a trie is damaged where it was read; [`Error::Config`] if there is no memory for the order of
-    /// keys that are in no trie yet.
+    /// [`Error::Format`] if a trie is damaged where it was read; [`Error::Trie`] if there is no memory to put the keys of
+    /// windows in order.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], u32)>> {
         loop {
             match self.advance()? {

@@ -118,12 +118,17 @@ impl FilteredTrie {
 
     /// Which of the keys it knows that are still open: their places among those, which ascend, and what it knows. `open` are
     /// indices of `keys`, and `hashes` the hashes of the keys there.
-    pub(super) fn get_all(&self, open: &[usize], hashes: &[KeyHash], keys: &[&[u8]]) -> Result<Vec<(usize, Found)>> {
+    pub(super) fn get_all(
+        &self,
+        open: &[usize],
+        hashes: &[KeyHash],
+        keys: &[impl AsRef<[u8]>],
+    ) -> Result<Vec<(usize, Found)>> {
         let mut passed = vec![];
         self.filter.contains_all(hashes, &mut passed)?;
         let asked: Vec<usize> = passed.iter().zip(0..).filter(|&(&passed, _)| passed).map(|(_, place)| place).collect();
         let mut answers = vec![];
-        self.trie.get_all(&asked.iter().map(|&place| keys[open[place]]).collect::<Vec<_>>(), &mut answers)?;
+        self.trie.get_all(&asked.iter().map(|&place| keys[open[place]].as_ref()).collect::<Vec<_>>(), &mut answers)?;
         Ok(asked.into_iter().zip(answers).filter_map(|(place, found)| Some((place, found?))).collect())
     }
 

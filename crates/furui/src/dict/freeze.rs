@@ -36,7 +36,7 @@ pub struct Frozen {
 /// let both = Merged::new([new.trie.root(), old.trie.root()]).map(|root| freeze(root, 0.01, 0)).expect("two tries")?;
 /// assert_eq!(both.trie.get(b"bd"), Some(Some(4)));
 /// assert!(both.filter.contains(both.filter.hash_spec().hash(b"ab")));
-/// # Ok::<(), furui::filter::ConfigError>(())
+/// # Ok::<(), furui::Error>(())
 /// ```
 pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigError> {
     let rolling = Rolling::new(seed);

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 use super::FilteredTrie;
@@ -18,6 +19,12 @@ use crate::store::Storage;
 pub struct Job<S> {
     pub(super) storage: Arc<S>,
     pub(super) task: Task,
+}
+
+impl<S> fmt::Debug for Job<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").field("task", &self.task).finish_non_exhaustive()
+    }
 }
 
 /// A [`Job`] that is done: to be [installed](super::Dict::install).

@@ -49,14 +49,13 @@ impl Default for DictOptions {
 impl DictOptions {
     pub(super) fn check(&self) -> Result<()> {
         let Self { window_keys, window_bytes, most_tries, filter_rate, .. } = *self;
-        if window_keys == 0 || window_bytes == 0 || most_tries == 0 {
-            return Err(Error::Config("a dictionary has windows of at least one key and byte, and a trie".into()));
+        let counts =
+            [(window_keys, "keys of a window"), (window_bytes, "bytes of a window"), (most_tries, "tries at most")];
+        if let Some(&(_, what)) = counts.iter().find(|&&(count, _)| count == 0) {
+            return Err(Error::OutOfRange { what, given: 0, least: 1, most: usize::MAX as u64 });
         }
         if !(FINEST_BLOCKED_RATE..1.0).contains(&filter_rate) {
-            return Err(Error::Config(format!(
-                "a false-positive rate of {filter_rate}: the filters of tries take {FINEST_BLOCKED_RATE:e} or more, and \
-                 less than 1"
-            )));
+            return Err(Error::Rate { given: filter_rate, least: FINEST_BLOCKED_RATE });
         }
         Ok(())
     }

@@ -77,7 +77,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) if a trie is damaged where it was read, now or before.
-    pub fn get(&self, key: &[u8]) -> Result<Option<u32>> {
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<u32>> {
+        let key = key.as_ref();
         Ok(self.find(key, self.hasher.hash(key))?.and_then(Found::value))
     }
 
@@ -85,7 +86,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         Ok(self.get(key)?.is_some())
     }
 
@@ -107,16 +108,16 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<u32>>) -> Result<()> {
+    pub fn get_all(&self, keys: &[impl AsRef<[u8]>], out: &mut Vec<Option<u32>>) -> Result<()> {
         out.clear();
         out.resize(keys.len(), None);
         // Those that no part has known so far: their indices, and their hashes.
         let mut open: Vec<usize> = (0..keys.len()).collect();
-        let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hasher.hash(key)).collect();
+        let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hasher.hash(key.as_ref())).collect();
         for layer in self.layers.iter().rev() {
             let known = match layer {
                 Layer::Window(window) => {
-                    let found = open.iter().zip(&hashes).map(|(&i, &hash)| window.buffer.get(keys[i], hash));
+                    let found = open.iter().zip(&hashes).map(|(&i, &hash)| window.buffer.get(keys[i].as_ref(), hash));
                     found.enumerate().filter_map(|(place, found)| Some((place, found?))).collect()
                 }
                 Layer::Trie(trie) => trie.get_all(&open, &hashes, keys)?,
@@ -136,33 +137,42 @@ impl Snapshot {
     }
 
     /// The keys that begin with `prefix`, and their values, in order of keys.
-    pub fn prefix(&self, prefix: &[u8]) -> Entries<'_> {
+    ///
+    /// ```
+    /// let mut dict = furui::dict::Dict::open_with(furui::store::Memory::new(), Default::default())?;
+    /// dict.put("see", 1)?;
+    /// dict.put("seen", 2)?;
+    /// dict.put("so", 3)?;
+    /// assert_eq!(dict.prefix("see").collect::<Result<Vec<_>, _>>()?, [(b"see".to_vec(), 1), (b"seen".to_vec(), 2)]);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    pub fn prefix(&self, prefix: impl AsRef<[u8]>) -> Entries<'_> {
+        let prefix = prefix.as_ref();
         Entries::new(&self.layers, prefix, after_prefix(prefix))
     }
 
     /// The keys of a range, and their values, in order of keys.
     ///
     /// ```
-    /// # use furui::dict::{Dict, DictOptions};
-    /// # let mut dict = Dict::open(furui::store::Memory::new(), DictOptions::default())?;
+    /// let mut dict = furui::dict::Dict::open_with(furui::store::Memory::new(), Default::default())?;
     /// for (key, value) in [("a", 1), ("b", 2), ("c", 3)] {
-    ///     dict.put(key.as_bytes(), value)?;
+    ///     dict.put(key, value)?;
     /// }
-    /// let found = dict.range(&b"b"[..]..).collect::<Result<Vec<_>, _>>()?;
-    /// assert_eq!(found, [(b"b".to_vec(), 2), (b"c".to_vec(), 3)]);
+    /// assert_eq!(dict.range("b"..).collect::<Result<Vec<_>, _>>()?, [(b"b".to_vec(), 2), (b"c".to_vec(), 3)]);
+    /// assert_eq!(dict.range(&b"a"[..]..&b"b"[..]).collect::<Result<Vec<_>, _>>()?, [(b"a".to_vec(), 1)]);
     /// # Ok::<(), furui::Error>(())
     /// ```
-    pub fn range<'k>(&self, range: impl RangeBounds<&'k [u8]>) -> Entries<'_> {
+    pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Entries<'_> {
         // The least key that is greater than another is that with a zero behind it.
         let after = |key: &[u8]| [key, &[0]].concat();
         let from = match range.start_bound() {
-            Bound::Included(key) => key.to_vec(),
-            Bound::Excluded(key) => after(key),
+            Bound::Included(key) => key.as_ref().to_vec(),
+            Bound::Excluded(key) => after(key.as_ref()),
             Bound::Unbounded => vec![],
         };
         let end = match range.end_bound() {
-            Bound::Included(key) => Some(after(key)),
-            Bound::Excluded(key) => Some(key.to_vec()),
+            Bound::Included(key) => Some(after(key.as_ref())),
+            Bound::Excluded(key) => Some(key.as_ref().to_vec()),
             Bound::Unbounded => None,
         };
         Entries::new(&self.layers, &from, end)
@@ -172,7 +182,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub fn longest_prefix(&self, text: &[u8]) -> Result<Option<(usize, u32)>> {
+    pub fn longest_prefix(&self, text: impl AsRef<[u8]>) -> Result<Option<(usize, u32)>> {
         Ok(self.prefixes(text)?.pop())
     }
 
@@ -180,7 +190,8 @@ impl Snapshot {
     ///
     /// # Errors
     /// As [`get`](Self::get).
-    pub fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, u32)>> {
+    pub fn prefixes(&self, text: impl AsRef<[u8]>) -> Result<Vec<(usize, u32)>> {
+        let text = text.as_ref();
         let text = &text[..text.len().min(super::MAX_KEY)];
         let mut found = BTreeMap::new();
         if self.windows().any(|buffer| !buffer.is_empty()) {

@@ -1,5 +1,5 @@
 use super::{Node, Value};
-use crate::filter::ConfigError;
+use crate::error::TrieError;
 
 /// Keys in ascending order, as a trie: a node is the stretch of keys that begin with its path.
 ///
@@ -19,14 +19,11 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
     /// The trie of these keys.
     ///
     /// # Errors
-    /// If a key is not greater than the one before it, comparing bytes.
-    pub fn new(entries: &'a [(K, Value)]) -> Result<Self, ConfigError> {
+    /// [`TrieError::Unsorted`] if a key is not greater than the one before it, comparing bytes.
+    pub fn new(entries: &'a [(K, Value)]) -> Result<Self, TrieError> {
         match entries.windows(2).position(|pair| pair[0].0.as_ref() >= pair[1].0.as_ref()) {
             None => Ok(Self { entries }),
-            Some(index) => Err(ConfigError(format!(
-                "key {} is not greater than the one before it: sort the keys, and keep one of those that are equal",
-                index + 1
-            ))),
+            Some(index) => Err(TrieError::Unsorted { index: index + 1 }),
         }
     }
 

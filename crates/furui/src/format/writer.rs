@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io::{self, Write};
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
@@ -34,6 +35,15 @@ pub struct EnvelopeWriter<W> {
     hasher: Xxh3Default,
     /// Of files that end with checksums of their regions.
     sums: Option<Sums>,
+}
+
+impl<W> fmt::Debug for EnvelopeWriter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnvelopeWriter")
+            .field("written", &self.written)
+            .field("sections", &self.sections)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<W: Write> EnvelopeWriter<W> {

@@ -44,6 +44,9 @@ struct Entry {
     older: u32,
 }
 
+/// The bytes of an entry and its slots, rounded up.
+const KEY_BYTES: usize = 21;
+
 /// The most keys an LRU holds.
 const MAX_CAPACITY: usize = 1 << 30;
 
@@ -54,12 +57,17 @@ impl Lru {
     /// Room for `capacity` keys, from 1 to 2³⁰.
     ///
     /// # Errors
-    /// [`Error::Config`] for another capacity.
+    /// [`Error::OutOfRange`] for another capacity; [`Error::NoMemory`].
     pub fn new(capacity: usize) -> Result<Self> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
-            return Err(Error::Config(format!("an LRU cache of {capacity} keys: it holds from 1 to {MAX_CAPACITY}")));
+            return Err(Error::OutOfRange {
+                what: "keys of an LRU cache",
+                given: capacity as u64,
+                least: 1,
+                most: MAX_CAPACITY as u64,
+            });
         }
-        let no_memory = |_| Error::Config(format!("an LRU cache of {capacity} keys: there is no memory for so many"));
+        let no_memory = |_| Error::NoMemory { what: "an LRU cache", bytes: capacity.saturating_mul(KEY_BYTES) };
         let (mut entries, mut table) = (Vec::new(), Vec::new());
         entries.try_reserve_exact(capacity).map_err(no_memory)?;
         // Always an empty slot, so that every search ends.
@@ -216,7 +224,7 @@ mod tests {
 
     #[test]
     fn no_room_and_too_much_are_refused() {
-        assert!(matches!(Lru::new(0), Err(Error::Config(message)) if message.contains("from 1 to")));
+        assert!(matches!(Lru::new(0), Err(Error::OutOfRange { given: 0, least: 1, .. })));
         assert!(Lru::new(usize::MAX).is_err());
     }
 }

@@ -1,10 +1,13 @@
+use std::fmt;
+use std::path::Path;
+
 use super::Verdict;
 use super::counters::Counters;
 use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
-use crate::hash::{HashSpec, KeyHash};
-use crate::store::Storage;
+use crate::hash::{HashSpec, KeyHash, KeyHasher};
 use crate::store::cascade::{Cascade, CascadeOptions};
+use crate::store::{Directory, Storage};
 
 /// "Have I seen this key?", for a stream of any length, exactly by the keys' 64-bit hashes.
 ///
@@ -29,21 +32,48 @@ use crate::store::cascade::{Cascade, CascadeOptions};
 ///
 /// Two keys with the same 64-bit hash are one key: see [`KeyHash`].
 ///
+/// # What is kept
+///
+/// After [`sync`](Self::sync) or [`publish`](Self::publish) every key that was inserted before survives a crash of the
+/// process or of the machine.
+///
+/// **Dropping a `Seen` publishes nothing.** The keys that were inserted since the last sync are then lost, unless the set
+/// outgrew its memory meanwhile and wrote them to storage. What was on storage before stays.
+///
 /// ```
-/// use furui::HashSpec;
+/// use furui::seen::Seen;
+///
+/// # let dir = std::env::temp_dir().join(format!("furui-doc-seen-{}", std::process::id()));
+/// # let path = dir.join("crawl.seen");
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// let mut seen = Seen::open(&path)?;
+/// assert!(seen.insert("https://example.org/")?);
+/// assert!(!seen.insert("https://example.org/")?);
+/// assert_eq!(seen.extend(["https://example.org/", "https://example.org/about"])?, 1);
+/// assert!(seen.contains("https://example.org/about")?);
+/// seen.sync()?;
+/// # drop(seen);
+/// # std::fs::remove_dir_all(dir).unwrap();
+/// # Ok::<(), furui::Error>(())
+/// ```
+///
+/// A caller that hashes keys itself, such as in several threads, does so by [`hash_spec`](Self::hash_spec) and passes
+/// batches:
+///
+/// ```
 /// use furui::seen::{Seen, SeenOptions, Verdict};
 /// use furui::store::Memory;
 ///
-/// let mut seen = Seen::open(Memory::default(), SeenOptions::default())?;
-/// let spec = seen.hash_spec();
-/// let keys: Vec<_> = ["a", "b", "a"].iter().map(|line| spec.hash(line.as_bytes())).collect();
+/// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
+/// let hasher = seen.hash_spec().hasher();
+/// let keys: Vec<_> = ["a", "b", "a"].iter().map(|line| hasher.hash(line.as_bytes())).collect();
 /// let mut verdicts = vec![];
 /// seen.observe_all(&keys, &mut verdicts)?;
 /// assert_eq!(verdicts, [Verdict::New, Verdict::New, Verdict::Repeat]);
-/// seen.sync()?;
 /// # Ok::<(), furui::Error>(())
 /// ```
-pub struct Seen<S: Storage> {
+pub struct Seen<S: Storage = Directory> {
+    hasher: KeyHasher,
     tiers: Tiers,
     options: SeenOptions,
     set: Cascade<S>,
@@ -55,9 +85,14 @@ pub struct Seen<S: Storage> {
     asked: Vec<Asked>,
     /// The indices in `keys` of those that are new.
     new: Vec<u32>,
+    /// What was said of a key that came alone.
+    verdicts: Vec<Verdict>,
 }
 
-/// How a [`Seen`] works.
+/// How many keys [`Seen::extend`] takes together.
+const BATCH: usize = 4096;
+
+/// The options of a [`Seen`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenOptions {
     /// What stands before the exact set.
@@ -65,11 +100,11 @@ pub struct SeenOptions {
     /// Bytes of RAM for the set and the cache, at least [`CascadeOptions::MIN_MEMORY`]. What does not fit goes to
     /// storage.
     pub memory: u64,
-    /// How keys are hashed. A store that exists keeps what it was made with, and refuses another; `None` takes what
-    /// it has, or XXH3 with a random seed for a new one.
+    /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With `None`
+    /// an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
     pub hash: Option<HashSpec>,
-    /// Whether [`sync`](Seen::sync) records keys in a journal, 8 bytes each, and so is cheap; else it publishes a run, as
-    /// [`publish`](Seen::publish) does.
+    /// If true, [`sync`](Seen::sync) appends 8 bytes for each new key to a journal, which is cheap. If false, it writes a run,
+    /// as [`publish`](Seen::publish) does.
     pub journal: bool,
 }
 
@@ -80,13 +115,39 @@ impl Default for SeenOptions {
     }
 }
 
-impl<S: Storage> Seen<S> {
-    /// Opens the set that `storage` holds, or an empty one.
+impl<S: Storage> fmt::Debug for Seen<S> {
+    /// Shows what was opened and how many keys there are, not the keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seen")
+            .field("options", &self.options)
+            .field("counters", &self.counters)
+            .field("set", &self.set)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Seen {
+    /// Opens the set in a directory, with the default [`SeenOptions`]. The directory is created if it is missing, and
+    /// locked against other writers until the set is dropped.
+    ///
+    /// [`open_with`](Self::open_with) takes other options, and any other [`Storage`].
     ///
     /// # Errors
-    /// [`Error`](crate::Error): the store is damaged, of a newer version, or hashed otherwise; or the options cannot
-    /// be.
-    pub fn open(storage: S, options: SeenOptions) -> Result<Self> {
+    /// Those of [`Directory::open`] and of [`open_with`](Self::open_with).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(Directory::open(path)?, SeenOptions::default())
+    }
+}
+
+impl<S: Storage> Seen<S> {
+    /// Opens the set that `storage` holds, or an empty one. An empty one is not written before the first
+    /// [`sync`](Self::sync), or before it outgrows its memory.
+    ///
+    /// # Errors
+    /// [`Error::Format`](crate::Error::Format) if a file is damaged, missing, of a newer version, or hashed otherwise;
+    /// [`Error::Store`](crate::Error::Store) if the storage holds a store of another kind; another
+    /// [`Error`](crate::Error) if the options are invalid, or the storage fails.
+    pub fn open_with(storage: S, options: SeenOptions) -> Result<Self> {
         let options = SeenOptions { memory: options.memory.max(CascadeOptions::MIN_MEMORY), ..options };
         let mut tiers = Tiers::new(options.cache, options.memory)?;
         let memory = options.memory.saturating_sub(tiers.bytes(options.memory));
@@ -95,6 +156,7 @@ impl<S: Storage> Seen<S> {
             tiers.enlarge(options.memory)?;
         }
         Ok(Self {
+            hasher: set.hash_spec().hasher(),
             tiers,
             options,
             set,
@@ -103,30 +165,90 @@ impl<S: Storage> Seen<S> {
             keys: vec![],
             asked: vec![],
             new: vec![],
+            verdicts: vec![],
         })
     }
 
-    /// How keys must be hashed.
+    /// How keys are hashed: what a caller that hashes them itself must use.
     pub fn hash_spec(&self) -> HashSpec {
-        self.set.hash_spec()
+        self.hasher.spec()
     }
 
-    /// Records the keys and says for each, in order, whether it is new. `verdicts` is cleared first.
+    /// Records a key. True if it is new.
     ///
-    /// Keys of earlier calls may become durable meanwhile, keys of this call never do: a caller who has written out
-    /// what earlier calls called new can be killed at any moment and lose nothing.
+    /// Cost: where the set is on storage, much more for a key alone than for one of a batch; [`extend`](Self::extend) and
+    /// [`observe_all`](Self::observe_all) take batches.
     ///
     /// # Errors
-    /// If storage fails or is damaged. The verdicts are void then, and the set must be opened again.
+    /// Those of [`observe_all`](Self::observe_all).
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.insert_hash(self.hasher.hash(key.as_ref()))
+    }
+
+    /// Records a key that was hashed by [`hash_spec`](Self::hash_spec). True if it is new.
+    ///
+    /// # Errors
+    /// Those of [`observe_all`](Self::observe_all).
+    pub fn insert_hash(&mut self, key: KeyHash) -> Result<bool> {
+        let mut verdicts = std::mem::take(&mut self.verdicts);
+        let observed = self.observe_all(&[key], &mut verdicts);
+        self.verdicts = verdicts;
+        observed?;
+        Ok(self.verdicts[0] == Verdict::New)
+    }
+
+    /// True if a key was recorded before. The key is not recorded by this.
+    ///
+    /// # Errors
+    /// Those of [`observe_all`](Self::observe_all).
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.contains_hash(self.hasher.hash(key.as_ref()))
+    }
+
+    /// True if a key that was hashed by [`hash_spec`](Self::hash_spec) was recorded before.
+    ///
+    /// # Errors
+    /// Those of [`observe_all`](Self::observe_all).
+    pub fn contains_hash(&self, key: KeyHash) -> Result<bool> {
+        self.set.contains(key)
+    }
+
+    /// Records keys, and returns how many of them are new. It takes them in batches, and so faster than
+    /// [`insert`](Self::insert). It is no [`Extend`], because it can fail.
+    ///
+    /// # Errors
+    /// Those of [`observe_all`](Self::observe_all).
+    pub fn extend<K: AsRef<[u8]>>(&mut self, keys: impl IntoIterator<Item = K>) -> Result<u64> {
+        let before = self.counters.new;
+        let (mut batch, mut verdicts) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        let mut keys = keys.into_iter();
+        loop {
+            batch.clear();
+            batch.extend(keys.by_ref().take(BATCH).map(|key| self.hasher.hash(key.as_ref())));
+            if batch.is_empty() {
+                return Ok(self.counters.new - before);
+            }
+            self.observe_all(&batch, &mut verdicts)?;
+        }
+    }
+
+    /// Records keys that were hashed by [`hash_spec`](Self::hash_spec), and says for each, in order, whether it is new.
+    /// `verdicts` is cleared first.
+    ///
+    /// Keys of earlier calls may become durable during a call, but keys of the call itself do not. So a caller that has
+    /// written out what earlier calls said is new loses nothing when it is killed.
+    ///
+    /// # Errors
+    /// If storage fails or is damaged. The verdicts are then invalid, and the set must be opened again.
     pub fn observe_all(&mut self, keys: &[KeyHash], verdicts: &mut Vec<Verdict>) -> Result<()> {
         self.observe_protected(keys, |_| false, verdicts)
     }
 
-    /// As [`observe_all`](Self::observe_all), but the keys whose index `is_protected` affirms go past the approximate
-    /// tier to the exact set: the paper's important pages, which must not be dropped.
+    /// Works as [`observe_all`](Self::observe_all), but the keys at the indices for which `is_protected` is true pass by the
+    /// approximate tier to the exact set. They are the paper's important pages, which must not be dropped.
     ///
     /// # Errors
-    /// As [`observe_all`](Self::observe_all).
+    /// Those of [`observe_all`](Self::observe_all).
     pub fn observe_protected(
         &mut self,
         keys: &[KeyHash],
@@ -160,60 +282,50 @@ impl<S: Storage> Seen<S> {
         Ok(())
     }
 
-    /// Records one key.
-    ///
-    /// # Errors
-    /// As [`observe_all`](Self::observe_all).
-    pub fn observe(&mut self, key: KeyHash) -> Result<Verdict> {
-        let mut verdicts = Vec::with_capacity(1);
-        self.observe_all(&[key], &mut verdicts)?;
-        Ok(verdicts[0])
-    }
-
-    /// Whether observing so many keys will first make those of earlier calls durable. What was called new in earlier
-    /// calls should be durable before: then not even a machine that loses its power loses a line.
+    /// True if observing this many keys would first make the keys of earlier calls durable. A caller that writes new keys
+    /// out makes them durable itself before that: then not even a power cut loses one.
     pub fn will_sync(&self, keys: usize) -> bool {
         self.set.will_sync(keys)
     }
 
-    /// Makes durable all that was recorded: after this it survives whatever becomes of the process. With a
-    /// [journal](SeenOptions::journal) that takes one write and one sync of its file, so it can be done every second.
+    /// Makes every recorded key durable: they survive a crash of the process or of the machine. With a
+    /// [journal](SeenOptions::journal) this takes one write and one sync of its file, so that it can be done every second.
     ///
     /// # Errors
-    /// If storage fails. The store has kept what it had; it must be opened again.
+    /// If storage fails. What was durable before is still durable, and the set must be opened again.
     pub fn sync(&mut self) -> Result<()> {
         self.set.sync()
     }
 
-    /// Makes durable the first `keys` of the new keys that no sync has made durable yet, in the order in which they came: for a
-    /// caller that knows how many of them have reached whoever they were meant for. Without a journal all become durable.
+    /// Makes the first `keys` of the new keys durable that are not yet, in the order in which they came. It is for a caller
+    /// that knows how many of them have reached their reader. Without a journal all become durable.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// Those of [`sync`](Self::sync).
     pub fn sync_first(&mut self, keys: usize) -> Result<()> {
         self.set.sync_first(keys)
     }
 
-    /// How many new keys no sync has made durable yet. Without a journal they are not counted.
+    /// The number of new keys that are not durable yet. Without a journal they are not counted, and it is 0.
     pub fn unsynced(&self) -> usize {
         self.set.unsynced()
     }
 
-    /// Makes durable all that was recorded, in a run, which takes less room than a journal and need not be read to go on: for
-    /// the end of a stream.
+    /// Makes every recorded key durable in a run, which takes less room than a journal and is not read when the set is opened.
+    /// It is for the end of a stream.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// Those of [`sync`](Self::sync).
     pub fn publish(&mut self) -> Result<()> {
         self.set.publish()
     }
 
-    /// What happened so far.
+    /// What happened to the keys since the set was opened.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// How it was opened.
+    /// The options it was opened with.
     pub fn options(&self) -> &SeenOptions {
         &self.options
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{DiskFile, Log, MANIFEST, Manifest, Storage, StoreKind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StoreProblem};
 use crate::format::{
     Access, TEMPORARY, create_directory, is_still, publish, replace, sync_directory, sync_if_writable,
 };
@@ -16,7 +16,7 @@ const LOCK: &str = "LOCK";
 ///
 /// # Who may use it
 ///
-/// One process at a time opens the directory for writing ([`open`](Self::open)); a second one gets [`Error::Locked`]. Any
+/// One process at a time opens the directory for writing ([`open`](Self::open)); a second one gets [`StoreProblem::Locked`]. Any
 /// number opens it for reading ([`open_read_only`](Self::open_read_only)), beside the writer: nobody waits or fails because
 /// of a reader. It finds files gone that a manifest named which was replaced meanwhile, so it opens them through
 /// [`Published`](super::Published); once open, a file stays readable when it is removed (Windows does not remove or
@@ -39,12 +39,12 @@ impl Directory {
     /// Opens a directory for writing and creates it if it is missing. What a crash left half written is removed.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process writes to it; [`Error::Config`] if the path is that of a file, or of a directory
-    /// with files that are none of a store's (`lost+found` and names that begin with a dot do not count); [`Error::Io`].
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = path.into();
+    /// [`Error::Store`] if another process writes to the directory, if the path is that of a file, or if the directory holds
+    /// files that belong to no store (`lost+found` and names that begin with a dot do not count); [`Error::Io`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
         if path.metadata().is_ok_and(|found| !found.is_dir()) {
-            return Err(not_a_directory(&path));
+            return Err(error_of(&path, StoreProblem::NotADirectory));
         }
         create_directory(&path)?;
         refuse_foreign(&path)?;
@@ -64,12 +64,12 @@ impl Directory {
     /// locked.
     ///
     /// # Errors
-    /// [`Error::Config`] if the path is that of a file, or of a directory of other things; [`Error::Io`], also if there is no
-    /// such directory.
-    pub fn open_read_only(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = path.into();
+    /// [`Error::Store`] if the path is that of a file, or if the directory holds files that belong to no store;
+    /// [`Error::Io`], also if there is no such directory.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_path_buf();
         if !fs::metadata(&path).map_err(error_at("cannot open", &path))?.is_dir() {
-            return Err(not_a_directory(&path));
+            return Err(error_of(&path, StoreProblem::NotADirectory));
         }
         refuse_foreign(&path)?;
         Ok(Self { path, mapped: true, lock: None, manifest: Mutex::default() })
@@ -85,19 +85,15 @@ impl Directory {
     /// The manifest of the store that the directory holds.
     ///
     /// # Errors
-    /// [`Error::Config`] if it holds none, or none yet; those of [`Manifest::load`].
+    /// [`Error::Store`] if it holds none, or none yet; those of [`Manifest::load`].
     pub fn manifest(&self) -> Result<Manifest> {
         Manifest::load(self)?.ok_or_else(|| self.has_no_manifest())
     }
 
     pub(super) fn has_no_manifest(&self) -> Error {
-        let why = if self.path.join(LOCK).exists() {
-            "nothing is recorded here yet: the first run is at work, or was killed before it recorded anything"
-                .to_owned()
-        } else {
-            format!("not a store: it has no {MANIFEST}")
-        };
-        Error::Config(format!("{}: {why}", self.path.display()))
+        let made_for_a_store = self.path.join(LOCK).exists();
+        let problem = if made_for_a_store { StoreProblem::NothingRecorded } else { StoreProblem::NoStore };
+        error_of(&self.path, problem)
     }
 
     /// The names of all regular files, in no order.
@@ -120,7 +116,7 @@ impl Directory {
     fn file(&self, name: &str) -> Result<PathBuf> {
         let taken = name == LOCK || name.ends_with(TEMPORARY);
         if taken || matches!(name, "" | "." | "..") || name.contains(['/', '\\', ':', '\0']) {
-            return Err(Error::Config(format!("{name:?} cannot be the name of a file in {}", self.path.display())));
+            return Err(error_of(&self.path, StoreProblem::Name(name.to_owned())));
         }
         Ok(self.path.join(name))
     }
@@ -128,7 +124,7 @@ impl Directory {
     /// The directory's lock, unless this process may not, or no longer, change anything.
     fn own_lock(&self) -> Result<&File> {
         let Some(lock) = &self.lock else {
-            return Err(Error::Config(format!("{}: opened for reading only", self.path.display())));
+            return Err(error_of(&self.path, StoreProblem::ReadOnly));
         };
         check_lock(lock, &self.path)?;
         Ok(lock)
@@ -168,10 +164,7 @@ impl Storage for Directory {
         }
         let mut last = self.last_manifest();
         if last.as_ref().map_or_else(|| path.exists(), |last| !is_still(last, &path)) {
-            return Err(Error::Config(format!(
-                "{}: another process wrote it, although this one has the lock; nothing was written: open the store again",
-                path.display()
-            )));
+            return Err(error_of(&path, StoreProblem::Overwritten));
         }
         let (written, file) = replace(&path, Access::Default, write)?;
         *last = Some(file);
@@ -232,10 +225,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
         // Other programs have a LOCK, too, but never alone.
         if !name.to_str().is_some_and(|name| is_ours(name) || is_nobodys(name)) {
-            return Err(Error::Config(format!(
-                "{}: holds other files and is no store; name an empty or a new directory",
-                path.display()
-            )));
+            return Err(error_of(path, StoreProblem::Foreign));
         }
     }
     Ok(())
@@ -256,11 +246,7 @@ fn check_lock(lock: &File, directory: &Path) -> Result<()> {
     if is_still(lock, &directory.join(LOCK)) {
         return Ok(());
     }
-    Err(Error::Config(format!(
-        "{}: its file LOCK was removed or replaced, so that another process may be writing here; nothing more is written: open \
-         it again",
-        directory.display()
-    )))
+    Err(error_of(directory, StoreProblem::LockLost))
 }
 
 /// Takes the lock of a directory.
@@ -278,14 +264,14 @@ fn lock(directory: &Path) -> Result<File> {
             // Unless it was removed meanwhile, and another process locks another file of this name.
             Ok(()) if is_still(&lock, &path) => return Ok(lock),
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::Locked(directory.display().to_string())),
+            Err(TryLockError::WouldBlock) => return Err(error_of(directory, StoreProblem::Locked)),
             Err(TryLockError::Error(error)) => return Err(error_at("cannot lock", directory)(error)),
         }
     }
 }
 
-fn not_a_directory(path: &Path) -> Error {
-    Error::Config(format!("{}: a file, where the directory of a store belongs; name another path", path.display()))
+fn error_of(path: &Path, problem: StoreProblem) -> Error {
+    Error::store(path.display().to_string(), problem)
 }
 
 fn error_at(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Error {

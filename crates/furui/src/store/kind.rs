@@ -27,6 +27,14 @@ impl StoreKind {
         Self::ALL.into_iter().find(|kind| kind.bytes() == bytes)
     }
 
+    /// What a store of this kind is, in an error's words.
+    pub(super) const fn what(self) -> &'static str {
+        match self {
+            Self::Seen => "the set of a `furui seen --store`",
+            Self::Dict => "a dictionary of `furui dict`",
+        }
+    }
+
     /// What the names of its runs' files end with.
     const fn suffix(self) -> &'static str {
         match self {
@@ -54,9 +62,6 @@ impl StoreKind {
 
 impl fmt::Display for StoreKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Seen => "the set of a `furui seen --store`",
-            Self::Dict => "a dictionary of `furui dict`",
-        })
+        f.write_str(self.what())
     }
 }

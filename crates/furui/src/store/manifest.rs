@@ -3,7 +3,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
 use super::{ReadAt, Storage, StoreKind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
@@ -136,14 +136,14 @@ impl Manifest {
     /// As [`load`](Self::load), for whoever works with one kind of store only.
     ///
     /// # Errors
-    /// Those of [`load`](Self::load); [`Error::Config`] if the store is of another kind.
+    /// Those of [`load`](Self::load); [`Error::Store`] if the store is of another kind.
     pub fn load_kind<S: Storage>(storage: &S, expected: StoreKind) -> Result<Option<Self>> {
         let manifest = Self::load(storage)?;
         match &manifest {
-            Some(Self { store: found, .. }) if *found != expected => Err(Error::Config(format!(
-                "{}: this is {found}, not {expected}; name another directory",
-                storage.path(MANIFEST)
-            ))),
+            Some(Self { store: found, .. }) if *found != expected => {
+                let problem = StoreProblem::OtherKind { found: found.what(), expected: expected.what() };
+                Err(Error::store(storage.path(MANIFEST), problem))
+            }
             _ => Ok(manifest),
         }
     }
@@ -151,11 +151,11 @@ impl Manifest {
     /// Makes this the manifest of the store, atomically and durably. The generation goes up by one.
     ///
     /// # Errors
-    /// [`Error::Config`] if there are more than [`MAX_RUNS`] runs, or they contradict each other; [`Error::Io`], and
+    /// [`Error::Store`] if there are more than [`MAX_RUNS`] runs, or they contradict each other; [`Error::Io`], and
     /// then the store's manifest is the old one or this one.
     pub fn save<S: Storage>(&mut self, storage: &S) -> Result<()> {
         let path = storage.path(MANIFEST);
-        self.check().map_err(|(_, problem)| Error::Config(format!("{path}: {problem}; nothing was written")))?;
+        self.check().map_err(|(_, problem)| Error::store(path.as_str(), StoreProblem::Manifest(problem)))?;
         self.generation = self.generation.saturating_add(1);
         storage.publish(MANIFEST, |out| {
             self.encode(out).map(drop).map_err(|source| Error::io("cannot write", path, source))
@@ -175,12 +175,10 @@ impl Manifest {
     /// A number for a new run's file, larger than that of every run before.
     ///
     /// # Errors
-    /// [`Error::Config`] after 2⁶⁴ - 1 files.
+    /// [`Error::Store`] after 2⁶⁴ - 1 files.
     pub fn take_number(&mut self) -> Result<u64> {
         let number = self.next_file;
-        self.next_file = number
-            .checked_add(1)
-            .ok_or_else(|| Error::Config("the store has used up its file numbers: copy it to a new one".to_owned()))?;
+        self.next_file = number.checked_add(1).ok_or_else(|| Error::store(MANIFEST, StoreProblem::NoFileNumberLeft))?;
         Ok(number)
     }
 

@@ -1,6 +1,6 @@
 use super::manifest::Manifest;
 use super::{JOURNAL, RunEntry, Storage, StoreKind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StoreProblem};
 
 /// How often a manifest may be replaced while the files it names are opened, which takes a writer two syncs each time and a
 /// reader a few system calls.
@@ -28,7 +28,7 @@ impl<F> Published<F> {
     /// Opens what storage has published of a store of this kind, or finds that there is none yet.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged or missing; [`Error::Config`] if the store is of another kind, or was replaced
+    /// [`Error::Format`] if a file is damaged or missing; [`Error::Store`] if the store is of another kind, or was replaced
     /// over and over again; [`Error::Io`].
     pub fn open<S: Storage<File = F>>(storage: &S, store: StoreKind) -> Result<Option<Self>> {
         let Some(mut manifest) = Manifest::load_kind(storage, store)? else { return Ok(None) };
@@ -41,10 +41,7 @@ impl<F> Published<F> {
                 _ => return opened.map(|(files, journal, orphans)| Some(Self { manifest, files, journal, orphans })),
             }
         }
-        Err(Error::Config(format!(
-            "{}: replaced {MAX_TRIES} times while the files it names were opened; try again",
-            storage.path(super::MANIFEST)
-        )))
+        Err(Error::store(storage.path(super::MANIFEST), StoreProblem::Unsettled { tries: MAX_TRIES }))
     }
 
     /// Removes what a crash left, once the caller knows that the store is whole. Where it may not be

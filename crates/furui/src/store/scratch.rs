@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{DiskFile, Log, Storage};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StoreProblem};
 use crate::format::WRITE_BUFFER;
 
 /// How many names are tried for a new file before giving up; one is enough but for hostile company.
@@ -25,8 +25,8 @@ pub struct Scratch {
 
 impl Scratch {
     /// Keeps files in `directory`, which must exist; mapped, unless [`mapped`](Self::mapped) says otherwise.
-    pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), mapped: true, files: Mutex::default() }
+    pub fn new(directory: impl AsRef<Path>) -> Self {
+        Self { directory: directory.as_ref().to_path_buf(), mapped: true, files: Mutex::default() }
     }
 
     /// Whether files are mapped into memory; see [`DiskFile`] for the trade.
@@ -105,7 +105,7 @@ impl Storage for Scratch {
 
     /// Refused: what is here vanishes with the process, so there is nothing that a log would keep.
     fn log(&self, name: &str, _head: &[u8]) -> Result<Box<dyn Log>> {
-        Err(Error::Config(format!("{}: a temporary file cannot be a log", self.path(name))))
+        Err(Error::store(self.path(name), StoreProblem::NoLog))
     }
 
     fn remove(&self, name: &str) -> Result<()> {

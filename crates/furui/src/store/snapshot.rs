@@ -3,7 +3,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{Directory, JOURNAL, MANIFEST, Published, ReadAt, Storage};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, StoreProblem};
 use crate::format::{WRITE_BUFFER, sync_directory};
 
 /// Makes a copy of the store or dictionary in a directory: what was published last, whole, also while another process
@@ -14,17 +14,15 @@ use crate::format::{WRITE_BUFFER, sync_directory};
 /// cut short is never taken for a store.
 ///
 /// # Errors
-/// [`Error::Config`] if `from` holds no store, or `to` is not empty; [`Error::Format`] if a file is missing or shorter than it
-/// should be; [`Error::Locked`] if another process writes to `to`; [`Error::Io`].
-pub fn snapshot(from: &Path, to: &Path) -> Result<()> {
+/// [`Error::Store`] if `from` holds no store, or `to` is not empty or another process writes to it; [`Error::Format`] if a file is missing or shorter than it
+/// should be; [`Error::Io`].
+pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
+    let (from, to) = (from.as_ref(), to.as_ref());
     let source = Directory::open_read_only(from)?.mapped(false);
     let store = source.manifest()?.store;
     let target = Directory::open(to)?;
     if target.list()?.iter().any(|name| name == MANIFEST || store.number_of(name).is_some()) {
-        return Err(Error::Config(format!(
-            "{}: holds a store, or a part of a copy that was cut short; name a new or an empty directory",
-            to.display()
-        )));
+        return Err(Error::store(to.display().to_string(), StoreProblem::Occupied));
     }
     let Published { manifest, files, journal, .. } =
         Published::open(&source, store)?.ok_or_else(|| source.has_no_manifest())?;

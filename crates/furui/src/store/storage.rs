@@ -49,7 +49,7 @@ pub trait Storage {
 }
 
 /// The end of a file that [`Storage::log`] has made.
-pub trait Log: Send {
+pub trait Log: Send + Sync {
     /// Appends these bytes. Once this has returned they are durable, and all that was appended before; if the process or the
     /// machine stops before, storage has any part of them.
     ///

@@ -68,7 +68,7 @@ pub fn specimen(scratch: &TempDir) -> Specimen {
     // With a seed, so that the files are always the same.
     let options = DictOptions { hash: Some(Rolling::spec(7)), ..DictOptions::default() };
     std::fs::create_dir(&directory).unwrap();
-    Dict::open(Directory::open(&store).unwrap(), options).and_then(|mut dict| dict.sync()).unwrap();
+    Dict::open_with(Directory::open(&store).unwrap(), options).and_then(|mut dict| dict.sync()).unwrap();
 
     let mut model = Model::default();
     let change = |command, input: &[u8]| stdout(&["dict", command, "--store", store.to_str().unwrap()], input);

@@ -126,7 +126,7 @@ fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
         for _ in 0..rounds {
             for (i, (_, cache)) in WHOLE.into_iter().enumerate() {
                 let options = SeenOptions { cache, memory, hash: Some(HashSpec::default()), journal: false };
-                let mut seen = Seen::open(Scratch::new(std::env::temp_dir()), options)?;
+                let mut seen = Seen::open_with(Scratch::new(std::env::temp_dir()), options)?;
                 let mut verdicts = vec![];
                 let mut result = Ok(());
                 samples[i].push(ns_each(keys.len(), || {

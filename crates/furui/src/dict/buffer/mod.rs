@@ -3,6 +3,7 @@
 mod sort;
 
 use std::collections::TryReserveError;
+use std::fmt;
 use std::iter;
 use std::sync::OnceLock;
 
@@ -53,7 +54,7 @@ const FIRST_SLOTS: usize = 64;
 /// Difference from the paper (T. Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS TRIE",
 /// 2011): there the buffer is a dynamic double array, which takes three times the memory of a hash table and six times
 /// as long to insert into; the order that it would give is found by sorting once.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct WriteBuffer {
     /// The upper half of the hash, then where its record begins in [`UNIT`]s, plus one; 0 if the slot is free.
     slots: Vec<u64>,
@@ -62,6 +63,13 @@ pub struct WriteBuffer {
     crowded: bool,
     /// Where the records begin, in [`UNIT`]s, in the order of their keys.
     order: OnceLock<Vec<u32>>,
+}
+
+impl fmt::Debug for WriteBuffer {
+    /// Shows how much it holds, not the keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteBuffer").field("keys", &self.keys).field("bytes", &self.bytes()).finish_non_exhaustive()
+    }
 }
 
 /// A key in a [`WriteBuffer`].

@@ -4,6 +4,7 @@ mod upkeep;
 mod windows;
 
 use std::ops::Deref;
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use super::layer::Layer;
@@ -11,7 +12,7 @@ use super::{DictOptions, FilteredTrie, Found, Snapshot};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
-use crate::store::{MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
+use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 
 /// A map from byte strings to numbers that takes new keys while it is read: in memory or on disk, ten times smaller than
 /// a hash map, in order.
@@ -28,7 +29,8 @@ use crate::store::{MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 /// merge with the oldest trie drops them; tries are files, published whole and named by a manifest; and which tries are
 /// merged is chosen ([`Merging`](super::Merging)).
 ///
-/// It reads as its newest [`Snapshot`], to which it dereferences; [`snapshot`](Self::snapshot) gives one to keep.
+/// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot) gives
+/// one to keep.
 ///
 /// # Who does the work
 ///
@@ -39,26 +41,33 @@ use crate::store::{MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 ///
 /// # What is kept
 ///
-/// After [`sync`](Self::sync) all that was put survives whatever happens. Without it, what is on storage is what was put
-/// up to some window: an earlier state of the dictionary, whole. After an error in a change the dictionary can be read, but
-/// not changed until it is opened again.
+/// After [`sync`](Self::sync) everything that was put before survives a crash of the process or of the machine.
+///
+/// **Dropping a `Dict` publishes nothing.** Without a `sync`, storage holds what was put up to the end of some window: an
+/// earlier state of the dictionary, whole. What came after that is lost.
+///
+/// After an error in a change the dictionary can be read, but not changed until it is opened again.
 ///
 /// ```
-/// use furui::dict::{Dict, DictOptions};
-/// use furui::store::Memory;
+/// use furui::dict::Dict;
 ///
-/// let mut dict = Dict::open(Memory::new(), DictOptions::default())?;
-/// assert_eq!([dict.number(b"seen")?, dict.number(b"before")?, dict.number(b"seen")?], [0, 1, 0]);
-/// dict.put(b"see", 7)?;
-/// assert_eq!(dict.longest_prefix(b"seeds")?, Some((3, 7)));
+/// # let dir = std::env::temp_dir().join(format!("furui-doc-dict-{}", std::process::id()));
+/// # let path = dir.join("words.dict");
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// let mut dict = Dict::open(&path)?;
+/// assert_eq!([dict.number("seen")?, dict.number("before")?, dict.number("seen")?], [0, 1, 0]);
+/// dict.put("see", 7)?;
+/// assert_eq!(dict.longest_prefix("seeds")?, Some((3, 7)));
 /// let before = dict.snapshot();
-/// dict.delete(b"see")?;
-/// assert_eq!((dict.get(b"see")?, before.get(b"see")?), (None, Some(7)));
+/// dict.delete("see")?;
+/// assert_eq!((dict.get("see")?, before.get("see")?), (None, Some(7)));
 /// dict.sync()?;
+/// # drop(dict);
+/// # std::fs::remove_dir_all(dir).unwrap();
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Dict<S: Storage> {
+pub struct Dict<S: Storage = Directory> {
     storage: Arc<S>,
     options: DictOptions,
     manifest: Manifest,
@@ -84,15 +93,40 @@ impl<S: Storage> Deref for Dict<S> {
     }
 }
 
+impl Dict {
+    /// Opens the dictionary in a directory, with the default [`DictOptions`]. The directory is created if it is missing,
+    /// and locked against other writers until the dictionary is dropped.
+    ///
+    /// [`open_with`](Self::open_with) takes other options, and any other [`Storage`].
+    ///
+    /// # Errors
+    /// Those of [`Directory::open`] and of [`open_with`](Self::open_with).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(Directory::open(path)?, DictOptions::default())
+    }
+}
+
 impl<S: Storage> Dict<S> {
-    /// Opens the dictionary that `storage` holds, or an empty one. Nothing is written before there is a reason.
+    /// Opens the dictionary that `storage` holds, or an empty one. An empty one is not written before the first
+    /// [`sync`](Self::sync) or the first full window.
     ///
     /// Cost: the two ends of each trie's file are read, whatever its size.
     ///
+    /// ```
+    /// use furui::dict::{Dict, DictOptions};
+    /// use furui::store::Memory;
+    ///
+    /// let options = DictOptions { window_keys: 1000, ..DictOptions::default() };
+    /// let dict = Dict::open_with(Memory::new(), options)?;
+    /// assert_eq!(dict.next_id(), 0);
+    /// # Ok::<(), furui::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Config`] if
-    /// the storage holds something else, or the options cannot be; [`Error::Io`].
-    pub fn open(storage: S, options: DictOptions) -> Result<Self> {
+    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Store`] if the
+    /// storage holds a store of another kind; [`Error::OutOfRange`] or [`Error::Rate`] if the options are invalid;
+    /// [`Error::Io`].
+    pub fn open_with(storage: S, options: DictOptions) -> Result<Self> {
         options.check()?;
         let mut published = Published::open(&storage, StoreKind::Dict)?;
         let (manifest, files) = match &mut published {
@@ -127,7 +161,7 @@ impl<S: Storage> Dict<S> {
         })
     }
 
-    /// How it works.
+    /// The options it was opened with.
     pub fn options(&self) -> &DictOptions {
         &self.options
     }
@@ -137,59 +171,61 @@ impl<S: Storage> Dict<S> {
         &self.manifest
     }
 
-    /// The id that [`number`](Self::number) gives next, which is the count of ids it has given.
+    /// The id that [`number`](Self::number) gives next, which equals the number of ids that were given.
     pub fn next_id(&self) -> u32 {
         self.next_id
     }
 
-    /// The dictionary as it is now, to keep. Cost: a handle to each part. What is put next goes to a window of its own
-    /// while somebody holds the snapshot; small windows are put together again.
+    /// The dictionary as it is now, to keep. Cost: a handle to each part. While the snapshot exists, later keys go to a window
+    /// of their own; small windows are joined later.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         Arc::new(self.state.clone())
     }
 
-    /// Gives a key a value, instead of the one that it has.
+    /// Sets the value of a key, and replaces the value it had.
     ///
     /// # Errors
-    /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY), or a change failed before. Any other if a
-    /// window had to be frozen and that failed: the key was not put then.
-    pub fn put(&mut self, key: &[u8], value: u32) -> Result<()> {
+    /// [`Error::OutOfRange`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
+    /// failed; [`Error::NoMemory`]; any other if a window had to be frozen and that failed. The key was not put then.
+    pub fn put(&mut self, key: impl AsRef<[u8]>, value: u32) -> Result<()> {
+        let key = key.as_ref();
         self.write(key, self.hasher.hash(key), Found::Value(value), self.next_id)
     }
 
-    /// Takes a key out, if it is there. It takes the room of a key until a merge with the oldest trie.
+    /// Removes a key, if it is there. The deletion takes as much room as a key until it is merged with the oldest trie.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
-    pub fn delete(&mut self, key: &[u8]) -> Result<()> {
+    /// Those of [`put`](Self::put).
+    pub fn delete(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        let key = key.as_ref();
         self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id)
     }
 
-    /// The number of a word: its value, or, if it has none, the [next id](Self::next_id), which it then keeps. Ids are
-    /// given from 0 on, and none twice, whatever is deleted. A value that is [`put`](Self::put) is no id, and may equal one
-    /// that is given before or after.
+    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0 on,
+    /// and none is given twice, whatever is deleted. A value that is [`put`](Self::put) is no id, and may equal an id.
     ///
     /// # Errors
-    /// As [`put`](Self::put); [`Error::Config`] after 2³² - 1 ids.
-    pub fn number(&mut self, key: &[u8]) -> Result<u32> {
+    /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.
+    pub fn number(&mut self, key: impl AsRef<[u8]>) -> Result<u32> {
+        let key = key.as_ref();
         let hash = self.hasher.hash(key);
         if let Some(value) = self.find(key, hash)?.and_then(Found::value) {
             return Ok(value);
         }
         let id = self.next_id;
         if id == u32::MAX {
-            return Err(Error::Config("all ids below 2^32 - 1 have been given to keys: begin a new dictionary".into()));
+            return Err(Error::NoNumberLeft { to: "keys" });
         }
         self.write(key, hash, Found::Value(id), id + 1)?;
         Ok(id)
     }
 
-    /// Makes durable all that was put: windows are frozen, and the tries merged that they outgrew, unless a job is at
-    /// that. An empty dictionary is then one, too, with its hash.
+    /// Makes everything that was put durable: windows are frozen, and merged with the tries that they outgrew, unless a job
+    /// is merging those. An empty dictionary is recorded too, with its hash.
     ///
     /// # Errors
-    /// [`Error::Io`], or whatever else storage answers. What was durable is so still; the dictionary must be opened again
-    /// before it is changed.
+    /// [`Error::Io`], or another error of the storage. What was durable before is still durable, and the dictionary must be
+    /// opened again before it is changed.
     pub fn sync(&mut self) -> Result<()> {
         self.check_usable()?;
         if !self.saved {
@@ -198,10 +234,11 @@ impl<S: Storage> Dict<S> {
         self.freeze(self.windows_len())
     }
 
-    /// Makes one trie of all there is: the least space, and the fastest to look into. Deleted keys are gone then.
+    /// Makes everything durable in one trie, which takes the least space and is the fastest to look into. Deletions take no
+    /// room after that.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// Those of [`sync`](Self::sync).
     pub fn compact(&mut self) -> Result<()> {
         self.check_usable()?;
         match self.state.layers.as_slice() {

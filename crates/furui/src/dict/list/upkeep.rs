@@ -5,8 +5,8 @@ use super::Dict;
 use crate::dict::job::{Done, Job, Task};
 use crate::dict::layer::Layer;
 use crate::dict::policy::tries_to_merge;
-use crate::error::{Error, Result};
-use crate::store::{RunEntry, Storage, StoreKind};
+use crate::error::{Error, Result, StoreProblem};
+use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
 
 impl<S: Storage> Dict<S> {
     /// The work that waits, if there is any: to freeze the windows that are full, or else to merge tries. At most one
@@ -134,7 +134,7 @@ impl<S: Storage> Dict<S> {
 
     pub(super) fn check_usable(&self) -> Result<()> {
         if self.broken {
-            return Err(Error::Config("the dictionary failed before: open it again".into()));
+            return Err(Error::store(self.storage.path(MANIFEST), StoreProblem::Failed));
         }
         Ok(())
     }

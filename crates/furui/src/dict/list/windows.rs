@@ -21,7 +21,12 @@ impl<S: Storage> Dict<S> {
     pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, next_id: u32) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
-            return Err(Error::Config(format!("a key of {} bytes: a dictionary takes up to {MAX_KEY}", key.len())));
+            return Err(Error::OutOfRange {
+                what: "bytes of a key",
+                given: key.len() as u64,
+                least: 0,
+                most: MAX_KEY as u64,
+            });
         }
         if self.window_is_full(key.len()) {
             // Nobody has taken the one before.
@@ -29,10 +34,10 @@ impl<S: Storage> Dict<S> {
             self.waiting = self.windows_len();
         }
         let window = self.window();
-        window.buffer.reserve(key.len()).map_err(|_| {
-            let bytes = window.buffer.bytes();
-            Error::Config(format!("no memory for another key beside {bytes} bytes of new ones: nothing was put"))
-        })?;
+        window
+            .buffer
+            .reserve(key.len())
+            .map_err(|_| Error::NoMemory { what: "new keys of a dictionary", bytes: window.buffer.bytes() })?;
         window.next_id = next_id;
         window.buffer.put(key, hash, found);
         self.next_id = next_id;

@@ -10,7 +10,7 @@ use crate::dict::Node;
 /// let mut builder = LoudsBuilder::new();
 /// breadth_first(SortedKeys::new(&keys)?.root(), |parent, node| builder.visit(parent.copied(), node));
 /// assert_eq!(builder.finish().get(b"ac"), Some(Some(2)));
-/// # Ok::<(), furui::filter::ConfigError>(())
+/// # Ok::<(), furui::dict::TrieError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct LoudsBuilder {

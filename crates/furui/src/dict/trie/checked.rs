@@ -99,6 +99,7 @@ impl CheckedTrie {
 }
 
 /// The keys of a [`CheckedTrie`] in byte order, with what they hold.
+#[derive(Debug)]
 pub(in crate::dict) struct CheckedEntries<'t> {
     entries: TrieEntries<'t, Checked<'t>>,
     regions: &'t Regions,

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::ops::{Bound, Deref, RangeBounds};
 
 use super::block::Position;
@@ -158,6 +159,13 @@ impl End {
             Self::Bound(Bound::Excluded(end)) => end.as_slice() <= key,
             Self::Prefix(prefix) => !key.starts_with(prefix),
         }
+    }
+}
+
+impl<G> fmt::Debug for TrieEntries<'_, G> {
+    /// Shows the last key, not what comes after it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrieEntries").field("trie", &self.trie).field("path", &self.path).finish_non_exhaustive()
     }
 }
 

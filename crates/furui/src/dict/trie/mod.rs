@@ -25,7 +25,6 @@ mod cursor;
 mod draft;
 mod encode;
 mod ends;
-mod error;
 mod file;
 mod guard;
 mod intern;
@@ -46,10 +45,10 @@ mod up;
 mod values;
 mod writer;
 
+pub use crate::error::{MAX_KEY, TrieError};
 use block::Position;
 pub(in crate::dict) use checked::{CheckedEntries, CheckedTrie};
 pub use cursor::TrieNode;
-pub use error::{MAX_KEY, TrieError};
 #[expect(unreachable_pub, reason = "bounds of public items, which no other crate need name")]
 pub use guard::{Guard, Trusted};
 pub use iter::TrieEntries;

@@ -56,6 +56,12 @@ pub struct SharedBloom<'a> {
     free: Mutex<Vec<Gathered>>,
 }
 
+impl std::fmt::Debug for SharedBloom<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SharedBloom").field("hash", &self.hash).finish_non_exhaustive()
+    }
+}
+
 /// What threads need to know of a part of the words, on a cache line of its own: those that want different parts do not
 /// disturb each other.
 #[derive(Default)]

@@ -35,6 +35,6 @@ impl std::error::Error for CodecError {}
 
 impl From<ConfigError> for CodecError {
     fn from(error: ConfigError) -> Self {
-        Self::Parameters(error.0)
+        Self::Parameters(error.to_string())
     }
 }

@@ -18,7 +18,7 @@ const CROWDED: u32 = 32;
 /// one place are sorted by comparison.
 ///
 /// # Errors
-/// [`Error::Config`](crate::Error::Config) where there is no memory.
+/// [`Error::NoMemory`](crate::Error::NoMemory).
 pub(super) fn sort_by_hash(batch: &mut Vec<(u64, u32)>, scratch: &mut Vec<(u64, u32)>) -> Result<()> {
     if batch.len() < SMALL {
         batch.sort_unstable();

@@ -32,6 +32,7 @@ const SEARCH_BYTES: u64 = 256 << 10;
 /// A store's journal, to be read: the keys it has taken since its last run was published.
 ///
 /// It may grow while it is read: what is seen of it is what it had when it was opened. Memory: 8 MiB at most.
+#[derive(Debug)]
 pub struct Journal<F> {
     file: F,
     name: String,

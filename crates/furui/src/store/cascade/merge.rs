@@ -73,7 +73,7 @@ impl<S: SortedKeys> Merge<S> {
     /// The next keys of the union, ascending and greater than all before; empty at the end.
     ///
     /// # Errors
-    /// Those of the sources; [`Error::Config`](crate::Error::Config) where there is no memory.
+    /// Those of the sources; [`Error::NoMemory`](crate::Error::NoMemory).
     pub fn next_keys(&mut self) -> Result<&[u64]> {
         let mut windows = Vec::with_capacity(self.sources.len());
         for source in &mut self.sources {

@@ -26,10 +26,12 @@ pub use run::Run;
 pub use run_reader::RunReader;
 pub use run_writer::{RunWriter, WrittenRun};
 
-use crate::error::{Error, Result};
+use std::fmt;
+
+use crate::error::{Error, Result, StoreProblem};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, KeyHash};
-use crate::store::{Manifest, Published, RunEntry, Storage, StoreKind};
+use crate::store::{JOURNAL, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 use journal_writer::JournalWriter;
 use room::{fill_to, reserve};
 use table::Table;
@@ -87,6 +89,17 @@ pub struct Cascade<S: Storage> {
     found: Vec<bool>,
 }
 
+impl<S: Storage> fmt::Debug for Cascade<S> {
+    /// Shows how many keys there are and where they lie, not the keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cascade")
+            .field("hash", &self.manifest.hash)
+            .field("keys_in_memory", &self.table.len())
+            .field("runs", &self.manifest.runs)
+            .finish_non_exhaustive()
+    }
+}
+
 impl<S: Storage> Cascade<S> {
     /// Opens the set that `storage` holds, or an empty one. Nothing is written before there is a reason: a journal that is
     /// larger than the memory is one.
@@ -95,8 +108,8 @@ impl<S: Storage> Cascade<S> {
     /// killed: 20 to 40 ns a key.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Config`] if
-    /// the storage holds something else; [`Error::Io`].
+    /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Store`] if
+    /// the storage holds a store of another kind; [`Error::NoMemory`]; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
         let (mut set, published) = Self::open_runs(storage, options)?;
         // Now that all is there that should be, and before the journal is taken in: that may publish a run under the name of an
@@ -128,14 +141,14 @@ impl<S: Storage> Cascade<S> {
             None => (Manifest::new(StoreKind::Seen, options.hash.unwrap_or_else(HashSpec::random)), vec![], None),
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
-            let file = storage.path(crate::store::MANIFEST);
+            let file = storage.path(MANIFEST);
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file, offset: 0, problem }.into());
         }
         let open = |(entry, file)| open_run(&storage, entry, file, manifest.hash);
         let runs = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
         let old_journal = match journal {
-            Some(file) => Journal::of(file, &storage.path(crate::store::JOURNAL), &manifest)?,
+            Some(file) => Journal::of(file, &storage.path(JOURNAL), &manifest)?,
             None => None,
         };
         let memory = options.memory.max(CascadeOptions::MIN_MEMORY);
@@ -297,7 +310,7 @@ impl<S: Storage> Cascade<S> {
             distinct += keys.len() as u64;
         }
         if distinct != self.manifest.keys() {
-            let file = self.storage.path(crate::store::MANIFEST);
+            let file = self.storage.path(MANIFEST);
             return Err(FormatError { file, offset: 0, problem: Problem::Invalid("two runs share keys") }.into());
         }
         Ok(())
@@ -312,12 +325,16 @@ impl<S: Storage> Cascade<S> {
 
     fn check_usable(&self) -> Result<()> {
         if self.broken {
-            return Err(Error::Config("the store failed before: open it again".into()));
+            return Err(self.refusal(StoreProblem::Failed));
         }
         if self.partial {
-            return Err(Error::Config("the store was opened without its journal, to be looked at only".into()));
+            return Err(self.refusal(StoreProblem::WithoutJournal));
         }
         Ok(())
+    }
+
+    fn refusal(&self, problem: StoreProblem) -> Error {
+        Error::store(self.storage.path(MANIFEST), problem)
     }
 
     fn take_hashes(&mut self, keys: &[KeyHash]) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 pub(super) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     items.try_reserve(more).map_err(|_| {
         let bytes = items.len().saturating_add(more).saturating_mul(size_of::<T>());
-        Error::Config(format!("no memory for {bytes} bytes beside the set's table: let the set take less"))
+        Error::NoMemory { what: "a batch for a set", bytes }
     })
 }
 

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::io::Write;
 
 use super::page::{PAGE_BYTES, Page, RemainderBits};
@@ -47,6 +48,12 @@ pub struct RunWriter<W> {
     /// Pages that wait to be written, the first `filled` of them.
     pages: Vec<[u8; PAGE_BYTES]>,
     filled: usize,
+}
+
+impl<W> fmt::Debug for RunWriter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunWriter").field("name", &self.name).field("keys", &self.keys).finish_non_exhaustive()
+    }
 }
 
 /// What a [`RunWriter`] wrote.

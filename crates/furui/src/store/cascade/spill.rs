@@ -37,8 +37,8 @@ impl<S: Storage> Cascade<S> {
 
     fn reserve(&mut self, batch: usize, max_bytes: usize) -> Result<bool> {
         self.table.reserve(batch, max_bytes).map_err(|_| {
-            let bytes = self.table.bytes();
-            Error::Config(format!("no memory to make the set's table larger than {bytes} bytes: let the set take less"))
+            // Growing in place takes the old size and an eighth to a half of it.
+            Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
         })
     }
 

@@ -1,8 +1,6 @@
 use std::fmt;
 
-use crate::error::Error;
-
-/// The longest key a trie takes, in bytes: 64 KiB.
+/// The most bytes of a key in a dictionary or a trie: 64 KiB.
 pub const MAX_KEY: usize = 1 << 16;
 
 /// Why a trie could not be built.
@@ -49,9 +47,3 @@ impl fmt::Display for TrieError {
 }
 
 impl std::error::Error for TrieError {}
-
-impl From<TrieError> for Error {
-    fn from(error: TrieError) -> Self {
-        Self::Config(error.to_string())
-    }
-}

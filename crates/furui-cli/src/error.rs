@@ -1,0 +1,38 @@
+//! Why a command failed.
+
+use std::fmt;
+use std::io;
+
+/// An error that ends the command with its message on standard error.
+#[derive(Debug)]
+pub enum Error {
+    /// The library failed.
+    Library(furui::Error),
+    /// Anything else: the message says what happened, where, and what to do.
+    Message(String),
+}
+
+impl Error {
+    /// Wraps an error of the operating system, with what was being done to which file.
+    pub fn io(action: &'static str, file: impl Into<String>, source: io::Error) -> Self {
+        Self::Library(furui::Error::io(action, file, source))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Library(error) => error.fmt(f),
+            Self::Message(message) => f.write_str(message),
+        }
+    }
+}
+
+impl<E> From<E> for Error
+where
+    furui::Error: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Library(error.into())
+    }
+}

@@ -1,0 +1,101 @@
+use std::fmt;
+
+/// What keeps a store from being opened or changed, and which store it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreError {
+    /// The store's directory, or the file in it that the problem is about.
+    pub path: String,
+    /// The problem.
+    pub problem: StoreProblem,
+}
+
+/// The reasons why a store cannot be opened or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreProblem {
+    /// Another process has the store open for writing.
+    Locked,
+    /// The file whose lock keeps other writers out was removed or replaced.
+    LockLost,
+    /// The store was opened for reading.
+    ReadOnly,
+    /// Another process has replaced the manifest, although this one has the lock.
+    Overwritten,
+    /// Other processes replaced the manifest again and again while the files it names were being opened.
+    Unsettled {
+        /// How often the files were opened.
+        tries: u32,
+    },
+    /// An earlier change failed, and what it left on storage is not known.
+    Failed,
+    /// The store was opened without its journal, and so lacks keys.
+    WithoutJournal,
+    /// The path is that of a file.
+    NotADirectory,
+    /// The directory holds files that belong to no store.
+    Foreign,
+    /// The directory of a copy holds a store already, or a part of one.
+    Occupied,
+    /// The directory holds no store.
+    NoStore,
+    /// The directory was made for a store, but nothing is recorded in it yet.
+    NothingRecorded,
+    /// The directory holds a store of another kind.
+    OtherKind {
+        /// The kind in the directory.
+        found: &'static str,
+        /// The kind that was to be opened.
+        expected: &'static str,
+    },
+    /// The name of a file is not valid in a store.
+    Name(String),
+    /// The storage keeps nothing beyond the process, and so no log.
+    NoLog,
+    /// A manifest contradicts itself, and was not written.
+    Manifest(&'static str),
+    /// The store has given all the numbers it has for files.
+    NoFileNumberLeft,
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.problem)
+    }
+}
+
+impl fmt::Display for StoreProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Locked => "in use by another process; wait for it to end, or use another directory",
+            Self::LockLost => {
+                "its file LOCK was removed or replaced, so that another process may be writing here; nothing more is \
+                 written: open it again"
+            }
+            Self::ReadOnly => "opened for reading only; open it for writing to change it",
+            Self::Overwritten => {
+                "another process wrote it, although this one has the lock; nothing was written: open the store again"
+            }
+            Self::Unsettled { tries } => {
+                return write!(f, "replaced {tries} times while the files it names were opened; try again");
+            }
+            Self::Failed => "an earlier change failed: open the store again",
+            Self::WithoutJournal => "opened without its journal, for reading only: open the whole store",
+            Self::NotADirectory => "a file, where the directory of a store belongs; name another path",
+            Self::Foreign => "holds other files and is no store; name an empty or a new directory",
+            Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",
+            Self::NoStore => "not a store: it has no MANIFEST; name the directory of a store",
+            Self::NothingRecorded => {
+                "nothing is recorded here yet: the first run is at work, or was killed before it recorded anything"
+            }
+            Self::OtherKind { found, expected } => {
+                return write!(f, "this is {found}, not {expected}; name another directory");
+            }
+            Self::Name(name) => return write!(f, "{name:?} is not valid as the name of a file here"),
+            Self::NoLog => "a temporary file cannot be a log; use a directory",
+            Self::Manifest(problem) => return write!(f, "{problem}; nothing was written"),
+            Self::NoFileNumberLeft => "all numbers of files have been given: copy the store to a new one",
+        })
+    }
+}
+
+impl std::error::Error for StoreError {}
