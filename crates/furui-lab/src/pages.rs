@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io;
 use std::sync::Arc;
 
-use furui::store::cascade::{MERGE_WINDOW, Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedKeys};
+use furui::store::cascade::{MERGE_WINDOW, Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedSource};
 use furui::store::{ReadAt, Scratch, Storage};
 use furui::{HashSpec, Result};
 

@@ -144,7 +144,7 @@ impl HashSpec {
 
     /// Hashes a key. For more than a few, make a [`hasher`](Self::hasher) once.
     #[inline]
-    pub fn hash(self, key: impl AsRef<[u8]>) -> KeyHash {
+    pub fn hash(self, key: &[u8]) -> KeyHash {
         self.hasher().hash(key)
     }
 }

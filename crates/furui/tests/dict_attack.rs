@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use furui::dict::{Dict, DictOptions, MAX_PROBES};
+use furui::dict::{Dict, DictOptions, MAX_PROBE_LENGTH};
 use furui::store::Memory;
 use furui::{HashSpec, KeyHash};
 
@@ -48,10 +48,10 @@ fn a_window_of_keys_that_meet_is_frozen_early() {
     let storage = Memory::new();
     let mut dict =
         Dict::open_with(storage.clone(), DictOptions { hash: Some(hash), ..DictOptions::default() }).unwrap();
-    let keys = 10 * MAX_PROBES as u64;
+    let keys = 10 * MAX_PROBE_LENGTH as u64;
     for i in 0..keys {
         assert_eq!(u64::from(dict.number(&key(i)).unwrap()), i);
-        assert!(dict.buffered() <= 2 * (MAX_PROBES + 1));
+        assert!(dict.buffered() <= 2 * (MAX_PROBE_LENGTH + 1));
         // Who reads meanwhile is in nobody's way.
         if i % 100 == 0 {
             assert_eq!(dict.snapshot().get(&key(i / 2)).unwrap().map(u64::from), Some(i / 2));

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use furui::format::{FormatError, Problem};
-use furui::store::cascade::{Cascade, CascadeOptions, Journal, MAX_RECORD};
+use furui::store::cascade::{Cascade, CascadeOptions, Journal, MAX_RECORD_KEYS};
 use furui::store::{Bytes, JOURNAL, MANIFEST, Manifest, Memory, Overlay, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash, Result};
 use proptest::collection::vec;
@@ -577,7 +577,7 @@ proptest! {
 fn a_batch_of_more_keys_than_a_record_has_is_recorded_in_several() {
     let storage = Memory::new();
     let mut set = Cascade::open(storage.clone(), CascadeOptions { memory: 256 << 20, ..OPTIONS }).unwrap();
-    let count = MAX_RECORD as u64 + 10;
+    let count = MAX_RECORD_KEYS as u64 + 10;
     insert(&mut set, 0..count).unwrap();
     set.sync().unwrap();
     assert_eq!(bytes_of(&storage, JOURNAL).len() as u64, HEAD as u64 + 2 * 16 + count * 8);

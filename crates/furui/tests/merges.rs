@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use furui::Result;
-use furui::store::cascade::{MERGE_WINDOW, Merge, SortedKeys};
+use furui::store::cascade::{MERGE_WINDOW, Merge, SortedSource};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ struct Pieces {
     piece: usize,
 }
 
-impl SortedKeys for Pieces {
+impl SortedSource for Pieces {
     fn fill(&mut self) -> Result<&[u64]> {
         let end = self.keys.len().min(self.start + self.piece);
         Ok(&self.keys[self.start..end])
@@ -39,7 +39,7 @@ fn source() -> impl Strategy<Value = BTreeSet<u64>> {
     ]
 }
 
-fn all_keys(mut merge: Merge<impl SortedKeys>) -> Vec<u64> {
+fn all_keys(mut merge: Merge<impl SortedSource>) -> Vec<u64> {
     let mut all = vec![];
     loop {
         let keys = merge.next_keys().unwrap();
@@ -83,7 +83,7 @@ fn sources_longer_than_a_window_pass_in_rounds() {
 #[test]
 fn sources_of_different_kinds_merge_behind_a_box() {
     let slice: &[u64] = &[1, 3, 5];
-    let sources: Vec<Box<dyn SortedKeys>> =
+    let sources: Vec<Box<dyn SortedSource>> =
         vec![Box::new(slice), Box::new(Pieces { keys: vec![2, 3, 4], start: 0, piece: 1 })];
     assert_eq!(all_keys(Merge::new(sources)), [1, 2, 3, 4, 5]);
 }
@@ -91,7 +91,7 @@ fn sources_of_different_kinds_merge_behind_a_box() {
 #[test]
 fn an_error_of_a_source_is_the_error_of_the_merge() {
     struct Broken;
-    impl SortedKeys for Broken {
+    impl SortedSource for Broken {
         fn fill(&mut self) -> Result<&[u64]> {
             Err(furui::Error::NoNumberLeft { to: "this test" })
         }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::store::ReadAt;
-use furui::store::cascade::{Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedKeys};
+use furui::store::cascade::{Merge, PAGE_BYTES, Page, RemainderBits, Run, RunWriter, SortedSource};
 use furui::{Error, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -313,7 +313,7 @@ fn an_error_of_the_sink_names_the_file() {
             Ok(())
         }
     }
-    let error = RunWriter::new(Full, "0123.run", HashSpec::default(), 3).err().expect("the header is written at once");
+    let error = RunWriter::new(Full, "0123.run", HashSpec::default(), 3).expect_err("the header is written at once");
     assert!(error.to_string().starts_with("cannot write 0123.run: "), "{error}");
 }
 

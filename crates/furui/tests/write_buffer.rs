@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
-use furui::dict::{Found, MAX_KEY, MAX_PROBES, Record, WriteBuffer};
+use furui::dict::{Found, MAX_KEY, MAX_PROBE_LENGTH, Record, WriteBuffer};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -92,7 +92,7 @@ fn a_buffer_says_when_its_hashes_are_not_random() {
         buffer.put(&crowd(crowded), hash, Found::Deleted);
         crowded += 1;
     }
-    assert!((MAX_PROBES / 2..=MAX_PROBES + 1).contains(&(crowded as usize)), "{crowded}");
+    assert!((MAX_PROBE_LENGTH / 2..=MAX_PROBE_LENGTH + 1).contains(&(crowded as usize)), "{crowded}");
     // It goes on all the same.
     assert!((0..keys).all(|i| buffer.get(&i.to_le_bytes(), random(i)) == Some(Found::Value(i))));
     assert!((0..crowded).all(|i| buffer.get(&crowd(i), hash) == Some(Found::Deleted)));

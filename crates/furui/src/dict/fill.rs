@@ -10,18 +10,18 @@ pub(super) struct Fill {
 }
 
 /// How many wait.
-const BATCH: usize = 256;
+const WAITING: usize = 256;
 
 impl Fill {
     pub(super) fn new(keys: u64, hash: HashSpec, rate: f64) -> Result<Self> {
         let filter = BlockedBloom::with_rate(keys, rate)?.hashed_by(hash);
-        Ok(Self { filter, waiting: Vec::with_capacity(BATCH), failed: None })
+        Ok(Self { filter, waiting: Vec::with_capacity(WAITING), failed: None })
     }
 
     #[inline]
     pub(super) fn push(&mut self, hash: KeyHash) {
         self.waiting.push(hash);
-        if self.waiting.len() == BATCH {
+        if self.waiting.len() == WAITING {
             self.insert();
         }
     }

@@ -26,7 +26,7 @@ mod sorted_keys;
 mod trie;
 mod walk;
 
-pub use buffer::{MAX_PROBES, Record, WriteBuffer};
+pub use buffer::{MAX_PROBE_LENGTH, Record, WriteBuffer};
 pub use entries::Entries;
 pub use filtered_trie::FilteredTrie;
 pub use freeze::{Frozen, freeze};

@@ -55,8 +55,7 @@ impl KeyHasher {
 
     /// Hashes a key. Cost: one call of the algorithm; XXH3 takes about 5 ns for a URL of 60 bytes, keyed or not.
     #[inline]
-    pub fn hash(&self, key: impl AsRef<[u8]>) -> KeyHash {
-        let key = key.as_ref();
+    pub fn hash(&self, key: &[u8]) -> KeyHash {
         KeyHash(match &self.prepared {
             Prepared::Open => xxh3::xxh3_64(key),
             Prepared::Keyed(secret) => secret.hash(key),

@@ -19,7 +19,7 @@ pub(super) struct Secret([u8; SECRET]);
 const SECRET: usize = 192;
 
 /// The longest key that XXH3 hashes by products of 64 bits by 64.
-const BLOCK: usize = 240;
+const MAX_SHORT: usize = 240;
 /// Bytes of the hash that a further block begins with.
 const HASH: usize = 8;
 
@@ -34,13 +34,13 @@ impl Secret {
 
     #[inline]
     pub(super) fn hash(&self, key: &[u8]) -> u64 {
-        if key.len() <= BLOCK { xxh3_64_with_secret(key, &self.0) } else { self.hash_long(key) }
+        if key.len() <= MAX_SHORT { xxh3_64_with_secret(key, &self.0) } else { self.hash_long(key) }
     }
 
     fn hash_long(&self, key: &[u8]) -> u64 {
-        let (first, rest) = key.split_at(BLOCK);
-        let mut block = [0; BLOCK];
-        rest.chunks(BLOCK - HASH).fold(xxh3_64_with_secret(first, &self.0), |before, bytes| {
+        let (first, rest) = key.split_at(MAX_SHORT);
+        let mut block = [0; MAX_SHORT];
+        rest.chunks(MAX_SHORT - HASH).fold(xxh3_64_with_secret(first, &self.0), |before, bytes| {
             let len = HASH + bytes.len();
             block[..HASH].copy_from_slice(&before.to_le_bytes());
             block[HASH..len].copy_from_slice(bytes);

@@ -90,7 +90,7 @@ pub struct Seen<S: Storage = Directory> {
 }
 
 /// How many keys [`Seen::extend`] takes together.
-const BATCH: usize = 4096;
+const EXTEND_BATCH: usize = 4096;
 
 /// The options of a [`Seen`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -220,11 +220,11 @@ impl<S: Storage> Seen<S> {
     /// Those of [`observe_all`](Self::observe_all).
     pub fn extend<K: AsRef<[u8]>>(&mut self, keys: impl IntoIterator<Item = K>) -> Result<u64> {
         let before = self.counters.new;
-        let (mut batch, mut verdicts) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        let (mut batch, mut verdicts) = (Vec::with_capacity(EXTEND_BATCH), Vec::with_capacity(EXTEND_BATCH));
         let mut keys = keys.into_iter();
         loop {
             batch.clear();
-            batch.extend(keys.by_ref().take(BATCH).map(|key| self.hasher.hash(key.as_ref())));
+            batch.extend(keys.by_ref().take(EXTEND_BATCH).map(|key| self.hasher.hash(key.as_ref())));
             if batch.is_empty() {
                 return Ok(self.counters.new - before);
             }

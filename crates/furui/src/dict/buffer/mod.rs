@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 1 << 34;
 
 /// The most slots that a search looks at before the buffer is [crowded](WriteBuffer::is_crowded). Of a hundred million keys
 /// whose hashes are random none is so far from its place but with a chance of 10⁻⁸.
-pub const MAX_PROBES: usize = 1024;
+pub const MAX_PROBE_LENGTH: usize = 1024;
 
 /// Slots of a new table; a power of two, as it stays.
 const FIRST_SLOTS: usize = 64;
@@ -125,7 +125,7 @@ impl WriteBuffer {
         Ok(())
     }
 
-    /// Whether searches have become longer than [`MAX_PROBES`]: somebody has chosen the keys, and knows how they are hashed.
+    /// Whether searches have become longer than [`MAX_PROBE_LENGTH`]: somebody has chosen the keys, and knows how they are hashed.
     /// It takes more keys, ever slower; it is time to freeze it, as if it were full.
     pub fn is_crowded(&self) -> bool {
         self.crowded
@@ -150,7 +150,7 @@ impl WriteBuffer {
             Err(slot) => {
                 let at = self.arena.len();
                 let probes = slot.wrapping_sub(home(upper(hash), self.slots.len())) & (self.slots.len() - 1);
-                self.crowded |= probes >= MAX_PROBES;
+                self.crowded |= probes >= MAX_PROBE_LENGTH;
                 self.slots[slot] = upper(hash) << 32 | (at / UNIT + 1) as u64;
                 self.arena.extend_from_slice(&hash.get().to_le_bytes());
                 self.arena.extend_from_slice(&[0; HEADER - LENGTH]);

@@ -5,10 +5,10 @@ use super::{Found, Guard, Trie};
 use crate::bits::{Cpu, prefetch};
 
 /// How many searches of a batch are under way at a time.
-const BATCH: usize = 16;
+const SEARCHES: usize = 16;
 
 /// How many keys of a batch are found before their values are read.
-const CHUNK: usize = 256;
+const VALUES_TOGETHER: usize = 256;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// What each of `keys` holds; `out` is cleared.
@@ -18,8 +18,8 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
         out.clear();
         out.reserve(keys.len());
-        let mut ids = [None; CHUNK];
-        for keys in keys.chunks(CHUNK) {
+        let mut ids = [None; VALUES_TOGETHER];
+        for keys in keys.chunks(VALUES_TOGETHER) {
             self.vectors.run(
                 #[inline(always)]
                 |vectors| self.find_all(keys, &mut ids, vectors),
@@ -29,13 +29,13 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     }
 
     #[inline(always)]
-    fn find_all(&self, keys: &[&[u8]], ids: &mut [Option<u64>; CHUNK], vectors: Cpu) {
+    fn find_all(&self, keys: &[&[u8]], ids: &mut [Option<u64>; VALUES_TOGETHER], vectors: Cpu) {
         let names = self.names();
         for key in keys {
             key.iter().step_by(64).take(2).for_each(prefetch);
         }
         let mut next = 0;
-        let mut begin = |ids: &mut [Option<u64>; CHUNK]| {
+        let mut begin = |ids: &mut [Option<u64>; VALUES_TOGETHER]| {
             while next < keys.len() {
                 let (key, index) = (keys[next], next);
                 next += 1;
@@ -49,7 +49,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
             }
             None
         };
-        let mut lanes = [const { None }; BATCH];
+        let mut lanes = [const { None }; SEARCHES];
         let mut busy = 0;
         for lane in &mut lanes {
             *lane = begin(ids);

@@ -56,12 +56,12 @@ impl Position {
 
 /// A block of the trie, and whatever lies behind it.
 #[derive(Clone, Copy)]
-pub(super) struct Block<'a> {
+pub(super) struct NodeBlock<'a> {
     head: &'a [u8; CODES],
     body: &'a [u8],
 }
 
-impl<'a> Block<'a> {
+impl<'a> NodeBlock<'a> {
     /// The block at an offset, if there are enough bytes for one.
     #[inline(always)]
     pub(super) fn at(nodes: &'a [u8], offset: usize) -> Option<Self> {

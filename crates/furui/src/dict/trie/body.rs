@@ -10,7 +10,7 @@ pub(super) struct Body {
 }
 
 /// Up to so many bytes a table is made anew in its own size when it is finished: less would be taken than there was room.
-const SMALL: usize = 4 << 20;
+const SMALL_BODY: usize = 4 << 20;
 
 impl Body {
     /// With room for about so many bytes.
@@ -72,7 +72,7 @@ impl Body {
     }
 
     pub(super) fn finish(mut self) -> Result<Buffer, TrieError> {
-        if self.len < SMALL {
+        if self.len < SMALL_BODY {
             let mut exact = zeroed(self.len)?;
             exact.copy_from_slice(self.bytes());
             return Ok(exact);

@@ -1,6 +1,6 @@
 use std::ops::Deref;
 
-use super::block::{Block, NODES, Position};
+use super::block::{NODES, NodeBlock, Position};
 use super::labels::Rest;
 use super::parts::Names;
 use super::writer::DIRECTORY_STEP;
@@ -24,7 +24,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         let (mut inners, mut leaves, mut group) = (1u64, 0u64, 0u64);
         let mut last_edge = None;
         while number < self.nodes() {
-            let block = Block::at(nodes, offset).ok_or((offset, "the nodes end early"))?;
+            let block = NodeBlock::at(nodes, offset).ok_or((offset, "the nodes end early"))?;
             let index = number / NODES as u64;
             if index.is_multiple_of(DIRECTORY_STEP as u64)
                 && directory.get(index as usize / DIRECTORY_STEP).map(|at| u64::from_le_bytes(*at))
@@ -83,7 +83,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         }
         // Blocks without inner nodes say the same as the next one that has some.
         while parent.1 == group {
-            let block = Block::at(self.part(Part::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
+            let block = NodeBlock::at(self.part(Part::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
             if block.down() != position || parent.0 > current.0 {
                 return Err((parent.0, "a block's first child is not where it says"));
             }

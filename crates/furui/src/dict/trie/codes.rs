@@ -62,7 +62,7 @@ pub(super) struct Dictionary {
 const MAX_GROUPS: usize = (1 << 16) / GROUP;
 
 /// The longest label that is given a code: longer ones would crowd the dictionary with groups of few.
-const MAX_LENGTH: usize = 128;
+const MAX_CODED_LENGTH: usize = 128;
 
 impl Codes {
     /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the labels that save most by one.
@@ -88,7 +88,7 @@ impl Codes {
         for &label in &ones {
             of[label as usize] = Code::one(0);
         }
-        let mut of_length = [0; MAX_LENGTH + 1];
+        let mut of_length = [0; MAX_CODED_LENGTH + 1];
         let mut groups = 0;
         let mut twos: Vec<u32> = vec![];
         for &(_, label) in wanted.iter().filter(|(_, label)| of[*label as usize] == Code::RECORD) {
@@ -107,7 +107,7 @@ impl Codes {
         twos.sort_by_key(|&label| length(label));
 
         let (mut places, mut texts) = (vec![], vec![]);
-        reserve(&mut places, (ONES + twos.len().div_ceil(GROUP) + MAX_LENGTH) * 8)?;
+        reserve(&mut places, (ONES + twos.len().div_ceil(GROUP) + MAX_CODED_LENGTH) * 8)?;
         reserve(&mut texts, ones.iter().chain(&twos).map(|&label| length(label)).sum())?;
         for (code, &label) in ones.iter().enumerate() {
             of[label as usize] = Code::one(code as u8);
@@ -139,7 +139,7 @@ impl Codes {
 /// Without a code it is a record once, one byte and a token of 12 bits for 2.7 bytes of text, and then a record again or
 /// a link of 5 bytes.
 fn saving(length: usize, count: u32) -> Option<u64> {
-    if !(1..=MAX_LENGTH).contains(&length) {
+    if !(1..=MAX_CODED_LENGTH).contains(&length) {
         return None;
     }
     let record = 8 + 9 * length as u64 / 2;

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use super::TrieError;
-use super::block::{Block, INNER, NODES, Position, below};
+use super::block::{INNER, NODES, NodeBlock, Position, below};
 use super::room::{no_memory, reserve};
 use super::values::is_terminal;
 use crate::bits::prefetch;
@@ -15,7 +15,7 @@ pub(super) struct Counted {
 }
 
 /// The beginnings of so many blocks are asked for before they are read.
-const AHEAD: usize = 8;
+const PREFETCH_BLOCKS: usize = 8;
 
 /// The inner nodes with at least `least` keys below, the last first; behind them the root, whatever it has.
 ///
@@ -39,11 +39,11 @@ pub(super) fn count_keys(
         *end = end.saturating_sub(usize::from(length));
         Some(*end)
     });
-    let mut ahead = offsets.clone().skip(AHEAD);
+    let mut ahead = offsets.clone().skip(PREFETCH_BLOCKS);
     for offset in offsets {
         let begin = ahead.next().and_then(|ahead| blocks.get(ahead + INNER));
         begin.into_iter().for_each(prefetch);
-        let Some(block) = Block::at(blocks, offset) else { continue };
+        let Some(block) = NodeBlock::at(blocks, offset) else { continue };
         let (mut left, mut firsts, inners) = (valid, block.first() & valid, block.inner() & valid);
         valid = !0;
         // A block has no more of either.

@@ -1,6 +1,6 @@
 use std::ops::Deref;
 
-use super::block::{Block, Position, below};
+use super::block::{NodeBlock, Position, below};
 use super::search::group;
 use super::{Found, Guard, Trie};
 
@@ -110,7 +110,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.id(node).map(|id| self.found(id))
     }
 
-    fn block(&self, node: TrieNode) -> Option<(Block<'_>, u32)> {
+    fn block(&self, node: TrieNode) -> Option<(NodeBlock<'_>, u32)> {
         let position = node.position();
         Some((self.names().block(position.offset())?, position.slot()))
     }

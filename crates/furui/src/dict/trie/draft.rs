@@ -1,7 +1,7 @@
 use super::TrieError;
 use super::block::{DOWN, LENGTH, NODES};
 use super::codes::Code;
-use super::labels::MAX_RECORD;
+use super::labels::MAX_RECORD_NIBBLES;
 use super::room::filled;
 
 /// What a block is made of, before it is bytes: its nodes and their labels, which come apart.
@@ -29,7 +29,7 @@ pub(super) struct Draft {
 /// What is written of records at a time.
 const WORD: usize = size_of::<u128>();
 const CODES: usize = NODES * 2 + 2;
-const RECORDS: usize = NODES * MAX_RECORD.div_ceil(2) + WORD;
+const RECORDS: usize = NODES * MAX_RECORD_NIBBLES.div_ceil(2) + WORD;
 
 impl Draft {
     /// Of the first block, before which there is only the root.

@@ -1,8 +1,8 @@
 use super::TrieError;
 use super::block::Position;
 use super::codes::{Code, Codes, Dictionary};
-use super::labels::{MAX_RECORD, TOKEN_NIBBLES};
-use super::matcher::Matcher;
+use super::labels::{MAX_RECORD_NIBBLES, TOKEN_NIBBLES};
+use super::matcher::LabelMatcher;
 use super::room::{collected, filled};
 use super::skeleton::Skeleton;
 use super::tokens::Tokens;
@@ -44,7 +44,7 @@ const ROOM_PER_NODE: usize = 8;
 pub(super) const MAX_RARE: usize = 255;
 
 /// At most this many bytes of labels train the tokens.
-const SAMPLE: usize = 3 << 20;
+const TRAINING_BYTES: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
     let labels = &skeleton.distinct;
@@ -57,7 +57,7 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
         bytes += text.len();
     }
     // Every so many labels: those of one region of the keys are alike.
-    let step = bytes / SAMPLE + 1;
+    let step = bytes / TRAINING_BYTES + 1;
     let stride = 17;
     let repeats = (bytes / step / REPEATS_PER).clamp(3, 400) as u16;
     let sample = (0..stride)
@@ -76,7 +76,7 @@ const REPEATS_PER: usize = 1 << 16;
 /// The labels without codes, while they are written.
 struct Records<'s> {
     skeleton: &'s Skeleton,
-    tokens: Matcher,
+    tokens: LabelMatcher,
     /// Where the record of a label is that was written first, + 1; by the number among labels.
     written: Vec<u64>,
     /// The words of a record.
@@ -101,7 +101,7 @@ impl Records<'_> {
         }
         self.cut.clear();
         let count = if text.len() <= MAX_RARE { self.tokens.cut(text, &mut self.cut) } else { None };
-        let Some(count) = count.filter(|count| count * TOKEN_NIBBLES <= MAX_RECORD) else {
+        let Some(count) = count.filter(|count| count * TOKEN_NIBBLES <= MAX_RECORD_NIBBLES) else {
             let place = writer.add_long(text)?;
             self.written[label as usize] = place | LONG_TEXT;
             writer.long(place);

@@ -2,12 +2,12 @@ use std::io::{self, Write};
 use std::ops::Deref;
 
 use super::block::{CODES, NODES};
-use super::jump::{BUCKET, Lengths, MAX_LENGTH};
+use super::jump::{BUCKET, Lengths, MAX_JUMP_LENGTH};
 use super::parts::{PARTS, Part, Parts};
 use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
 use super::writer::DIRECTORY_STEP;
-use super::{Shape, Trie, Trusted};
+use super::{Trie, TrieShape, Trusted};
 use crate::bits::Cpu;
 use crate::format::field::{put, u16_at, u32_at, u64_at};
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Regions, Seal, Tag};
@@ -69,7 +69,7 @@ impl Trie<Bytes> {
     }
 }
 
-fn read_shape(file: &(impl ReadAt + ?Sized), name: &str) -> Result<(Envelope, Shape), ReadError> {
+fn read_shape(file: &(impl ReadAt + ?Sized), name: &str) -> Result<(Envelope, TrieShape), ReadError> {
     let envelope = Envelope::open(file, name)?;
     envelope.expect_kind(Kind::Trie)?;
     envelope.expect_hash(HashSpec::default())?;
@@ -79,14 +79,14 @@ fn read_shape(file: &(impl ReadAt + ?Sized), name: &str) -> Result<(Envelope, Sh
     let meta = envelope.read_section(file, META, META_LEN)?;
     let invalid = |what| envelope.error(envelope.sections()[0].offset, Problem::Invalid(what));
     let meta: [u8; META_LEN] = meta.try_into().map_err(|_| invalid("META is shorter than that of a trie"))?;
-    let shape = Shape::from_meta(&meta).map_err(invalid)?;
+    let shape = TrieShape::from_meta(&meta).map_err(invalid)?;
     if shape.parts.len() as u64 != envelope.section(TRIE)?.length {
         return Err(invalid("the lengths of the parts are not that of the trie").into());
     }
     Ok((envelope, shape))
 }
 
-impl Shape {
+impl TrieShape {
     fn meta(&self) -> [u8; META_LEN] {
         let mut meta = [0; META_LEN];
         put(&mut meta, KEYS, self.keys.to_le_bytes());
@@ -132,7 +132,7 @@ impl Shape {
             return Err("a table ends within an entry");
         }
         let descends = jump.is_sorted_by(|a, b| a > b || *b == 0);
-        if !descends || jump[0] > MAX_LENGTH || (jump[0] == 0) != (length(Part::Buckets) == 0) {
+        if !descends || jump[0] > MAX_JUMP_LENGTH || (jump[0] == 0) != (length(Part::Buckets) == 0) {
             return Err("no trie has a jump table of these lengths");
         }
         if meta[RESERVED..LENGTHS].iter().any(|&byte| byte != 0) {

@@ -18,7 +18,7 @@ use crate::hash::HashSpec;
 /// The most lengths a table has.
 pub(super) const MAX_LENGTHS: usize = 4;
 /// The longest length.
-pub(super) const MAX_LENGTH: u16 = 248;
+pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 
 /// A node gets an entry if at least this many keys are below it.
 const MIN_KEYS: u32 = 72;
@@ -26,7 +26,7 @@ const MIN_KEYS: u32 = 72;
 /// Lengths in question are multiples of this.
 const STEP: usize = 4;
 /// How many are in question.
-const CANDIDATES: usize = MAX_LENGTH as usize / STEP;
+const CANDIDATES: usize = MAX_JUMP_LENGTH as usize / STEP;
 
 const ENTRY: usize = 16;
 pub(super) const BUCKET: usize = 64;

@@ -30,7 +30,7 @@ pub(super) const TOKEN_NIBBLES: usize = 3;
 /// So many tokens are read, compared and written at a time, as a word: 12 bits each, the first the lowest.
 pub(super) const WORD_TOKENS: usize = 5;
 /// The most half bytes of a record of tokens: the length has 7 bits.
-pub(super) const MAX_RECORD: usize = 127;
+pub(super) const MAX_RECORD_NIBBLES: usize = 127;
 /// A link to the equal label of an earlier node has this many half bytes if the position has as many bits ...
 pub(super) const NEAR_NIBBLES: usize = 8;
 /// ... or this many.

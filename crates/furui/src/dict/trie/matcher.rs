@@ -2,7 +2,7 @@ use super::labels::{Packing, Token};
 use super::token_trie::{ROOT, TokenTrie};
 
 /// Finds the fewest tokens that a text is made of.
-pub(super) struct Matcher {
+pub(super) struct LabelMatcher {
     trie: TokenTrie,
     /// From each place of a text, the best way to its end.
     best: Vec<Way>,
@@ -19,7 +19,7 @@ struct Way {
 /// More tokens than a text has bytes.
 const NO_WAY: u32 = 1 << 16;
 
-impl Matcher {
+impl LabelMatcher {
     pub(super) fn new(tokens: &[Token]) -> Self {
         Self { trie: TokenTrie::new(tokens), best: vec![] }
     }

@@ -100,7 +100,7 @@ use values::Width;
 #[derive(Clone)]
 pub struct Trie<M = Buffer, G = Trusted> {
     body: M,
-    shape: Shape,
+    shape: TrieShape,
     vectors: Cpu,
     /// Told of what is read.
     guard: G,
@@ -127,7 +127,7 @@ impl Found {
 
 /// The numbers of a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shape {
+struct TrieShape {
     /// Deleted ones among them.
     keys: u64,
     nodes: u64,

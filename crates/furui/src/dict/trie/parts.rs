@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::block::{Block, CODES};
+use super::block::{CODES, NodeBlock};
 use super::guard::{Guard, Trusted};
 use super::labels::Token;
 
@@ -128,11 +128,11 @@ pub(super) struct Names<'a, G = Trusted> {
 impl<'a, G: Guard> Names<'a, G> {
     /// The block of nodes at an offset, if there is one, and it is whole.
     #[inline(always)]
-    pub(super) fn block(&self, offset: usize) -> Option<Block<'a>> {
+    pub(super) fn block(&self, offset: usize) -> Option<NodeBlock<'a>> {
         if !self.guard.touch(offset, CODES) {
             return None;
         }
-        let block = Block::at(self.nodes, offset)?;
+        let block = NodeBlock::at(self.nodes, offset)?;
         self.guard.touch(offset, block.length()).then_some(block)
     }
 }

@@ -13,7 +13,7 @@ pub(super) struct Pieces {
 }
 
 /// How long a piece becomes.
-const PIECE: usize = 1 << 18;
+const PIECE_BYTES: usize = 1 << 18;
 
 impl Pieces {
     pub(super) fn new() -> Result<Self, TrieError> {
@@ -23,7 +23,7 @@ impl Pieces {
     /// Adds bytes, all to one piece.
     #[inline(always)]
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
-        if self.last.len() + bytes.len() > PIECE && self.last.len() > 0 {
+        if self.last.len() + bytes.len() > PIECE_BYTES && self.last.len() > 0 {
             self.begin()?;
         }
         self.last.extend(bytes)
@@ -31,7 +31,7 @@ impl Pieces {
 
     #[cold]
     fn begin(&mut self) -> Result<(), TrieError> {
-        let next = self.spare.take().map_or_else(|| Body::with_pages(PIECE), Ok)?;
+        let next = self.spare.take().map_or_else(|| Body::with_pages(PIECE_BYTES), Ok)?;
         self.full.try_reserve(1).map_err(|_| no_memory::<Body>(self.full.len() + 1))?;
         self.full.push_back(std::mem::replace(&mut self.last, next));
         Ok(())

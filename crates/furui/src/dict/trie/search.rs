@@ -1,4 +1,4 @@
-use super::block::{Block, Position, below};
+use super::block::{NodeBlock, Position, below};
 use super::guard::Guard;
 use super::parts::Names;
 use crate::bits::{Cpu, prefetch};
@@ -101,7 +101,7 @@ impl<'k> Search<'k> {
 
     /// The node of the group whose label begins with `byte`.
     #[inline(always)]
-    fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Cpu, byte: u8) -> Option<(Block<'a>, u32)> {
+    fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Cpu, byte: u8) -> Option<(NodeBlock<'a>, u32)> {
         let (mut block, mut offset, slot) = group(names, self.offset, self.slot, self.skip, vectors)?;
         // Up to the next first child: the borrow of the subtraction runs to the top if there is none in the block.
         let mut next = block.first() & (!1 << slot);
@@ -143,7 +143,7 @@ pub(super) fn group<'a, G: Guard>(
     slot: u32,
     mut skip: u32,
     vectors: Cpu,
-) -> Option<(Block<'a>, usize, u32)> {
+) -> Option<(NodeBlock<'a>, usize, u32)> {
     let mut mask = !below(slot);
     for _ in 0..MAX_SPAN {
         let block = names.block(offset)?;

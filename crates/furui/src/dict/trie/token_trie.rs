@@ -9,7 +9,7 @@ use super::labels::{MAX_TOKEN, Token};
 /// A step from node to node is one load and one comparison, in a table of 8 bytes a node. Source: J. Aoe, "An Efficient
 /// Digital Search Algorithm by Using a Double-Array Structure" (1989).
 pub(super) struct TokenTrie {
-    places: Vec<Place>,
+    places: Vec<TokenPlace>,
 }
 
 /// A node of the trie, at the place that is its name, in a word.
@@ -21,7 +21,7 @@ pub(super) struct TokenTrie {
 /// Of at most 2¹⁶ nodes each keeps a base from at most 2⁸ others with children of the same bytes, and 2⁸ children from
 /// their first places: names have 25 bits.
 #[derive(Clone, Copy)]
-pub(super) struct Place(u64);
+pub(super) struct TokenPlace(u64);
 
 /// Of the name of a node.
 pub(super) const NAME_BITS: u32 = 25;
@@ -30,9 +30,9 @@ pub(super) const END_BITS: u32 = 13;
 const NO_NAME: u32 = (1 << NAME_BITS) - 1;
 /// The name of the root, the children of which are at the places that are their bytes.
 pub(super) const ROOT: u32 = NO_NAME - 1;
-const FREE: Place = Place::new(NO_NAME, 0);
+const FREE: TokenPlace = TokenPlace::new(NO_NAME, 0);
 
-impl Place {
+impl TokenPlace {
     const fn new(parent: u32, end: u32) -> Self {
         Self((parent as u64) << (NAME_BITS + END_BITS) | (end as u64) << NAME_BITS)
     }
@@ -84,7 +84,7 @@ impl TokenTrie {
                     [(token, end), deeper @ ..] if token.len() == depth + 1 => (*end, deeper),
                     deeper => (0, deeper),
                 };
-                this.places[name] = Place::new(node, end);
+                this.places[name] = TokenPlace::new(node, end);
                 if !deeper.is_empty() {
                     open.push((name as u32, depth + 1, deeper));
                 }
@@ -103,7 +103,7 @@ impl TokenTrie {
 
     /// The place of this name; there is one for the base of every node and each byte.
     #[inline(always)]
-    pub(super) fn place(&self, name: u32) -> Place {
+    pub(super) fn place(&self, name: u32) -> TokenPlace {
         self.places[name as usize]
     }
 }

@@ -1,6 +1,6 @@
 use super::TrieError;
 use super::labels::{MAX_TOKEN, Token};
-use super::matcher::Matcher;
+use super::matcher::LabelMatcher;
 use super::room::filled;
 
 /// How many tokens 12 bits tell apart.
@@ -70,8 +70,8 @@ impl Tokens {
         Ok(this)
     }
 
-    pub(super) fn matcher(&self) -> Matcher {
-        Matcher::new(&self.tokens)
+    pub(super) fn matcher(&self) -> LabelMatcher {
+        LabelMatcher::new(&self.tokens)
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {

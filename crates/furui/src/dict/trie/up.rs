@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use super::block::{Block, Position, below};
+use super::block::{NodeBlock, Position, below};
 use super::values::terminal_select;
 use super::{Guard, MAX_KEY, Part, Trie};
 use crate::bits::Cpu;
@@ -45,7 +45,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
 
     /// The node of a rank among inner nodes or leaves.
     fn node_of(&self, rank: u64, inner: bool) -> Option<Position> {
-        let rank_at = |block: Block<'_>| if inner { block.inner_rank(0) } else { block.leaf_rank(0) };
+        let rank_at = |block: NodeBlock<'_>| if inner { block.inner_rank(0) } else { block.leaf_rank(0) };
         let (block, offset) = self.last_block(|block| rank_at(block) <= rank)?;
         let mask = if inner { block.inner() } else { !block.inner() };
         let slot = select(self.vectors, mask, rank - rank_at(block))?;
@@ -74,7 +74,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     }
 
     /// The last block of which `holds`, which holds of none behind one of which it does not.
-    fn last_block(&self, holds: impl Fn(Block<'_>) -> bool) -> Option<(Block<'_>, usize)> {
+    fn last_block(&self, holds: impl Fn(NodeBlock<'_>) -> bool) -> Option<(NodeBlock<'_>, usize)> {
         let names = self.names();
         let directory = self.part(Part::Directory).as_chunks::<8>().0;
         let at = |entry: &[u8; 8]| usize::try_from(u64::from_le_bytes(*entry)).ok();

@@ -1,4 +1,4 @@
-use super::block::{Block, INNER, NODES, Position, set_down};
+use super::block::{INNER, NODES, NodeBlock, Position, set_down};
 use super::body::Body;
 use super::codes::{Code, Dictionary};
 use super::draft::Draft;
@@ -9,7 +9,7 @@ use super::parts::{ALIGN, Names, PARTS, Part, Parts};
 use super::room::reserve;
 use super::skeleton::MAX_NODES;
 use super::values::Width;
-use super::{Found, Shape, TrieError, Trusted};
+use super::{Found, TrieError, TrieShape, Trusted};
 use crate::bits::{Buffer, Cpu, prefetch};
 
 /// The offset of every so many blocks is in the directory.
@@ -17,7 +17,7 @@ pub(super) const DIRECTORY_STEP: usize = 64;
 
 /// A trie's bytes and its numbers.
 pub(super) struct Encoded {
-    pub(super) shape: Shape,
+    pub(super) shape: TrieShape,
     pub(super) body: Buffer,
 }
 
@@ -178,7 +178,7 @@ impl Writer {
             let position = Position::new(offset, firsts.trailing_zeros());
             // Blocks without inner nodes say the same as the next one that has some.
             while self.group == self.parent.1 {
-                let Some(block) = Block::at(self.nodes.bytes(), self.parent.0) else { break };
+                let Some(block) = NodeBlock::at(self.nodes.bytes(), self.parent.0) else { break };
                 let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());
                 self.nodes.bytes().get(next.0 + INNER).into_iter().for_each(prefetch);
                 set_down(self.nodes.bytes_mut(), self.parent.0, position);
@@ -198,7 +198,7 @@ impl Writer {
         }
         // No inner node comes any more.
         let mut parent = self.parent.0;
-        while let Some(length) = Block::at(self.nodes.bytes(), parent).map(Block::length) {
+        while let Some(length) = NodeBlock::at(self.nodes.bytes(), parent).map(NodeBlock::length) {
             set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));
             parent += length;
         }
@@ -234,7 +234,7 @@ impl Writer {
             *length = (body.len() - start) as u64;
         }
         let parts = Parts::new(lengths).ok_or(TrieError::TooLarge("more bytes than this machine addresses"))?;
-        let shape = Shape { keys, nodes, leaves, width, jump: jump_lengths, parts };
+        let shape = TrieShape { keys, nodes, leaves, width, jump: jump_lengths, parts };
         Ok(Encoded { shape, body: body.finish()? })
     }
 }

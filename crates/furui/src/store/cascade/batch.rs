@@ -4,9 +4,9 @@ use super::room::fill_to;
 use crate::error::Result;
 
 /// A batch of fewer hashes is sorted as anything else is.
-const SMALL: usize = 256;
+const SMALL_BATCH: usize = 256;
 /// Buckets are named by this many leading bits at most, so that their counts stay in the first-level cache.
-const MAX_BITS: u32 = 14;
+const MAX_BUCKET_BITS: u32 = 14;
 /// With buckets of four on average, a fuller one than this means that the hashes are not uniform.
 const CROWDED: u32 = 32;
 
@@ -20,11 +20,11 @@ const CROWDED: u32 = 32;
 /// # Errors
 /// [`Error::NoMemory`](crate::Error::NoMemory).
 pub(super) fn sort_by_hash(batch: &mut Vec<(u64, u32)>, scratch: &mut Vec<(u64, u32)>) -> Result<()> {
-    if batch.len() < SMALL {
+    if batch.len() < SMALL_BATCH {
         batch.sort_unstable();
         return Ok(());
     }
-    let shift = 64 - (batch.len() / 4).ilog2().min(MAX_BITS);
+    let shift = 64 - (batch.len() / 4).ilog2().min(MAX_BUCKET_BITS);
     let mut ends = vec![];
     fill_to(&mut ends, 1 << (64 - shift), 0u32)?;
     for &(hash, _) in batch.iter() {

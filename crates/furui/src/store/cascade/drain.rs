@@ -1,4 +1,4 @@
-use super::merge::{MERGE_WINDOW, SortedKeys};
+use super::merge::{MERGE_WINDOW, SortedSource};
 use super::room::fill_to;
 use super::table::Table;
 use crate::error::Result;
@@ -20,7 +20,7 @@ impl<'a> Drain<'a> {
     }
 }
 
-impl SortedKeys for Drain<'_> {
+impl SortedSource for Drain<'_> {
     fn fill(&mut self) -> Result<&[u64]> {
         while self.keys.len() - self.next < MERGE_WINDOW && !self.slots.is_empty() {
             self.keys.drain(..self.next);

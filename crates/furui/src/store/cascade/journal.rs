@@ -7,7 +7,7 @@ use crate::hash::HashSpec;
 use crate::store::Manifest;
 
 /// The most keys in a record: what bounds the memory that reading takes, whatever a journal says.
-pub const MAX_RECORD: usize = 1 << 20;
+pub const MAX_RECORD_KEYS: usize = 1 << 20;
 
 pub(super) const HEAD_LEN: usize = 88;
 const HEAD_GENERATION: usize = 64;
@@ -44,7 +44,7 @@ pub struct Journal<F> {
 }
 
 /// What stands at a place of a journal.
-enum Found {
+enum Scanned {
     /// A good record, and how many bytes it has. Its keys are in the buffer.
     Record(u64),
     /// The end of the file, or what a crash leaves there.
@@ -95,7 +95,7 @@ impl<F: ReadAt> Journal<F> {
     pub fn for_each(&self, mut take: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
         let (mut bytes, mut keys) = (Vec::new(), Vec::new());
         let mut at = HEAD_LEN as u64;
-        while let Found::Record(length) = self.find(at, &mut bytes)? {
+        while let Scanned::Record(length) = self.find(at, &mut bytes)? {
             for chunk in bytes.as_chunks().0.chunks(KEYS_AT_ONCE) {
                 keys.clear();
                 keys.extend(chunk.iter().map(|key| u64::from_le_bytes(*key)));
@@ -123,10 +123,10 @@ impl<F: ReadAt> Journal<F> {
     }
 
     /// What stands at offset `at`. The keys of a good record are left in `keys`.
-    fn find(&self, at: u64, keys: &mut Vec<u8>) -> Result<Found> {
+    fn find(&self, at: u64, keys: &mut Vec<u8>) -> Result<Scanned> {
         let length = self.file.len();
         let end = match self.record_end(at)? {
-            Some(end) if end <= length && self.read_keys(at, end, keys)? => return Ok(Found::Record(end - at)),
+            Some(end) if end <= length && self.read_keys(at, end, keys)? => return Ok(Scanned::Record(end - at)),
             Some(end) => end,
             // Where it ends cannot be known.
             None => length,
@@ -138,7 +138,7 @@ impl<F: ReadAt> Journal<F> {
         if self.is_record_behind(at, keys)? {
             return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one behind it")));
         }
-        Ok(Found::End)
+        Ok(Scanned::End)
     }
 
     /// Where the record at this place ends, if its head is there and good. It may be beyond the file's end.
@@ -155,7 +155,7 @@ impl<F: ReadAt> Journal<F> {
     fn read_keys(&self, at: u64, end: u64, keys: &mut Vec<u8>) -> Result<bool> {
         let mut head = [0; RECORD_HEAD];
         self.read(at, &mut head)?;
-        // Not more than MAX_RECORD keys, nor than the file has.
+        // Not more than MAX_RECORD_KEYS keys, nor than the file has.
         keys.resize((end - at) as usize - RECORD_HEAD, 0);
         self.read(at + RECORD_HEAD as u64, keys)?;
         Ok(xxh3_64(keys) == u64_at(&head, RECORD_CHECKSUM))
@@ -255,7 +255,7 @@ pub(super) fn seal_record(salt: u64, at: u64, record: &mut [u8]) {
 /// Where the record ends that begins with this head at this place, if it is a good head.
 fn end_of(salt: u64, at: u64, head: &[u8]) -> Option<u64> {
     let keys = u32_at(head, 0) as usize;
-    let good = (1..=MAX_RECORD).contains(&keys) && head_check(salt, at, head) == u32_at(head, RECORD_CHECK);
+    let good = (1..=MAX_RECORD_KEYS).contains(&keys) && head_check(salt, at, head) == u32_at(head, RECORD_CHECK);
     good.then(|| at + (RECORD_HEAD + keys * KEY_LEN) as u64)
 }
 

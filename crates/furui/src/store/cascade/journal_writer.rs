@@ -1,4 +1,4 @@
-use super::journal::{self, HEAD_LEN, KEY_LEN, MAX_RECORD, RECORD_HEAD};
+use super::journal::{self, HEAD_LEN, KEY_LEN, MAX_RECORD_KEYS, RECORD_HEAD};
 use super::room::reserve;
 use crate::error::Result;
 use crate::store::{JOURNAL, Log, Manifest, Storage};
@@ -22,12 +22,12 @@ struct Begun {
 
 /// The share of a set's memory that keys may wait in, and the most bytes.
 const SHARE: u64 = 8;
-const MOST: u64 = 16 << 20;
+const MOST_BYTES: u64 = 16 << 20;
 
 impl JournalWriter {
     /// A journal without keys and without a file, for a set that has so much memory.
     pub(super) fn new(memory: u64) -> Result<Self> {
-        let most = (memory / SHARE).min(MOST) as usize;
+        let most = (memory / SHARE).min(MOST_BYTES) as usize;
         let mut waiting = vec![];
         reserve(&mut waiting, most)?;
         waiting.resize(RECORD_HEAD, 0);
@@ -68,7 +68,7 @@ impl JournalWriter {
                 }
             };
             // One record at a time: of those before the last a reader expects that they are whole.
-            let keys = left.min(MAX_RECORD);
+            let keys = left.min(MAX_RECORD_KEYS);
             let end = RECORD_HEAD + keys * KEY_LEN;
             let record = &mut self.waiting[..end];
             journal::seal_record(begun.salt, begun.length, record);

@@ -9,7 +9,7 @@ use crate::error::Result;
 pub const MERGE_WINDOW: usize = 2048;
 
 /// Sorted, distinct keys that arrive in pieces: what [`BufRead`](std::io::BufRead) is to bytes.
-pub trait SortedKeys {
+pub trait SortedSource {
     /// The keys that come next, ascending; empty at the end and only there. The same ones come again until they are
     /// [consumed](Self::consume). A source is best read if it has [`MERGE_WINDOW`] keys at hand, or all it has left.
     ///
@@ -21,7 +21,7 @@ pub trait SortedKeys {
     fn consume(&mut self, count: usize);
 }
 
-impl SortedKeys for &[u64] {
+impl SortedSource for &[u64] {
     fn fill(&mut self) -> Result<&[u64]> {
         Ok(self)
     }
@@ -31,7 +31,7 @@ impl SortedKeys for &[u64] {
     }
 }
 
-impl<S: SortedKeys + ?Sized> SortedKeys for Box<S> {
+impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
     fn fill(&mut self) -> Result<&[u64]> {
         (**self).fill()
     }
@@ -64,7 +64,7 @@ pub struct Merge<S> {
     scratch: Vec<u64>,
 }
 
-impl<S: SortedKeys> Merge<S> {
+impl<S: SortedSource> Merge<S> {
     /// Begins to merge. Sources may be empty, and there may be none.
     pub fn new(sources: Vec<S>) -> Self {
         Self { sources, merged: vec![], scratch: vec![] }

@@ -18,8 +18,8 @@ mod run_writer;
 mod spill;
 mod table;
 
-pub use journal::{Journal, MAX_RECORD};
-pub use merge::{MERGE_WINDOW, Merge, SortedKeys};
+pub use journal::{Journal, MAX_RECORD_KEYS};
+pub use merge::{MERGE_WINDOW, Merge, SortedSource};
 pub use options::CascadeOptions;
 pub use page::{PAGE_BYTES, Page, RemainderBits};
 pub use run::Run;

@@ -5,7 +5,7 @@
 const GROWTH_QUARTERS: u64 = 5;
 
 /// A run of so few keys (about 1 MiB) is merged by anything newer: it costs less to rewrite than to look into.
-const SMALL: u64 = 200_000;
+const SMALL_RUN: u64 = 200_000;
 
 /// The most runs that are merged at a time: each takes buffers.
 pub(super) const MAX_FAN_IN: usize = 64;
@@ -19,7 +19,7 @@ pub(super) fn runs_to_merge(sizes: &[u64], new: u64) -> usize {
     let mut sum = new;
     let mut count = 0;
     for &size in sizes.iter().rev().take(MAX_FAN_IN) {
-        if size > SMALL && size > sum / 4 * GROWTH_QUARTERS {
+        if size > SMALL_RUN && size > sum / 4 * GROWTH_QUARTERS {
             break;
         }
         sum += size;

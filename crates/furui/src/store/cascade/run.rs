@@ -13,7 +13,7 @@ use crate::hash::HashSpec;
 
 /// How many lookups a sorted batch over a mapped file is ahead of itself with prefetches. Each waits for memory some
 /// 100 ns; the processor has about as many waits open as that takes lookups.
-const AHEAD: usize = 16;
+const PREFETCH_LOOKUPS: usize = 16;
 
 /// How many adjacent pages a sorted batch over a file that is not mapped reads at once.
 const COALESCED: usize = 32;
@@ -168,18 +168,18 @@ impl<F: ReadAt> Run<F> {
     }
 
     fn contains_sorted_mapped(&self, pages: &[[u8; PAGE_BYTES]], hashes: &[u64], found: &mut [bool]) -> Result<()> {
-        let mut places = [0; AHEAD];
-        for i in 0..hashes.len() + AHEAD {
-            if let Some(done) = i.checked_sub(AHEAD)
+        let mut places = [0; PREFETCH_LOOKUPS];
+        for i in 0..hashes.len() + PREFETCH_LOOKUPS {
+            if let Some(done) = i.checked_sub(PREFETCH_LOOKUPS)
                 && !found[done]
                 && self.spans(hashes[done])
             {
-                let index = places[done % AHEAD];
+                let index = places[done % PREFETCH_LOOKUPS];
                 found[done] = self.mapped_page(index, &pages[index])?.contains(hashes[done]);
             }
             if i < hashes.len() && !found[i] && self.spans(hashes[i]) {
                 let index = self.fences.page_of(hashes[i]);
-                places[i % AHEAD] = index;
+                places[i % PREFETCH_LOOKUPS] = index;
                 self.prefetch(hashes[i], index, &pages[index]);
             }
         }

@@ -1,4 +1,4 @@
-use super::merge::{MERGE_WINDOW, SortedKeys};
+use super::merge::{MERGE_WINDOW, SortedSource};
 use super::page::{PAGE_BYTES, Page};
 use super::room::{fill_to, reserve};
 use super::run::Run;
@@ -68,7 +68,7 @@ impl<'a, F: ReadAt> RunReader<'a, F> {
     }
 }
 
-impl<F: ReadAt> SortedKeys for RunReader<'_, F> {
+impl<F: ReadAt> SortedSource for RunReader<'_, F> {
     fn fill(&mut self) -> Result<&[u64]> {
         if self.keys.len() - self.consumed < MERGE_WINDOW && self.next < self.run.pages() {
             self.keys.drain(..self.consumed);

@@ -3,7 +3,7 @@
 use super::drain::Drain;
 use super::journal_writer::JournalWriter;
 use super::table::Table;
-use super::{Cascade, Merge, Run, RunWriter, SortedKeys, WrittenRun, open_run, policy};
+use super::{Cascade, Merge, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
 use crate::error::{Error, Result};
 use crate::store::{RunEntry, Storage, StoreKind};
 
@@ -74,7 +74,7 @@ impl<S: Storage> Cascade<S> {
         let kept = self.runs.len() - count;
         let merged = &self.runs[kept..];
         let keys = self.table.len() as u64 + self.manifest.runs[kept..].iter().map(|run| run.keys).sum::<u64>();
-        let mut sources: Vec<Box<dyn SortedKeys + '_>> = vec![Box::new(Drain::new(&self.table))];
+        let mut sources: Vec<Box<dyn SortedSource + '_>> = vec![Box::new(Drain::new(&self.table))];
         for run in merged {
             sources.push(Box::new(run.reader()));
         }

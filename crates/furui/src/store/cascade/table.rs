@@ -49,7 +49,7 @@ const SPARE_SLOTS: usize = 1024;
 /// none is in such a long one but with a chance of 10⁻²⁸.
 const MAX_CLUSTER: usize = 16 << 10;
 /// How many keys ahead a batch asks for its cache lines: the latency of memory, in insertions.
-const PREFETCH_AHEAD: usize = 24;
+const PREFETCH_KEYS: usize = 24;
 
 impl Table {
     pub(crate) fn new() -> Self {
@@ -103,7 +103,7 @@ impl Table {
     #[inline]
     pub(crate) fn insert_all(&mut self, hashes: &[u64], mut on_new: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
-            if let Some(&ahead) = hashes.get(i + PREFETCH_AHEAD) {
+            if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
                 prefetch(&self.slots[scale(ahead, self.homes)]);
             }
             if self.insert(hash) {
@@ -116,7 +116,7 @@ impl Table {
     #[inline]
     pub(crate) fn absent(&self, hashes: &[u64], mut on_absent: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
-            if let Some(&ahead) = hashes.get(i + PREFETCH_AHEAD) {
+            if let Some(&ahead) = hashes.get(i + PREFETCH_KEYS) {
                 prefetch(&self.slots[scale(ahead, self.homes)]);
             }
             if self.slots[self.position(hash)] != hash {

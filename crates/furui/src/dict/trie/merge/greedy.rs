@@ -4,7 +4,7 @@ use crate::dict::trie::room::filled;
 use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 
 /// Makes a text of tokens, the longest at each place: not always the fewest, but with far fewer steps than a
-/// [`Matcher`](crate::dict::trie::matcher::Matcher) takes.
+/// [`LabelMatcher`](crate::dict::trie::matcher::LabelMatcher) takes.
 pub(super) struct Greedy {
     trie: TokenTrie,
     /// How far two bytes lead, by 256 · first + second: most tokens that are found are hardly longer.

@@ -6,7 +6,7 @@ pub(super) struct Order {
 }
 
 /// So many are put in order by counting for each how many are smaller: that needs no branches to be guessed.
-const FEW: usize = 16;
+const COUNTED: usize = 16;
 
 impl Order {
     pub(super) fn clear(&mut self) {
@@ -23,7 +23,7 @@ impl Order {
     #[inline(always)]
     pub(super) fn ascending(&mut self) -> &[u32] {
         let count = self.items.len();
-        if count > FEW {
+        if count > COUNTED {
             self.items.sort_unstable();
             return &self.items;
         }
@@ -31,9 +31,9 @@ impl Order {
             (self.items[0], self.items[1]) = (first.min(second), first.max(second));
             return &self.items;
         }
-        let mut all = [u32::MAX; FEW];
+        let mut all = [u32::MAX; COUNTED];
         all[..count].copy_from_slice(&self.items);
-        let mut smaller = [0u32; FEW];
+        let mut smaller = [0u32; COUNTED];
         for &item in &self.items {
             for (smaller, &other) in smaller.iter_mut().zip(&all) {
                 *smaller += u32::from(item < other);

@@ -1,6 +1,6 @@
 use crate::bits::{Cpu, prefetch, scale};
 use crate::dict::trie::TrieError;
-use crate::dict::trie::block::{Block, Position};
+use crate::dict::trie::block::{NodeBlock, Position};
 use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, words};
 use crate::dict::trie::room::filled;
 use crate::dict::trie::search::fetch;
@@ -75,7 +75,7 @@ impl Records {
 /// Whether a record is the label of the node at `position`.
 #[inline(always)]
 fn is_at(nodes: &[u8], position: Position, record: &[u64], count: usize, vectors: Cpu) -> bool {
-    let label = Block::at(nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));
+    let label = NodeBlock::at(nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));
     let Some(Label::Record { records, start, nibbles, link: false }) = label else { return false };
     nibbles == count * TOKEN_NIBBLES && words(records, start, count).eq(record.iter().copied())
 }

@@ -2,7 +2,7 @@ use std::ops::Deref;
 
 use super::cursor::Cursor;
 use crate::bits::{Cpu, prefetch};
-use crate::dict::trie::block::{Block, Position, below};
+use crate::dict::trie::block::{NodeBlock, Position, below};
 use crate::dict::trie::parts::{Names, Part};
 use crate::dict::trie::search::group;
 use crate::dict::trie::text::Text;
@@ -33,7 +33,7 @@ pub(super) struct Branch<'t> {
 #[derive(Clone, Copy)]
 pub(super) enum At<'t> {
     /// A node, whose label begins with the byte.
-    Node(Block<'t>, Position),
+    Node(NodeBlock<'t>, Position),
     /// What is left of a label behind the byte, and then that label's end.
     Tail(Text<'t>, End),
 }
@@ -70,7 +70,7 @@ impl<'t> Source<'t> {
         let down = cursor.down();
         let group = group(&self.names, down.offset(), down.slot(), cursor.skip(), vectors);
         let (block, offset, slot) = group.ok_or(TrieError::Damaged)?;
-        if slot < FIRST_SLOTS {
+        if slot < PREFETCH_SLOTS {
             self.fetch_next(block, offset);
         }
         let byte = block.edges()[slot as usize];
@@ -88,7 +88,7 @@ impl<'t> Source<'t> {
         if position.slot() == 0 {
             let offset = last.offset() + block.length();
             position = Position::new(offset, 0);
-            block = Block::at(self.names.nodes, offset)?;
+            block = NodeBlock::at(self.names.nodes, offset)?;
         }
         let slot = position.slot();
         let byte = block.edges()[slot as usize];
@@ -97,7 +97,7 @@ impl<'t> Source<'t> {
 
     /// Asks for the block behind this one and its values: of each level, a walk takes the nodes in their order.
     #[inline]
-    fn fetch_next(&self, block: Block<'t>, offset: usize) {
+    fn fetch_next(&self, block: NodeBlock<'t>, offset: usize) {
         let next = self.names.nodes.get(offset + block.length()..);
         if let Some(bytes) = next.and_then(|bytes| bytes.first_chunk::<NEXT_BYTES>()) {
             bytes.iter().step_by(LINE).for_each(prefetch);
@@ -110,7 +110,7 @@ impl<'t> Source<'t> {
 
     /// The end of the label of the node in a slot.
     #[inline(always)]
-    pub(super) fn end(&self, block: Block<'t>, slot: u32) -> End {
+    pub(super) fn end(&self, block: NodeBlock<'t>, slot: u32) -> End {
         let (beyond, id) = if block.is_inner(slot) {
             let skip = (block.inner() & below(slot)).count_ones();
             let rank = terminal_rank(self.terminals, block.inner_rank(slot));
@@ -131,7 +131,7 @@ impl<'t> Source<'t> {
 }
 
 /// In groups that begin before this slot the next block is asked for: often enough that it is, and not with each group.
-const FIRST_SLOTS: u32 = 8;
+const PREFETCH_SLOTS: u32 = 8;
 const LINE: usize = 64;
 /// Blocks are not often longer.
 const NEXT_BYTES: usize = 7 * LINE;

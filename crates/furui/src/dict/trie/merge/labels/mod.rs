@@ -9,7 +9,7 @@ use crate::bits::Cpu;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::block::NODES;
 use crate::dict::trie::codes::{Code, Dictionary};
-use crate::dict::trie::labels::{Label, MAX_RECORD, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words};
+use crate::dict::trie::labels::{Label, MAX_RECORD_NIBBLES, Rest, TOKEN_NIBBLES, Token, WORD_TOKENS, in_word, words};
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::tokens::MAX_TOKENS;
@@ -170,7 +170,7 @@ impl<'t> Labels<'t> {
             self.words.push(here);
             left = left.saturating_sub(WORD_TOKENS);
         }
-        if !all || left > 0 || count * TOKEN_NIBBLES > MAX_RECORD {
+        if !all || left > 0 || count * TOKEN_NIBBLES > MAX_RECORD_NIBBLES {
             self.words.truncate(before);
             return None;
         }

@@ -6,7 +6,7 @@ use super::{Labels, Rare, Sought};
 use crate::bits::Cpu;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::encode::MAX_RARE;
-use crate::dict::trie::labels::{MAX_RECORD, TOKEN_NIBBLES, WORD_TOKENS, in_word};
+use crate::dict::trie::labels::{MAX_RECORD_NIBBLES, TOKEN_NIBBLES, WORD_TOKENS, in_word};
 use crate::dict::trie::merge::tokens::text_of;
 use crate::dict::trie::room::no_memory;
 use crate::dict::trie::text::Text;
@@ -73,7 +73,7 @@ impl Labels<'_> {
         let before = self.words.len();
         if text.len() <= MAX_RARE
             && let Some(count) = self.greedy.cut(text, &mut self.words)
-            && count * TOKEN_NIBBLES <= MAX_RECORD
+            && count * TOKEN_NIBBLES <= MAX_RECORD_NIBBLES
         {
             return self.set_record(slot, before, count, hash);
         }
