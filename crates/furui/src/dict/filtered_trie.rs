@@ -1,13 +1,19 @@
 use std::path::Path;
 
-use super::Found;
-use super::merge::Union;
 use super::trie::CheckedTrie;
+use super::{Found, Trie};
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, CheckedFilter, Filter};
+use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter, Filter};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};
+
+/// What several parts of a dictionary are as one.
+pub(super) struct Union {
+    pub(super) trie: Trie,
+    /// The filter of its keys.
+    pub(super) filter: BlockedBloom,
+}
 
 /// The trie's file, whole.
 const TRIE: Tag = Tag::new(*b"TRIE");

@@ -1,18 +1,12 @@
 use super::entries::Entries;
 use super::fill::Fill;
+use super::filtered_trie::Union;
 use super::layer::{Layer, Window};
 use super::trie::reserve;
 use super::{Found, MAX_MERGED, Record, Skeleton, Trie};
 use crate::error::Result;
 use crate::filter::BlockedBloom;
 use crate::hash::{KeyHasher, Rolling};
-
-/// What several parts of a dictionary are as one.
-pub(super) struct Union {
-    pub(super) trie: Trie,
-    /// The filter of its keys.
-    pub(super) filter: BlockedBloom,
-}
 
 /// Makes one of several parts, oldest first: of equal keys the newest counts. `forget`: keys that are deleted are left
 /// out, which is right if there is nothing older. The filter is wrong about one key in 1 / `rate`.

@@ -1,12 +1,8 @@
 use std::fmt;
-use std::io;
-use std::iter;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use memmap2::Mmap;
-
-use super::ReadAt;
 
 /// Bytes of an immutable file, shared: a part of its map, or of memory. A clone is another handle to the same bytes,
 /// and they live as long as the last one, whatever becomes of the file's name.
@@ -27,18 +23,6 @@ impl Bytes {
     /// All bytes of a map.
     pub(super) fn of_map(map: Arc<Mmap>) -> Self {
         Self { start: 0, end: map.len(), whole: Whole::Map(map) }
-    }
-
-    /// `length` bytes of a file from `offset` on, read into memory. Nothing is allocated beyond the file's length.
-    pub(super) fn read(file: &(impl ReadAt + ?Sized), offset: u64, length: u64) -> io::Result<Self> {
-        match (offset.checked_add(length), usize::try_from(length)) {
-            (Some(end), Ok(length)) if end <= file.len() => {
-                let mut bytes: Arc<[u8]> = iter::repeat_n(0, length).collect();
-                file.read_at(offset, Arc::get_mut(&mut bytes).expect("made a line above"))?;
-                Ok(bytes.into())
-            }
-            _ => Err(io::ErrorKind::UnexpectedEof.into()),
-        }
     }
 
     /// A part of them; `None` if they do not reach so far.
@@ -69,26 +53,6 @@ impl Deref for Bytes {
 impl AsRef<[u8]> for Bytes {
     fn as_ref(&self) -> &[u8] {
         self
-    }
-}
-
-impl ReadAt for Bytes {
-    fn len(&self) -> u64 {
-        (**self).len() as u64
-    }
-
-    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        (**self).read_at(offset, buf)
-    }
-
-    fn mapped(&self) -> Option<&[u8]> {
-        Some(self)
-    }
-
-    fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
-        let start = usize::try_from(offset).ok();
-        let range = start.and_then(|start| Some(start..start.checked_add(usize::try_from(length).ok()?)?));
-        range.and_then(|range| self.part(range)).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 }
 

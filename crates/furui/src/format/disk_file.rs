@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut, MmapOptions};
 
+use super::read_at::read_part;
 use super::{Bytes, ReadAt};
 
 /// Whether files can be mapped here: a 64-bit address space has room for any file.
@@ -121,7 +122,7 @@ impl ReadAt for DiskFile {
     fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
         match &self.map {
             Some(map) => Bytes::of_map(Arc::clone(map)).bytes(offset, length),
-            None => Bytes::read(self, offset, length),
+            None => read_part(self, offset, length),
         }
     }
 }

@@ -1,4 +1,5 @@
 use std::io;
+use std::iter;
 use std::sync::Arc;
 
 use super::Bytes;
@@ -33,7 +34,19 @@ pub trait ReadAt: Send + Sync {
     /// # Errors
     /// As [`read_at`](Self::read_at). Nothing is allocated beyond the file's length.
     fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
-        Bytes::read(self, offset, length)
+        read_part(self, offset, length)
+    }
+}
+
+/// Reads `length` bytes of a file from `offset` on into memory. Nothing is allocated beyond the file's length.
+pub(super) fn read_part(file: &(impl ReadAt + ?Sized), offset: u64, length: u64) -> io::Result<Bytes> {
+    match (offset.checked_add(length), usize::try_from(length)) {
+        (Some(end), Ok(length)) if end <= file.len() => {
+            let mut bytes: Arc<[u8]> = iter::repeat_n(0, length).collect();
+            file.read_at(offset, Arc::get_mut(&mut bytes).expect("made a line above"))?;
+            Ok(bytes.into())
+        }
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
 
@@ -53,6 +66,26 @@ impl ReadAt for [u8] {
 
     fn mapped(&self) -> Option<&[u8]> {
         Some(self)
+    }
+}
+
+impl ReadAt for Bytes {
+    fn len(&self) -> u64 {
+        (**self).len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(offset, buf)
+    }
+
+    fn mapped(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+
+    fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        let start = usize::try_from(offset).ok();
+        let range = start.and_then(|start| Some(start..start.checked_add(usize::try_from(length).ok()?)?));
+        range.and_then(|range| self.part(range)).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 }
 

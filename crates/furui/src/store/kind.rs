@@ -1,6 +1,10 @@
 use std::fmt;
 
-use super::JOURNAL;
+/// The name of a store's manifest.
+pub const MANIFEST: &str = "MANIFEST";
+
+/// The name of the journal of a `seen` store: what was recorded since its last run was published.
+pub const JOURNAL: &str = "JOURNAL";
 
 /// What a store is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,17 +2,11 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{ReadAt, Storage, StoreKind};
+use super::{MANIFEST, ReadAt, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
-
-/// The name of a store's manifest.
-pub const MANIFEST: &str = "MANIFEST";
-
-/// The name of the journal of a `seen` store: what was recorded since its last run was published.
-pub const JOURNAL: &str = "JOURNAL";
 
 /// The most runs a store may have: what bounds the memory that a manifest takes, whatever it says.
 pub const MAX_RUNS: usize = 4096;

@@ -17,8 +17,8 @@ mod storage;
 
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
-pub use kind::StoreKind;
-pub use manifest::{JOURNAL, MANIFEST, MAX_RUNS, Manifest, RunEntry};
+pub use kind::{JOURNAL, MANIFEST, StoreKind};
+pub use manifest::{MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
 pub use overlay::{Overlay, OverlayFile};
 pub use published::Published;

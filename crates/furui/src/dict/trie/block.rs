@@ -13,11 +13,10 @@
 //! +111 codes, in the order of the nodes; one byte for each record: its length; the records
 //! ```
 
-use super::labels::Label;
+use super::label::Label;
+use super::position::{NODES, Position};
 use crate::bits::Cpu;
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
-
-pub(super) const NODES: usize = 64;
 
 pub(super) const FIRST: usize = 0;
 pub(super) const INNER: usize = 8;
@@ -29,30 +28,6 @@ pub(super) const INNERS: usize = 39;
 pub(super) const LEAVES: usize = 43;
 pub(super) const EDGES: usize = 47;
 pub(super) const CODES: usize = EDGES + NODES;
-
-/// Where a node is: 64 times its block's offset, and its slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position(pub(super) u64);
-
-impl Position {
-    /// Positions have 40 bits in files: 16 GiB of blocks.
-    pub(super) const BITS: u32 = 40;
-
-    #[inline(always)]
-    pub(super) fn new(offset: usize, slot: u32) -> Self {
-        Self((offset as u64 * NODES as u64) | u64::from(slot))
-    }
-
-    #[inline(always)]
-    pub(super) fn offset(self) -> usize {
-        (self.0 / NODES as u64) as usize
-    }
-
-    #[inline(always)]
-    pub(super) fn slot(self) -> u32 {
-        self.0 as u32 % NODES as u32
-    }
-}
 
 /// A block of the trie, and whatever lies behind it.
 #[derive(Clone, Copy)]

@@ -1,8 +1,9 @@
 use std::ops::Deref;
 
-use super::block::{NODES, NodeBlock, Position};
+use super::block::NodeBlock;
 use super::labels::Rest;
 use super::parts::Names;
+use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
 use super::{Part, Trie};
 

@@ -1,7 +1,8 @@
 use std::collections::VecDeque;
 
 use super::TrieError;
-use super::block::{INNER, NODES, NodeBlock, Position, below};
+use super::block::{INNER, NodeBlock, below};
+use super::position::{NODES, Position};
 use super::room::{no_memory, reserve};
 use super::values::is_terminal;
 use crate::bits::prefetch;

@@ -1,6 +1,7 @@
 use std::ops::Deref;
 
-use super::block::{NodeBlock, Position, below};
+use super::block::{NodeBlock, below};
+use super::position::Position;
 use super::search::group;
 use super::{Found, Guard, Trie};
 

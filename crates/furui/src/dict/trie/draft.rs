@@ -1,7 +1,8 @@
 use super::TrieError;
-use super::block::{DOWN, LENGTH, NODES};
+use super::block::{DOWN, LENGTH};
 use super::codes::Code;
 use super::labels::MAX_RECORD_NIBBLES;
+use super::position::NODES;
 use super::room::filled;
 
 /// What a block is made of, before it is bytes: its nodes and their labels, which come apart.

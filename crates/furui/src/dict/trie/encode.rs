@@ -1,8 +1,8 @@
 use super::TrieError;
-use super::block::Position;
 use super::codes::{Code, Codes, Dictionary};
 use super::labels::{MAX_RECORD_NIBBLES, TOKEN_NIBBLES};
 use super::matcher::LabelMatcher;
+use super::position::Position;
 use super::room::{collected, filled};
 use super::skeleton::Skeleton;
 use super::tokens::Tokens;

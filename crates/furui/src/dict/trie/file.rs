@@ -1,9 +1,10 @@
 use std::io::{self, Write};
 use std::ops::Deref;
 
-use super::block::{CODES, NODES};
+use super::block::CODES;
 use super::jump::{BUCKET, Lengths, MAX_JUMP_LENGTH};
 use super::parts::{PARTS, Part, Parts};
+use super::position::NODES;
 use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
 use super::writer::DIRECTORY_STEP;

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::ops::{Bound, Deref, RangeBounds};
 
-use super::block::Position;
+use super::position::Position;
 use super::search::{Search, Step};
 use super::{Found, Guard, Trie, TrieNode, Trusted};
 

@@ -5,10 +5,11 @@
 //! looks at one line for each length, whatever the keys are.
 
 use super::TrieError;
-use super::block::{Position, below};
+use super::block::below;
 use super::counts::{Counted, count_keys};
 use super::guard::Guard;
 use super::parts::Names;
+use super::position::Position;
 use super::room::{collected, filled, reserve};
 use super::search::group;
 use crate::bits::{Cpu, scale};

@@ -1,4 +1,5 @@
-use super::labels::{Packing, Token};
+use super::label::Token;
+use super::labels::Packing;
 use super::token_trie::{ROOT, TokenTrie};
 
 /// Finds the fewest tokens that a text is made of.

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use super::block::{CODES, NodeBlock};
 use super::guard::{Guard, Trusted};
-use super::labels::Token;
+use super::label::Token;
 
 /// What a trie's bytes are divided into. Each part begins at a multiple of 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

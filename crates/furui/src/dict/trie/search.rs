@@ -1,6 +1,7 @@
-use super::block::{NodeBlock, Position, below};
+use super::block::{NodeBlock, below};
 use super::guard::Guard;
 use super::parts::Names;
+use super::position::Position;
 use crate::bits::{Cpu, prefetch};
 
 /// A group of siblings has at most 256 nodes, and the children of a block's inner nodes are within this many blocks.

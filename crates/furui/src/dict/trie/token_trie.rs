@@ -1,4 +1,4 @@
-use super::labels::{MAX_TOKEN, Token};
+use super::label::{MAX_TOKEN, Token};
 
 /// Finds tokens that a text begins with.
 ///

@@ -1,5 +1,5 @@
 use super::TrieError;
-use super::labels::{MAX_TOKEN, Token};
+use super::label::{MAX_TOKEN, Token};
 use super::matcher::LabelMatcher;
 use super::room::filled;
 

@@ -2,7 +2,8 @@
 
 use std::ops::Deref;
 
-use super::block::{NodeBlock, Position, below};
+use super::block::{NodeBlock, below};
+use super::position::Position;
 use super::values::terminal_select;
 use super::{Guard, MAX_KEY, Part, Trie};
 use crate::bits::Cpu;

@@ -1,4 +1,4 @@
-use super::block::{INNER, NODES, NodeBlock, Position, set_down};
+use super::block::{INNER, NodeBlock, set_down};
 use super::body::Body;
 use super::codes::{Code, Dictionary};
 use super::draft::Draft;
@@ -6,6 +6,7 @@ use super::ends::{EndParts, Ends};
 use super::jump::Jump;
 use super::labels::{FAR_NIBBLES, LONG_NIBBLES, NEAR_NIBBLES, PLACE_LENGTH_BITS, TOKEN_NIBBLES, WORD_TOKENS, place};
 use super::parts::{ALIGN, Names, PARTS, Part, Parts};
+use super::position::{NODES, Position};
 use super::room::reserve;
 use super::skeleton::MAX_NODES;
 use super::values::Width;

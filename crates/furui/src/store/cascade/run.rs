@@ -4,7 +4,6 @@ use super::fences::Fences;
 use super::page::{PAGE_BYTES, Page, RemainderBits};
 use super::page_set::PageSet;
 use super::room::fill_to;
-use super::run_reader::RunReader;
 use super::run_writer::{FENCES, META, META_BYTES, PAGES};
 use crate::bits::prefetch;
 use crate::error::{Error, Result};
@@ -221,11 +220,6 @@ impl<F: ReadAt> Run<F> {
             start = end;
         }
         Ok(())
-    }
-
-    /// All keys, ascending, read front to back and checked.
-    pub fn reader(&self) -> RunReader<'_, F> {
-        RunReader::new(self)
     }
 
     /// Reads every byte and checks all there is to check: checksums, and the keys' order and number.

@@ -24,11 +24,14 @@ pub struct RunReader<'a, F> {
     decoded: u64,
 }
 
-impl<'a, F: ReadAt> RunReader<'a, F> {
-    pub(super) fn new(run: &'a Run<F>) -> Self {
-        Self { run, pages: vec![], next: 0, keys: vec![], consumed: 0, decoded: 0 }
+impl<F: ReadAt> Run<F> {
+    /// All keys, ascending, read front to back and checked.
+    pub fn reader(&self) -> RunReader<'_, F> {
+        RunReader { run: self, pages: vec![], next: 0, keys: vec![], consumed: 0, decoded: 0 }
     }
+}
 
+impl<F: ReadAt> RunReader<'_, F> {
     /// Decodes every page that is left and keeps nothing. Encodes it again, too: what a writer would not have written,
     /// such as padding that is not zero, is damage.
     pub(super) fn check_all(mut self) -> Result<()> {

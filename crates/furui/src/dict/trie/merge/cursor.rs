@@ -1,4 +1,4 @@
-use crate::dict::trie::block::Position;
+use crate::dict::trie::position::Position;
 
 /// Where one of the merged tries goes on: with the children of a node, or within a label, and then with the children of the
 /// label's node if it has some.

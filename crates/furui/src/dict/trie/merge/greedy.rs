@@ -1,5 +1,6 @@
 use crate::dict::trie::TrieError;
-use crate::dict::trie::labels::{Packing, Token};
+use crate::dict::trie::label::Token;
+use crate::dict::trie::labels::Packing;
 use crate::dict::trie::room::filled;
 use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 
@@ -107,7 +108,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::dict::trie::labels::{MAX_TOKEN, in_word};
+    use crate::dict::trie::label::MAX_TOKEN;
+    use crate::dict::trie::labels::in_word;
 
     proptest! {
         #[test]

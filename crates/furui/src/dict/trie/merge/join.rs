@@ -5,7 +5,8 @@ use super::path::Path;
 use super::source::{At, Branch, End};
 use super::{TrieError, Walk};
 use crate::bits::Cpu;
-use crate::dict::trie::labels::{Rest, Token};
+use crate::dict::trie::label::Token;
+use crate::dict::trie::labels::Rest;
 use crate::dict::trie::text::{SLACK, Text};
 use crate::hash::KeyHash;
 

@@ -1,6 +1,6 @@
 use std::ops::Deref;
 
-use super::labels::Label;
+use super::label::Label;
 use super::parts::{Names, Part};
 use super::values::Width;
 use super::writer::{Encoded, Writer};

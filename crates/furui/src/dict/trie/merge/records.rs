@@ -1,7 +1,9 @@
 use crate::bits::{Cpu, prefetch, scale};
 use crate::dict::trie::TrieError;
-use crate::dict::trie::block::{NodeBlock, Position};
-use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, words};
+use crate::dict::trie::block::NodeBlock;
+use crate::dict::trie::label::Label;
+use crate::dict::trie::labels::{NEAR_NIBBLES, TOKEN_NIBBLES, words};
+use crate::dict::trie::position::Position;
 use crate::dict::trie::room::filled;
 use crate::dict::trie::search::fetch;
 use crate::dict::trie::writer::{Writer, link_nibbles};

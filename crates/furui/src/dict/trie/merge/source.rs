@@ -2,8 +2,9 @@ use std::ops::Deref;
 
 use super::cursor::Cursor;
 use crate::bits::{Cpu, prefetch};
-use crate::dict::trie::block::{NodeBlock, Position, below};
+use crate::dict::trie::block::{NodeBlock, below};
 use crate::dict::trie::parts::{Names, Part};
+use crate::dict::trie::position::Position;
 use crate::dict::trie::search::group;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::values::{Width, terminal_rank};

@@ -1,5 +1,5 @@
 use crate::dict::trie::TrieError;
-use crate::dict::trie::labels::{MAX_TOKEN, Token};
+use crate::dict::trie::label::{MAX_TOKEN, Token};
 use crate::dict::trie::parts::Names;
 use crate::dict::trie::tokens::MAX_TOKENS;
 
