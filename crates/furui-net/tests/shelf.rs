@@ -418,7 +418,7 @@ fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     assert!(error.contains("record"), "{error}");
     let records: Vec<_> = (0..17).map(|n| (id(n), vec![n as u8; MAX_RECORD])).collect();
     let error = shelf.store(&[], &records, 1).unwrap_err().to_string();
-    assert!(error.contains("in parts"), "{error}");
+    assert!(error.contains("bytes to store at once"), "{error}");
     assert_eq!(shelf.store(&weighted(&[("w".repeat(MAX_WORD), vec![id(1)])]), &records[..3], 1).unwrap().new, 4);
     assert_eq!(shelf.document(id(2)).unwrap(), Some(vec![2; MAX_RECORD]));
     assert_eq!(shelf.document(id(99)).unwrap(), None);

@@ -1,13 +1,12 @@
 //! The floors of the crate: a module names only modules on floors below its own.
 //!
-//! Modules on one floor do not see each other, and neither do the filters inside `filter`. Nor do files import each other in
-//! a circle, inside one module or across several.
+//! Modules on one floor do not see each other, and neither do the filters inside `filter`.
 //!
 //! The check reads the sources, as `cargo fmt` lays them out: every path that starts with `crate` or `super`, outside
 //! comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs` and
 //! `filter/mod.rs`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -41,38 +40,6 @@ fn arrows_between_floors_point_down() {
     assert!(sources.iter().any(|(file, _)| file == "lib.rs"), "no sources under {}", src.display());
     let found = violations(&sources);
     assert!(found.is_empty(), "\n{}\n", found.join("\n"));
-}
-
-#[test]
-fn no_files_import_each_other_in_a_circle() {
-    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut sources = Vec::new();
-    read_sources(&src, "", &mut sources).unwrap();
-    let found = circles(&sources);
-    assert!(found.is_empty(), "\n{}\nmove what both need to a file of its own\n", found.join("\n"));
-}
-
-#[test]
-fn planted_circles_are_found_and_what_a_file_takes_from_its_folder_is_none() {
-    let crate_of = |files: &[(&str, &str)]| -> Vec<_> {
-        files.iter().map(|&(file, text)| (file.to_owned(), text.to_owned())).collect()
-    };
-    let direct = [("dict/a.rs", "use super::b::B;"), ("dict/b.rs", "use crate::dict::a::A;")];
-    assert_eq!(circles(&crate_of(&direct)), ["dict/a.rs, dict/b.rs"]);
-    let by_reexport = [
-        ("dict/mod.rs", "mod a;\nmod b;\npub use a::A;\nuse b::inner::B;"),
-        ("dict/a.rs", "use super::B;"),
-        ("dict/b/mod.rs", "mod inner;\npub struct Shared;"),
-        ("dict/b/inner.rs", "use super::Shared;\nuse super::super::A;"),
-    ];
-    assert_eq!(circles(&crate_of(&by_reexport)), ["dict/a.rs, dict/b/inner.rs"]);
-    let house = [
-        ("dict/mod.rs", "mod a;\nmod b;\npub use a::A;\npub struct Key;"),
-        ("dict/a.rs", "use super::Key;\nuse super::b::B;\n#[cfg(test)]\nuse super::c::C;"),
-        ("dict/b.rs", "use super::Key;"),
-        ("dict/c.rs", "use super::A;"),
-    ];
-    assert_eq!(circles(&crate_of(&house)), Vec::<String>::new());
 }
 
 #[test]
@@ -175,66 +142,6 @@ fn violations(sources: &[(String, String)]) -> Vec<String> {
     found
 }
 
-/// The files of each circle of imports. What a file takes from the `mod.rs` of its own folder, or of one around that, does not
-/// count: that file hands out what is in the folder.
-fn circles(sources: &[(String, String)]) -> Vec<String> {
-    let module = |file: &str| -> Vec<String> {
-        file.trim_end_matches(".rs").trim_end_matches("/mod").split('/').map(str::to_owned).collect()
-    };
-    let files: HashMap<Vec<String>, (&str, HashMap<String, Vec<String>>)> =
-        sources.iter().map(|(file, text)| (module(file), (file.as_str(), reexports(text)))).collect();
-    let mut imports: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (file, text) in sources.iter().filter(|(file, _)| file != "lib.rs") {
-        let from = module(file);
-        for (_, written) in written_paths(text) {
-            let target = file_of(&resolve(&from, &written), &files);
-            if let Some((_, to)) = target.filter(|(target, _)| !from.starts_with(target)) {
-                imports.entry(file).or_default().insert(to);
-            }
-        }
-    }
-    let reached: BTreeMap<&str, BTreeSet<&str>> = imports.keys().map(|&file| (file, reached(file, &imports))).collect();
-    let circle = |file: &&str| {
-        let members = reached[file].iter().filter(|&&other| reached.get(other).is_some_and(|back| back.contains(file)));
-        members.copied().collect::<Vec<_>>().join(", ")
-    };
-    let circles: BTreeSet<String> = reached.keys().map(circle).filter(|circle| !circle.is_empty()).collect();
-    circles.into_iter().collect()
-}
-
-/// Every file that `from` imports, or that one of those imports, and so on.
-fn reached<'a>(from: &'a str, imports: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
-    let (mut reached, mut waiting) = (BTreeSet::new(), vec![from]);
-    while let Some(file) = waiting.pop() {
-        waiting.extend(imports.get(file).into_iter().flatten().filter(|&&next| reached.insert(next)));
-    }
-    reached
-}
-
-/// The module and the file that a path from the crate's root leads to, through re-exports.
-fn file_of<'a>(
-    path: &[String],
-    files: &HashMap<Vec<String>, (&'a str, HashMap<String, Vec<String>>)>,
-) -> Option<(Vec<String>, &'a str)> {
-    const MAX_REEXPORTS: usize = 16;
-    let mut path = path.to_vec();
-    for _ in 0..MAX_REEXPORTS {
-        let length = (1..=path.len()).rev().find(|&length| files.contains_key(&path[..length]))?;
-        let (module, rest) = path.split_at(length);
-        let (file, reexports) = &files[module];
-        match rest.first().and_then(|name| reexports.get(name)) {
-            Some(from) if from[0] == "crate" || from[0] == "super" => {
-                path = [resolve(module, from).as_slice(), rest].concat();
-            }
-            Some(from) if files.contains_key(&[module, &from[..1]].concat()) => {
-                path = [module, from, rest].concat();
-            }
-            _ => return Some((module.to_vec(), file)),
-        }
-    }
-    None
-}
-
 /// The rule that module `from` breaks by naming `to`; both are counted from the crate's root.
 fn broken_rule(from: &[String], to: &[String], filters: &[&str]) -> Option<&'static str> {
     let target = to.first()?;
@@ -263,14 +170,14 @@ fn resolve(module: &[String], written: &[String]) -> Vec<String> {
 }
 
 /// If `target[at]` is a re-exported name, puts the module it comes from before it.
-fn through_reexport(target: &mut Vec<String>, at: usize, reexports: &HashMap<String, Vec<String>>) {
+fn through_reexport(target: &mut Vec<String>, at: usize, reexports: &HashMap<String, String>) {
     if let Some(module) = target.get(at).and_then(|name| reexports.get(name)) {
-        target.insert(at, module[0].clone());
+        target.insert(at, module.clone());
     }
 }
 
-/// From each name that `use module::name` brings into a file to the path of the module.
-fn reexports(text: &str) -> HashMap<String, Vec<String>> {
+/// From each name that `use module::name` brings into a file to the module.
+fn reexports(text: &str) -> HashMap<String, String> {
     let mut paths = Vec::new();
     for tree in code(text).split("use ").skip(1) {
         read_tree(tree.trim_start_matches("self::"), &[], &mut paths);
@@ -278,7 +185,7 @@ fn reexports(text: &str) -> HashMap<String, Vec<String>> {
     paths
         .into_iter()
         .filter(|path| path.len() > 1)
-        .map(|path| (path[path.len() - 1].clone(), path[..path.len() - 1].to_vec()))
+        .map(|path| (path[path.len() - 1].clone(), path[0].clone()))
         .collect()
 }
 
