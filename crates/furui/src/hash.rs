@@ -1,8 +1,8 @@
-//! Where bytes become a hash, once: the only module that hashes keys.
+//! Hashing of keys: the only module in which the bytes of a key become a hash.
 //!
-//! A key is hashed when it enters the program, by a [`KeyHasher`], and travels on as a [`KeyHash`]. How it was hashed is a
-//! [`HashSpec`], written in every file and compared whenever two structures meet, so that filters built with
-//! different seeds can never be mixed up silently.
+//! A key is hashed when it enters the program, by a [`KeyHasher`], and travels on as a [`KeyHash`]. A [`HashSpec`] says
+//! how it was hashed. Every file holds the spec of its keys, and it is compared whenever two structures meet, so that
+//! filters with different seeds are never mixed up silently.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -22,50 +22,51 @@ pub use rolling::{Rolling, RollingRun, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
-/// Sixty-four bits are the identity of a key in `furui seen`: among n distinct keys the expected number that are
-/// mistaken for another is n²/2⁶⁵ (0.03 at 10⁹ keys, 2.7 at 10¹⁰).
+/// A key is identified by these 64 bits in `furui seen`: among n distinct keys the expected number that are mistaken
+/// for another is n²/2⁶⁵ (0.03 at 10⁹ keys, 2.7 at 10¹⁰).
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyHash(u64);
 
 impl KeyHash {
-    /// Wraps a hash that was computed elsewhere. It must be uniform over all 64 bits: filters cut their positions
-    /// and fingerprints straight from it.
+    /// Wraps a hash that was computed elsewhere. It must be uniform over all 64 bits, because filters take positions
+    /// and fingerprints from its bits as they are.
     #[inline]
     pub const fn new(hash: u64) -> Self {
         Self(hash)
     }
 
-    /// How many of n distinct keys are expected to have the hash of another: n²/2⁶⁵.
+    /// The expected number of keys that have the same hash as another, among `keys` distinct ones: n²/2⁶⁵.
     pub fn expected_collisions(keys: u64) -> f64 {
         (keys as f64).powi(2) / 2f64.powi(65)
     }
 
-    /// The 64 bits.
+    /// The hash as a number.
     #[inline]
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
-/// The function that turns bytes into a [`KeyHash`]. The numbers are those of docs/format.md.
+/// The function that turns bytes into a [`KeyHash`]. Files hold the numbers that docs/format.md gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HashAlgorithm {
-    /// XXH3, 64 bits. With seed 0 as published: fast, and safe against accidents. With any other seed keyed, all that
-    /// keys are mixed with being drawn from the seed: as fast, and safe against strangers who do not know the seed
-    /// nor see answers.
+    /// XXH3 with 64 bits. With seed 0 it is the published function: fast, and safe against accidental collisions. With
+    /// any other seed it is keyed, because all words that it mixes with the key are derived from the seed: as fast, and
+    /// safe against adversaries who neither know the seed nor see answers.
     Xxh3,
-    /// SipHash-1-3 keyed by the seed: safe also against an adversary who sees answers.
+    /// SipHash-1-3 keyed by the seed. It is also safe against an adversary who sees answers.
     SipHash13,
-    /// The first 64 bits of SHA-1 over seed and key, and k salted SHA-1 digests for the probes of a
-    /// [`Bloom`](crate::filter::Bloom) filter: for comparison with filters so made. Many times slower than XXH3,
-    /// and no protection against an adversary who knows the seed.
+    /// The first 64 bits of SHA-1 over the seed and the key. A [`Bloom`](crate::filter::Bloom) filter takes its k
+    /// probes from k salted SHA-1 digests. It is for comparison with filters made that way: many times slower than
+    /// XXH3, and no protection against an adversary who knows the seed.
     Sha1,
-    /// XXH64, seeded: the hash of Apache Parquet's filters, with seed 0. Elsewhere [`Xxh3`](Self::Xxh3) is faster.
+    /// XXH64 with a seed. With seed 0 it is the hash of Apache Parquet's filters. For other purposes
+    /// [`Xxh3`](Self::Xxh3) is faster.
     Xxh64,
-    /// The polynomial hash that a walk carries along the paths of a trie, see [`Rolling`], keyed by the seed: of
-    /// dictionaries.
+    /// A polynomial hash keyed by the seed, for dictionaries: a walk carries its state along the paths of a trie, see
+    /// [`Rolling`].
     Rolling,
 }
 
@@ -81,7 +82,7 @@ impl HashAlgorithm {
         }
     }
 
-    /// The algorithm a file's number stands for, if this version knows it.
+    /// The algorithm that a number in a file stands for, if this version knows it.
     pub const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Xxh3),
@@ -105,7 +106,7 @@ impl HashAlgorithm {
     }
 }
 
-/// How keys are hashed: algorithm and seed. Two structures can be combined only if theirs are equal.
+/// How keys are hashed: algorithm and seed. Two structures can be combined only if their specs are equal.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -117,40 +118,40 @@ impl HashAlgorithm {
 pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
-    /// Its seed (xxh64), the source of its key (xxh3 unless it is 0, siphash, rolling), or what stands before the key
-    /// (sha1). Every file holds it, unencrypted: a seed that is to be secret makes the file a secret. Whoever knows it
-    /// can choose keys that are taken for others, or crowd one place.
+    /// The seed of XXH64; the source of the key of XXH3 (unless it is 0), SipHash and the rolling hash; or the prefix
+    /// of the key for SHA-1. Every file holds it unencrypted, so a file with a secret seed must be kept secret. An
+    /// adversary who knows the seed can choose keys that collide, or that crowd one place.
     pub seed: u64,
 }
 
 impl Default for HashSpec {
-    /// Xxh3 with seed 0: fixed, so that filters made anywhere can be combined anywhere.
+    /// XXH3 with seed 0, so that filters made anywhere can be combined.
     fn default() -> Self {
         Self { algorithm: HashAlgorithm::Xxh3, seed: 0 }
     }
 }
 
 impl HashSpec {
-    /// XXH3 keyed by a seed that nobody knows beforehand: for sets of keys that strangers may choose.
+    /// XXH3 with a random seed, for sets of keys that strangers may choose.
     pub fn random() -> Self {
         Self { algorithm: HashAlgorithm::Xxh3, seed: RandomState::new().build_hasher().finish() }
     }
 
-    /// Makes it ready to hash many keys. Cost: up to about 1 µs.
+    /// Prepares this spec to hash many keys. Cost: at most about 1 µs.
     #[inline]
     pub fn hasher(self) -> KeyHasher {
         KeyHasher::new(self)
     }
 
-    /// Hashes a key. For more than a few, make a [`hasher`](Self::hasher) once.
+    /// Hashes a key. To hash more than a few keys, make one [`hasher`](Self::hasher).
     #[inline]
     pub fn hash(self, key: &[u8]) -> KeyHash {
         self.hasher().hash(key)
     }
 }
 
-/// The second half of the SipHash key is the seed turned by this odd constant (2⁶⁴ / golden ratio), so that a 64-bit
-/// seed fills both halves.
+/// Multiplied by this odd constant (2⁶⁴ / golden ratio), the seed gives the second half of the SipHash key, so that a
+/// 64-bit seed fills both halves.
 const SIP_KEY_TURN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// SipHash-1-3 keyed by a seed.
@@ -158,7 +159,7 @@ fn sip(seed: u64) -> SipHasher13 {
     SipHasher13::new_with_keys(seed, seed.wrapping_mul(SIP_KEY_TURN))
 }
 
-/// As many words as are asked for that nobody can tell from random ones without knowing the seed.
+/// An endless sequence of words that cannot be told from random ones without the seed.
 fn seed_words(seed: u64) -> impl Iterator<Item = u64> {
     (0u64..).map(move |i| {
         let mut sip = sip(seed);
@@ -172,7 +173,7 @@ fn first_word(digest: &[u8; 20]) -> u64 {
     u64::from_le_bytes(*digest.first_chunk().expect("a digest has 20 bytes"))
 }
 
-/// A key's digest with the number `salt` before it, digested again: one of as many hash functions as there are salts.
+/// The hash function number `salt`: the first 64 bits of the SHA-1 of the salt and the key's hash.
 pub(crate) fn salted_sha1(salt: u32, key: KeyHash) -> u64 {
     let mut bytes = [0; 12];
     bytes[..4].copy_from_slice(&salt.to_le_bytes());
@@ -180,7 +181,8 @@ pub(crate) fn salted_sha1(salt: u32, key: KeyHash) -> u64 {
     first_word(&sha1_smol::Sha1::from(bytes).digest().bytes())
 }
 
-/// Spreads every bit of `x` over all of the result, one to one (Stafford's variant 13 of the MurmurHash3 finalizer).
+/// Spreads every bit of `x` over all bits of the result. It is one to one (Stafford's variant 13 of the MurmurHash3
+/// finalizer).
 #[inline(always)]
 const fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-/// Bytes of an immutable file, shared: a part of its map, or of memory. A clone is another handle to the same bytes,
-/// and they live as long as the last one, whatever becomes of the file's name.
+/// Shared bytes of an immutable file: a part of its map, or of memory. A clone is another handle to the same bytes.
+/// They live as long as the last handle, even if the file is removed.
 #[derive(Clone)]
 pub struct Bytes {
     whole: Whole,
@@ -25,7 +25,7 @@ impl Bytes {
         Self { start: 0, end: map.len(), whole: Whole::Map(map) }
     }
 
-    /// A part of them; `None` if they do not reach so far.
+    /// The bytes of a range; `None` if the range ends behind the last byte.
     pub fn part(&self, range: Range<usize>) -> Option<Self> {
         let (start, end) = (self.start.checked_add(range.start)?, self.start.checked_add(range.end)?);
         (start <= end && end <= self.end).then(|| Self { whole: self.whole.clone(), start, end })

@@ -8,17 +8,17 @@ use memmap2::{Mmap, MmapMut, MmapOptions};
 use super::read_at::read_part;
 use super::{Bytes, ReadAt};
 
-/// Whether files can be mapped here: a 64-bit address space has room for any file.
+/// True if files can be mapped: a 64-bit address space has room for any file.
 const CAN_MAP: bool = cfg!(all(target_pointer_width = "64", any(unix, windows)));
 
 /// An immutable file of the operating system, read at offsets and, if wanted, mapped into memory.
 ///
 /// # Mapped or not
 ///
-/// A look-up in a map that is resident costs a tenth of one through a system call. But an error of the device then
-/// is no error value: it is a signal (SIGBUS) that ends the process, as it also does if something else cuts the file
-/// off. Nothing is lost thereby that was durable. [`read_at`](ReadAt::read_at) always goes through the system call,
-/// mapped or not, so its errors are values. And mapped pages count as the process's memory once they were touched.
+/// A look-up in a resident map costs a tenth of one through a system call. But an error of the device is then no error
+/// value: it is a signal (SIGBUS) that ends the process, as it also does if another program truncates the file. Nothing
+/// durable is lost by that. [`read_at`](ReadAt::read_at) always makes a system call, even if the file is mapped, so its
+/// errors are values. Mapped pages that were touched count as memory of the process.
 #[derive(Debug)]
 pub struct DiskFile {
     file: File,
@@ -27,21 +27,21 @@ pub struct DiskFile {
 }
 
 impl DiskFile {
-    /// Opens a file by itself, outside a directory of a store, without a map.
+    /// Opens a file outside the directory of a store, without a map.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::new(File::open(path)?, false)
     }
 
-    /// The bytes of a file by itself, mapped where files can be.
+    /// The bytes of a file outside a store, mapped if files can be mapped.
     pub(crate) fn bytes_of(path: &Path) -> io::Result<Bytes> {
         let file = Self::new(File::open(path)?, true)?;
         file.bytes(0, file.length)
     }
 
-    /// Takes over an open file, of which nobody will change a byte any more.
+    /// Wraps an open file whose bytes nobody changes from now on.
     pub(crate) fn new(file: File, mapped: bool) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let map = if mapped && CAN_MAP && length > 0 { Some(Arc::new(map(&file)?)) } else { None };
@@ -50,8 +50,7 @@ impl DiskFile {
 }
 
 impl DiskFile {
-    /// A private map of `length` bytes from `offset` on: what is written to it stays in memory. None where files cannot be
-    /// mapped.
+    /// A private map of `length` bytes from `offset` on: writes to it stay in memory. `None` if files cannot be mapped.
     pub(crate) fn map_private(&self, offset: u64, length: usize) -> io::Result<Option<MmapMut>> {
         if !CAN_MAP {
             return Ok(None);
@@ -96,7 +95,7 @@ fn read_exact_at(file: &File, mut offset: u64, mut buf: &mut [u8]) -> io::Result
     Ok(())
 }
 
-/// Without files there is nothing to read; filters and memory storage work all the same.
+/// There are no files on this platform, so there is nothing to read. Filters and storage in memory still work.
 #[cfg(not(any(unix, windows)))]
 fn read_exact_at(_file: &File, _offset: u64, _buf: &mut [u8]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
@@ -108,7 +107,7 @@ impl ReadAt for DiskFile {
     }
 
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        // Asked first, because beyond the largest offset of the system the answer would be another error.
+        // This is checked first, because beyond the largest offset of the system the error would be another one.
         match offset.checked_add(buf.len() as u64) {
             Some(end) if end <= self.length => read_exact_at(&self.file, offset, buf),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),

@@ -11,29 +11,30 @@ use super::writer::seal_checksum;
 use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
 use crate::hash::HashSpec;
 
-/// How many bytes may have been appended to a file for its own end to be found, so that the error can say so.
+/// The most bytes that may have been appended to a file for its own footer to be searched for, so that the error can
+/// say that it has grown.
 const GROWTH: usize = 1 << 20;
 
-/// How many bytes [`Envelope::verify`] holds at a time.
+/// The number of bytes that [`Envelope::verify`] reads at a time.
 const VERIFY_CHUNK: usize = 256 << 10;
 
-/// A file's envelope: what the file is, how its keys were hashed, and where its sections lie.
+/// The envelope of a file: its kind, the hash of its keys, and where its sections lie.
 ///
-/// Opening reads header, table and footer, some hundred bytes, and checks them; sections are checked when they are read
-/// whole ([`read_section`](Self::read_section)) or by [`verify`](Self::verify), which reads everything. An envelope
-/// does not hold the file: it is handed to each call, so that whoever opened it decides how long it lives.
+/// Opening reads and checks the header, the table and the footer, some hundred bytes. A section is checked when it is
+/// read whole ([`read_section`](Self::read_section)), and all of them by [`verify`](Self::verify), which reads
+/// everything. An envelope does not hold the file: each call takes it, so that the caller decides how long it lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     name: String,
     kind: Kind,
     hash: HashSpec,
     sections: Vec<Section>,
-    /// The checksums of the file's regions, if it has them.
+    /// The place of the checksums of the file's regions, if its kind has them.
     sums: Option<RegionSums>,
     seal: Seal,
 }
 
-/// Where the checksums of a file's regions lie, and the checksum of the last level of them.
+/// The place of the checksums of a file's regions, and the checksum of their last level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RegionSums {
     section: Section,
@@ -54,27 +55,27 @@ impl Envelope {
         &self.name
     }
 
-    /// What the file is for.
+    /// The kind of the file.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// How the keys in the file were hashed.
+    /// The spec that the keys in the file were hashed by.
     pub fn hash(&self) -> HashSpec {
         self.hash
     }
 
-    /// What identifies the file.
+    /// The length and the checksum that identify the file.
     pub fn seal(&self) -> Seal {
         self.seal
     }
 
-    /// All sections, in the order of the file, but for the checksums of its regions.
+    /// All sections in the order of the file, without the checksums of its regions.
     pub fn sections(&self) -> &[Section] {
         &self.sections
     }
 
-    /// The section of this tag.
+    /// The section with this tag.
     ///
     /// # Errors
     /// [`Problem::NoSection`].
@@ -85,15 +86,15 @@ impl Envelope {
             .ok_or_else(|| self.error(self.seal.length - FOOTER_LEN as u64, Problem::NoSection(tag)))
     }
 
-    /// The regions of the file, whose bytes these are, none of them checked yet; `None` if its kind has no checksums of
-    /// regions.
+    /// The regions of the file with these bytes, none of them checked yet; `None` if files of this kind have no
+    /// checksums of regions.
     pub(crate) fn regions(&self, file: &Bytes) -> Option<Regions> {
         let RegionSums { section, root } = self.sums?;
         // The length of the file is that of these bytes, and the section lies inside.
         Some(Regions::new(&self.name, file.clone(), section.offset as usize, root))
     }
 
-    /// An error in this file, for the reader of a section.
+    /// Makes an error about this file, for the reader of a section.
     pub fn error(&self, offset: u64, problem: Problem) -> FormatError {
         FormatError { file: self.name.clone(), offset, problem }
     }
@@ -109,7 +110,7 @@ impl Envelope {
         Err(self.error(HEADER_KIND as u64, Problem::WrongKind { found: self.kind, expected }))
     }
 
-    /// Checks that the file's keys were hashed like this.
+    /// Checks that the file's keys were hashed by this spec.
     ///
     /// # Errors
     /// [`Problem::OtherHash`].
@@ -120,8 +121,8 @@ impl Envelope {
         Err(self.error(HEADER_ALGORITHM as u64, Problem::OtherHash { found: self.hash, expected }))
     }
 
-    /// Reads a section whole and checks its checksum. `limit` is the most bytes a good file may have here: what bounds
-    /// the memory a bad one can take.
+    /// Reads a whole section and checks its checksum. `limit` is the most bytes that a valid file has here; it bounds
+    /// the memory that an invalid one takes.
     ///
     /// # Errors
     /// [`ReadError::Format`] if there is no such section, or it is longer than `limit`, or damaged.
@@ -138,9 +139,9 @@ impl Envelope {
         Ok(bytes)
     }
 
-    /// Reads every byte of the file, in order, and checks it: sections by their checksums, padding for zeros, the
-    /// envelope anew; checksums of regions, if the file has them. Takes 256 KiB of memory, and twice 1/1024 of the file's
-    /// length for checksums of regions.
+    /// Reads and checks every byte of the file in order: sections by their checksums, padding for zeros, the envelope
+    /// again, and the checksums of regions, if the file has them. Takes 256 KiB of memory, and for the checksums of
+    /// regions 1/512 of the file's length.
     ///
     /// # Errors
     /// [`ReadError::Format`] names the place of the damage: of padding the byte, of a section its start.
@@ -185,7 +186,7 @@ impl Envelope {
     }
 }
 
-/// A file and what errors call it.
+/// A file, and its name in errors.
 struct Reader<'a, F: ?Sized> {
     file: &'a F,
     name: &'a str,
@@ -274,7 +275,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok((sections, u64_at(&footer, FOOTER_SUMS), checksum))
     }
 
-    /// Whether a footer that lies not far before the end says that the file ends there.
+    /// Searches for a footer a little before the end, which means that bytes were appended to the file.
     fn grown(&self, length: u64) -> Result<Option<Problem>, ReadError> {
         let start = length - length.min(GROWTH as u64);
         let mut end = vec![0; (length - start) as usize];
@@ -328,7 +329,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
 
     fn read(&self, offset: u64, buf: &mut [u8]) -> Result<(), ReadError> {
         self.file.read_at(offset, buf).map_err(|source| match source.kind() {
-            // Checked against the length already, so the file has shrunk under us.
+            // The range was checked against the length before, so the file has become shorter since.
             io::ErrorKind::UnexpectedEof => {
                 let expected = offset.saturating_add(buf.len() as u64);
                 self.error(offset, Problem::Truncated { expected, found: self.file.len() })
@@ -342,7 +343,8 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
     }
 }
 
-/// The section that an entry of the table describes, if it lies where a section that follows byte `end` must.
+/// The section that an entry of the table describes; `None` if it does not lie where a section after byte `end` must
+/// lie.
 fn section_of(entry: &[u8], end: u64) -> Option<Section> {
     let align = Align::from_bytes(u32_at(entry, ENTRY_ALIGN))?;
     let section = Section {

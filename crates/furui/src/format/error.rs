@@ -9,33 +9,33 @@ use crate::hash::HashSpec;
 pub struct FormatError {
     /// The file's name, as the caller knows it.
     pub file: String,
-    /// Where in the file, in bytes from its start.
+    /// The place in the file, in bytes from its start.
     pub offset: u64,
-    /// What was found there.
+    /// The problem at that place.
     pub problem: Problem,
 }
 
-/// The kinds of damage and disagreement that a reader distinguishes.
+/// The problems with a file's bytes that a reader distinguishes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// The file does not begin as a furui file does.
     NotFurui,
-    /// A later furui wrote the file.
+    /// A later version of furui wrote the file.
     NewerVersion {
         /// The version in the file.
         found: u16,
-        /// The newest version this furui reads.
+        /// The newest version that this furui reads.
         supported: u16,
     },
-    /// A furui file of another kind than the one asked for.
+    /// The file is a furui file of another kind than the expected one.
     WrongKind {
         /// The kind in the file.
         found: Kind,
         /// The kind the reader wants.
         expected: Kind,
     },
-    /// A furui file, whole, but of a kind that is no filter.
+    /// The file is a whole furui file, but of a kind that is no filter.
     NotAFilter(Kind),
     /// The kind's number is unknown to this furui.
     UnknownKind(u16),
@@ -52,25 +52,25 @@ pub enum Problem {
     UnknownHash(u16),
     /// The file is shorter than it says.
     Truncated {
-        /// How many bytes it should have.
+        /// The bytes that it should have.
         expected: u64,
-        /// How many it has.
+        /// The bytes that it has.
         found: u64,
     },
-    /// The bytes that end every file are not there.
+    /// The file lacks the bytes that end every furui file.
     NoEnd,
-    /// The file has an end, and more behind it.
+    /// The file has bytes behind its end.
     Appended {
-        /// How many bytes it has behind its end.
+        /// The number of bytes behind its end.
         bytes: u64,
     },
-    /// The file is not there, though the store needs it.
+    /// The file is missing, but its store needs it.
     Missing,
-    /// A good file, but not the one that another file refers to by its [`Seal`](super::Seal).
+    /// The file is whole, but not the one that another file refers to by its [`Seal`](super::Seal).
     OtherFile,
-    /// The file has no section of this tag.
+    /// The file has no section with this tag.
     NoSection(Tag),
-    /// A section is longer than this furui reads at once.
+    /// A section is longer than a reader takes at once.
     TooLong {
         /// Its length in bytes.
         length: u64,
@@ -79,7 +79,7 @@ pub enum Problem {
     },
     /// A checksum disagrees with the bytes it covers.
     Checksum,
-    /// A field holds what no writer writes.
+    /// A field has a value that no writer writes.
     Invalid(&'static str),
 }
 
@@ -133,7 +133,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for FormatError {}
 
-/// Why a file could not be read: the operating system refused, or its bytes are wrong.
+/// The reason why a file could not be read: the operating system refused, or its bytes are wrong.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -172,7 +172,7 @@ impl From<FormatError> for ReadError {
     }
 }
 
-/// The operating system refused while a file was being written: what was being done to which file, and its answer.
+/// An error of the operating system while a file was being written, with what was being done to which file.
 #[derive(Debug)]
 pub struct WriteError {
     /// What was being done, as in "cannot write".

@@ -28,7 +28,8 @@ impl Header {
         header
     }
 
-    /// Reads the first bytes of the file `name`, up to 64 of them, where a whole file has at least `shortest`.
+    /// Decodes a header from `found`, the first bytes of the file `name`, at most 64. The file has `length` bytes, and
+    /// a whole file has at least `shortest`.
     pub(crate) fn decode(found: &[u8], length: u64, shortest: u64, name: &str) -> Result<Self, FormatError> {
         let error = |offset: usize, problem| FormatError { file: name.to_owned(), offset: offset as u64, problem };
         let magic = MAGIC.len().min(found.len());
@@ -42,7 +43,7 @@ impl Header {
                 return Err(FormatError { file: name.to_owned(), offset: length, problem });
             }
         };
-        // The checksum goes before the version, so that a damaged version is not taken for a newer one.
+        // The checksum is checked before the version, so that a damaged version is not taken for a newer one.
         if xxh3_64(&header[..HEADER_CHECKSUM]) != u64_at(header, HEADER_CHECKSUM) {
             return Err(error(0, Problem::Checksum));
         }

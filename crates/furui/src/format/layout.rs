@@ -1,4 +1,4 @@
-//! The envelope's numbers, as docs/format.md gives them.
+//! The constants of the envelope, as docs/format.md defines them.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The format version that is written, and the newest that is read.
 pub const VERSION: u16 = 1;
 
-/// The most sections a file may have: what bounds the memory an envelope takes, whatever a file says.
+/// The most sections that a file may have. It bounds the memory that an invalid envelope takes.
 pub const MAX_SECTIONS: usize = 64;
 
 pub(super) const MAGIC: [u8; 8] = *b"FURUI\r\n\x1a";
@@ -36,10 +36,10 @@ pub(super) const FOOTER_SUMS: usize = 24;
 pub(super) const FOOTER_CHECKSUM: usize = 48;
 pub(super) const FOOTER_END_MAGIC: usize = 56;
 
-/// The last section of files that [have](Kind::has_sums) checksums of their regions.
+/// The tag of the last section of files that [have](Kind::has_sums) checksums of their regions.
 pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 
-/// What a file is for.
+/// The kind of a furui file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -94,7 +94,7 @@ impl Kind {
         }
     }
 
-    /// The kind a file's number stands for, if this version knows it.
+    /// The kind that a number in a file stands for, if this version knows it.
     pub const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Manifest),
@@ -115,13 +115,14 @@ impl Kind {
         }
     }
 
-    /// Whether it is a filter's file.
+    /// True for the files of filters.
     pub const fn is_filter(self) -> bool {
         matches!(self.code(), 16..64)
     }
 
-    /// Whether its files end with checksums of their regions: those that are mapped and read here and there. A run's
-    /// pages have checksums of their own, a manifest is read whole, and the parts of a filtered trie are such files.
+    /// True if files of this kind end with checksums of their regions, as those do that are mapped and read at random.
+    /// The pages of a run have checksums of their own, a manifest is read whole, and the parts of a filtered trie are
+    /// such files themselves.
     pub(super) const fn has_sums(self) -> bool {
         self.is_filter() || matches!(self, Self::Trie)
     }
@@ -168,7 +169,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The name of a section: four upper-case letters, which mean something within one [`Kind`] of file.
+/// The name of a section: four upper-case letters, which have a meaning within one [`Kind`] of file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag([u8; 4]);
 
@@ -184,7 +185,7 @@ impl Tag {
         }
     }
 
-    /// The tag of these bytes, if they are one.
+    /// The tag with these bytes; `None` if they are not upper-case letters.
     pub(super) const fn from_bytes(bytes: [u8; 4]) -> Option<Self> {
         let [a, b, c, d] = bytes;
         if a.is_ascii_uppercase() && b.is_ascii_uppercase() && c.is_ascii_uppercase() && d.is_ascii_uppercase() {
@@ -211,17 +212,17 @@ impl fmt::Debug for Tag {
     }
 }
 
-/// Where a section may start.
+/// The multiples that a section starts at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Align {
-    /// At a multiple of 64: a cache line, and whole words.
+    /// Multiples of 64, the size of a cache line.
     Line,
-    /// At a multiple of 4096: a page of memory and of storage.
+    /// Multiples of 4096, the size of a page of memory or storage.
     Page,
 }
 
 impl Align {
-    /// In bytes.
+    /// The number in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Line => 64,
@@ -237,13 +238,14 @@ impl Align {
         }
     }
 
-    /// `offset` rounded up, if that fits 64 bits.
+    /// `offset` rounded up to a multiple; `None` if that does not fit into 64 bits.
     pub(super) const fn round_up(self, offset: u64) -> Option<u64> {
         offset.checked_next_multiple_of(self.bytes() as u64)
     }
 }
 
-/// What identifies a finished file: a file that refers to another keeps its seal, so that a swapped one is noticed.
+/// The length and the checksum that identify a finished file. A file that refers to another one holds its seal, so that
+/// an exchanged file is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seal {
     /// The file's length in bytes.
@@ -259,7 +261,7 @@ pub struct Section {
     pub tag: Tag,
     /// What its offset is a multiple of.
     pub align: Align,
-    /// Where it starts, in bytes from the start of the file.
+    /// The offset of its first byte from the start of the file.
     pub offset: u64,
     /// How many bytes it has.
     pub length: u64,

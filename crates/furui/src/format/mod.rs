@@ -1,11 +1,11 @@
-//! The one envelope around every file: magic, version, kind, [`HashSpec`](crate::HashSpec), sections, checksums.
+//! The envelope around every file: magic number, version, kind, [`HashSpec`](crate::HashSpec), sections, checksums.
 //!
 //! ```text
 //! header | section | padding | section | … | padding | section table | footer
 //! ```
 //!
-//! A file is written front to back and never changed ([`EnvelopeWriter`]); it is opened by its two ends ([`Envelope`]).
-//! docs/format.md is the normative description; this module is its code.
+//! A file is written front to back ([`EnvelopeWriter`]) and never changed. It is opened by its two ends ([`Envelope`]).
+//! docs/format.md is the normative description, and this module implements it.
 
 mod bytes;
 mod disk_file;

@@ -6,48 +6,50 @@ use std::path::{Path, PathBuf};
 
 use super::WriteError;
 
-/// What the name of a file ends with until the file is whole.
+/// The suffix of a file's name until the file is whole.
 pub(crate) const TEMPORARY: &str = ".furui-tmp";
 
-/// How many bytes are gathered before the operating system gets them.
+/// The size of the buffer in front of the operating system, in bytes.
 pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 
-/// Digits of the number between a file's name and [`TEMPORARY`].
+/// The number of digits between a file's name and [`TEMPORARY`].
 const DIGITS: usize = 8;
 
-/// How many names are tried for a temporary file before giving up; one is enough but for hostile company.
+/// The most names that are tried for a temporary file. One is enough unless another process takes them on purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
-/// Who may read a new file. One that replaces another has the permissions of that.
+/// Who may read a new file. A file that replaces another one keeps that one's permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Whom the process's umask lets.
+    /// Everybody whom the process's umask allows.
     Default,
     /// Its owner alone, from the first moment on.
     Owner,
 }
 
-/// Writes a file whole: under a temporary name beside `path`, forced to the device, renamed, and the name forced too.
-/// Whatever happens on the way, `path` is what it was or what `write` wrote. A file that is replaced passes its
-/// permissions on, and its owner and group where the system lets it.
+/// Writes a file atomically and durably: under a temporary name beside `path`, synced, renamed, and the directory
+/// synced. If anything fails, `path` is either what it was before or what `write` wrote. A file that is replaced passes
+/// on its permissions, and its owner and group where the system allows that.
 ///
-/// The temporary name is a new one each time: nobody is waited for, no link is followed, and of two writers of one `path`
-/// the last one stays. What killed writers of `path` left is removed first, so that they do not fill the disk.
+/// Each call takes a new temporary name: nobody waits for a lock, no symbolic link is followed, and the last of two
+/// writers of one `path` wins. Temporary files that killed writers of `path` left behind are removed first, so that
+/// they do not fill the disk.
 ///
 /// # Errors
 /// Those of `write`, and a [`WriteError`] that says what the operating system refused.
 pub fn publish<T, E: From<WriteError>>(
-    path: &Path,
+    path: impl AsRef<Path>,
     access: Access,
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
 ) -> Result<T, E> {
+    let path = path.as_ref();
     let (written, _) = replace(path, access, write)?;
     sync_name(path)?;
     Ok(written)
 }
 
-/// As [`publish`], but the file's name is not forced to the device yet. The file comes along: it tells whether the name
-/// still stands for it.
+/// Works as [`publish`] without the sync of the directory. It also returns the file, by which the caller can tell
+/// whether the name still stands for it.
 pub(crate) fn replace<T, E: From<WriteError>>(
     path: &Path,
     access: Access,
@@ -56,7 +58,7 @@ pub(crate) fn replace<T, E: From<WriteError>>(
     let replaced = path.metadata().ok();
     remove_left_over(path);
     let access = if replaced.is_some() { Access::Owner } else { access };
-    // Open, and so locked, until it has its name or is gone.
+    // It stays open, and so locked, until it has its name or is gone.
     let (file, temporary) = create(path, access).map_err(WriteError::at("cannot create a file beside", path))?;
     let published = write_durably(&file, &temporary, write).and_then(|written| {
         if let Some(replaced) = replaced {
@@ -66,7 +68,7 @@ pub(crate) fn replace<T, E: From<WriteError>>(
         Ok(written)
     });
     if published.is_err() {
-        // Only to give room back at once; if it fails too, the next writer removes the file.
+        // This gives room back at once. If it fails too, the next writer removes the file.
         let _ = fs::remove_file(&temporary);
     }
     Ok((published?, file))
@@ -83,10 +85,10 @@ fn write_durably<T, E: From<WriteError>>(
     Ok(written)
 }
 
-/// Makes the file that is written first, empty and locked.
+/// Creates the temporary file, empty and locked.
 fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     let mut options = File::options();
-    // What has the name already, be it a link, is neither followed nor opened.
+    // A file or symbolic link that has the name already is neither followed nor opened.
     options.write(true).create_new(true);
     #[cfg(unix)]
     if access == Access::Owner {
@@ -95,7 +97,7 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     #[cfg(not(unix))]
     let _ = access;
     for tries in 0..MAX_NAME_TRIES {
-        // A fresh RandomState is randomly keyed, and that is all the randomness needed: the name must only be free.
+        // A new RandomState has random keys, and more randomness is not needed: the name must only be free.
         let number = RandomState::new().hash_one(tries) as u32;
         let mut temporary = OsString::from(path);
         temporary.push(format!(".{number:0DIGITS$x}{TEMPORARY}"));
@@ -104,7 +106,8 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             opened => opened?,
         };
-        // Another writer may have taken it for a killed one's, just before the lock. Where nothing can be locked, none does.
+        // Just before the lock another writer may have taken this file for one of a killed writer. Where files cannot
+        // be locked, no writer does.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {}
             _ if !is_still(&file, &temporary) => {}
@@ -114,14 +117,14 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "other processes take every temporary name"))
 }
 
-/// Removes what killed writers of `path` left: files of their temporary names that nobody has locked. Where that fails, they
-/// are in nobody's way.
+/// Removes the temporary files of killed writers of `path`: those that nobody has locked. If that fails, they do no
+/// harm.
 fn remove_left_over(path: &Path) {
     let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(parent_of(path))) else { return };
     for entry in entries.flatten() {
         if is_temporary_of(name, &entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let left = entry.path();
-            // Only removed, never cut short: who has it mapped would be killed.
+            // It is removed and never truncated, because a process that has it mapped would be killed.
             if File::open(&left).is_ok_and(|file| file.try_lock().is_ok() && is_still(&file, &left)) {
                 let _ = fs::remove_file(&left);
             }
@@ -135,33 +138,33 @@ fn is_temporary_of(name: &OsStr, other: &OsStr) -> bool {
     digits.is_some_and(|digits| digits.len() == DIGITS && digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Whether a path names, or still names, this file.
+/// True if `path` is a name of this open file.
 #[cfg(unix)]
-pub fn is_still(file: &File, path: &Path) -> bool {
+pub fn is_still(file: &File, path: impl AsRef<Path>) -> bool {
     use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), path.metadata()) {
+    match (file.metadata(), path.as_ref().metadata()) {
         (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
         _ => false,
     }
 }
 
-/// Whether a path names, or still names, this file: here a file that is open keeps its name.
+/// True, because an open file keeps its name on this platform.
 #[cfg(not(unix))]
-pub fn is_still(_: &File, _: &Path) -> bool {
+pub fn is_still(_: &File, _: impl AsRef<Path>) -> bool {
     true
 }
 
-/// Passes the owner and the permissions of the file that is replaced on to its successor.
+/// Gives the new file the owner and the permissions of the one that it replaces.
 #[cfg(unix)]
 fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only root gives files away, but owners choose among the groups that they are in.
+    // Only root may change the owner, but an owner may choose among the groups that he is in.
     let (owner, group) = (Some(replaced.uid()), Some(replaced.gid()));
     let _ = fchown(file, owner, group).or_else(|_| fchown(file, None, group));
     file.set_permissions(replaced.permissions())
 }
 
-/// Here a file inherits from its directory.
+/// On this platform a file inherits from its directory.
 #[cfg(not(unix))]
 fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
@@ -175,15 +178,16 @@ fn parent_of(path: &Path) -> &Path {
     }
 }
 
-/// Creates a directory if it is missing, and its parents, and makes their names durable.
+/// Creates a directory and its parents if they are missing, and makes their names durable.
 ///
 /// # Errors
-/// What the operating system refuses; of kind [`NotADirectory`](io::ErrorKind::NotADirectory) if a file is in the way.
-pub fn create_directory(path: &Path) -> Result<(), WriteError> {
+/// The operating system's error; of kind [`NotADirectory`](io::ErrorKind::NotADirectory) if a file is in the way.
+pub fn create_directory(path: impl AsRef<Path>) -> Result<(), WriteError> {
+    let path = path.as_ref();
     let failed = WriteError::at("cannot create", path);
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            // Who made it may have been killed before its name was durable.
+            // The process that made it may have been killed before its name was durable.
             return sync_if_writable(parent_of(path));
         }
         Ok(_) => return Err(failed(io::ErrorKind::NotADirectory.into())),
@@ -197,28 +201,29 @@ pub fn create_directory(path: &Path) -> Result<(), WriteError> {
     }
 }
 
-/// Forces the name of a file or directory to the device, if it has one: who made it may have been killed before that.
+/// Syncs the directory that holds a file or directory, because the process that made it may have been killed before it
+/// did so.
 ///
 /// # Errors
-/// What the operating system refuses.
-pub fn sync_name(path: &Path) -> Result<(), WriteError> {
-    sync_directory(parent_of(path))
+/// The operating system's error.
+pub fn sync_name(path: impl AsRef<Path>) -> Result<(), WriteError> {
+    sync_directory(parent_of(path.as_ref()))
 }
 
-/// Forces a directory's names to the device.
+/// Syncs a directory, so that the names in it are durable.
 #[cfg(unix)]
 pub(crate) fn sync_directory(path: &Path) -> Result<(), WriteError> {
     File::open(path).and_then(|directory| directory.sync_all()).map_err(WriteError::at("cannot sync", path))
 }
 
-/// Directories cannot be forced to the device here; the file system orders a rename after the file's own sync.
+/// Directories cannot be synced on this platform; the file system orders a rename after the file's own sync.
 #[cfg(not(unix))]
 pub(crate) fn sync_directory(_path: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// As [`sync_directory`], for one that may be closed to this process, or on a medium that cannot be written to: there,
-/// nothing waits to be synced.
+/// Syncs a directory as [`sync_directory`] does, unless this process may not open it, or its medium is read-only and so
+/// has nothing to sync.
 pub(crate) fn sync_if_writable(path: &Path) -> Result<(), WriteError> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
     match sync_directory(path).map_err(|error| (error.source.kind(), error)) {
@@ -228,7 +233,7 @@ pub(crate) fn sync_if_writable(path: &Path) -> Result<(), WriteError> {
 }
 
 impl WriteError {
-    /// Makes an error of the operating system's answer.
+    /// Wraps the operating system's error.
     pub fn at(action: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
         let file = path.display().to_string();
         move |source| Self { action, file: file.clone(), source }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Bytes;
 
-/// An immutable file that is read at offsets: what the reader of a format needs to know of storage.
+/// An immutable file that is read at offsets. It is all that the reader of a format needs to know of storage.
 ///
 /// A file never changes while it is open (storage publishes files whole), so any number of readers may share it.
 pub trait ReadAt: Send + Sync {
@@ -18,7 +18,7 @@ pub trait ReadAt: Send + Sync {
     /// operating system's. What `buf` holds then is unspecified.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
 
-    /// Whether the file has no bytes.
+    /// True if the file has no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -29,10 +29,11 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
-    /// `length` bytes from `offset` on, to be kept: shared with the file if it is memory or mapped into it, else read.
+    /// Returns `length` bytes from `offset` on, to be kept. They are shared with the file if it is memory or mapped
+    /// into memory, and read otherwise.
     ///
     /// # Errors
-    /// As [`read_at`](Self::read_at). Nothing is allocated beyond the file's length.
+    /// Those of [`read_at`](Self::read_at). Nothing is allocated beyond the file's length.
     fn bytes(&self, offset: u64, length: u64) -> io::Result<Bytes> {
         read_part(self, offset, length)
     }

@@ -6,11 +6,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::sums::{REGION, SUM, level_lengths, sum_of};
 use super::{Bytes, FormatError, Problem};
 
-/// When at most this share of a file's regions is not checked yet, they are all checked at once.
+/// When at most one in this many of a file's regions is unchecked, they are all checked together.
 const LAST_SHARE: usize = 8;
 
-/// The checksums of a file's regions, each compared when the region is first read: "are these bytes what was written?",
-/// answered for as little of a file as somebody reads, at the cost of one bit a region from then on.
+/// The checksums of a file's regions, each of which is compared when its region is first read. So a reader pays for
+/// checking what it reads, once, and later for looking at one bit for each region.
 ///
 /// ```text
 ///   root       in the footer, which was checked when the file was opened
@@ -19,33 +19,32 @@ const LAST_SHARE: usize = 8;
 ///   file       ──── ──── ──── ────     4096 bytes each, checked by the process when it first reads them
 /// ```
 ///
-/// Cost: opening reads nothing; the first touch of a region reads 4 KiB, and as much of each level above it once in 1024
-/// regions; a later touch is a load and a comparison. When an eighth of the regions is left, they are read together, so that
-/// readers need not tell any more what they read. Memory: a bit for each 4096 bytes. Any number of threads may
-/// share it.
+/// Cost: opening reads nothing. The first touch of a region reads 4 KiB, and once in 1024 regions as much of each level
+/// above. A later touch is a load and a comparison. When an eighth of the regions is left, they are checked together,
+/// so that readers need not touch any more. Memory: a bit for each 4096 bytes. Any number of threads may share it.
 ///
-/// A reader touches what it reads and goes on whatever the bytes are, as decoders here are total; then it asks
-/// [`result`](Self::result) whether all of it was whole. From the first damage on that is an error for every reader of
-/// the file: a file of which one part is damaged is not believed in its other parts either.
+/// A reader touches what it reads, and goes on whatever the bytes are, because decoders here are total. Then it asks
+/// [`result`](Self::result) whether everything was whole. After the first damage, that is an error for every reader of
+/// the file, because the other parts of a damaged file are not trusted either.
 #[derive(Debug)]
 pub(crate) struct Regions {
     name: String,
     file: Bytes,
-    /// Where each level of checksums begins in the file, the lowest first, and where the last one ends.
+    /// The offset of each level of checksums in the file, the lowest first, and the end of the last one.
     starts: Vec<usize>,
-    /// The number of the first bit of what each level covers, and of the last level itself.
+    /// The number of the first bit of the regions that each level covers, and of the last level itself.
     bits: Vec<usize>,
     root: u64,
     checked: Vec<AtomicU64>,
-    /// How many regions of the file were not checked yet.
+    /// The number of unchecked regions of the file.
     left: AtomicUsize,
-    /// Where the region begins that was first found not to be what was written.
+    /// The offset of the first region that was found damaged.
     damage: OnceLock<u64>,
 }
 
 impl Regions {
-    /// The regions of a file that errors call `name`. Its envelope has found that the levels of checksums, of which
-    /// the last one has the checksum `root`, begin at byte `start` and lie within the file.
+    /// The regions of a file that is called `name` in errors. Its envelope has checked that the levels of checksums
+    /// begin at byte `start` and lie within the file; `root` is the checksum of the last one.
     pub(super) fn new(name: &str, file: Bytes, start: usize, root: u64) -> Self {
         let (mut starts, mut bits, mut covered) = (vec![start], vec![0], start);
         for length in level_lengths(start as u64) {
@@ -58,14 +57,14 @@ impl Regions {
         Self { name: name.to_owned(), file, starts, bits, root, checked, left, damage: OnceLock::new() }
     }
 
-    /// Whether every region was found to be whole.
+    /// True if every region was checked and is whole.
     #[inline(always)]
     pub(crate) fn all_checked(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }
 
-    /// Checks the regions of the `len` bytes of the file from `start` on, as far as there are so many, and says whether
-    /// they are whole. Bytes behind the last region are checksums, and are not checked.
+    /// Checks the regions of the `len` bytes from `start` on, as far as the file has them. True if they are whole.
+    /// Bytes behind the last region are checksums, and are not checked.
     #[inline(always)]
     pub(crate) fn touch(&self, start: usize, len: usize) -> bool {
         let first = start / REGION;
@@ -77,7 +76,8 @@ impl Regions {
     fn touch_all(&self, first: usize, last: usize) -> bool {
         let all = self.bits[1];
         let whole = (first..all.min(last.saturating_add(1))).all(|region| self.check(0, region));
-        // What is read all over is soon checked but for a few regions, and would be asked about them for ever.
+        // A file that is read at random is soon checked but for a few regions, and every reader would have to look at
+        // their bits for ever.
         let few = self.left.load(Ordering::Relaxed) <= all / LAST_SHARE;
         whole && (!few || (0..all).all(|region| self.check(0, region)))
     }
@@ -85,7 +85,7 @@ impl Regions {
     /// Checks every region that was not checked yet, in order.
     ///
     /// # Errors
-    /// As [`result`](Self::result).
+    /// Those of [`result`](Self::result).
     pub(crate) fn check_all(&self) -> Result<(), FormatError> {
         if !self.all_checked() {
             self.touch_all(0, usize::MAX);
@@ -93,10 +93,10 @@ impl Regions {
         self.result()
     }
 
-    /// Whether all that was touched so far was whole.
+    /// Succeeds if everything that was touched so far is whole.
     ///
     /// # Errors
-    /// [`Problem::Checksum`] at the region that was not.
+    /// [`Problem::Checksum`] with the offset of the first damaged region.
     #[inline(always)]
     pub(crate) fn result(&self) -> Result<(), FormatError> {
         match self.damage.get() {
@@ -105,15 +105,15 @@ impl Regions {
         }
     }
 
-    /// The order between threads does not matter: nothing is read on the strength of a bit but bytes that never change.
+    /// Relaxed loads suffice, because a bit only stands for bytes that never change.
     #[inline(always)]
     fn is_checked(&self, bit: usize) -> bool {
-        // What lies behind the file's regions has no bit of its own, and is found not to be one when it is touched.
+        // Bytes behind the file's regions have no bit. They are found to be no region when they are touched.
         self.checked.get(bit / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (bit % 64) & 1 == 1)
     }
 
-    /// Checks the 4096 bytes of this number among those that `level` covers. Level 0 covers the file, each level the one
-    /// below it, and the root the last level.
+    /// Checks block number `index` of the blocks of 4096 bytes that `level` covers. Level 0 covers the file, each level
+    /// the one below it, and the root the last level.
     fn check(&self, level: usize, index: usize) -> bool {
         let bit = self.bits[level] + index;
         if self.is_checked(bit) {

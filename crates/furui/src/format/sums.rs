@@ -1,9 +1,9 @@
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// How many bytes one checksum of a region covers.
+/// The number of bytes that one checksum covers.
 pub const REGION: usize = 4096;
 
-/// How many bytes a region's checksum has: the low half of the region's XXH3-64.
+/// The number of bytes of a region's checksum, which is the low half of the region's XXH3-64.
 pub(super) const SUM: usize = 4;
 
 /// The checksum of a region, or of as many bytes of a level.
@@ -12,8 +12,8 @@ pub(super) fn sum_of(bytes: &[u8]) -> [u8; SUM] {
     (xxh3_64(bytes) as u32).to_le_bytes()
 }
 
-/// How many bytes each level of checksums over `covered` bytes has, the lowest level first. The last one has at most
-/// [`REGION`] bytes.
+/// The number of bytes of each level of checksums over `covered` bytes, the lowest level first. The last level has at
+/// most [`REGION`] bytes.
 pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
     let mut lengths = vec![covered.div_ceil(REGION as u64) * SUM as u64];
     while let Some(&last) = lengths.last().filter(|&&last| last > REGION as u64) {
@@ -22,7 +22,7 @@ pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
     lengths
 }
 
-/// Computes the checksums of a file's regions as its bytes come.
+/// Computes the checksums of a file's regions while its bytes are written.
 ///
 /// ```text
 ///   level 1    c c                        of every 4096 bytes of level 0, and so on, until a level fits into a region
@@ -34,13 +34,13 @@ pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
 #[derive(Default)]
 pub(super) struct Sums {
     level: Vec<u8>,
-    /// The region at hand, and how many of its bytes came.
+    /// The hash of the current region, and the number of its bytes so far.
     region: Xxh3Default,
     filled: usize,
 }
 
 impl Sums {
-    /// Takes in the next bytes of the file.
+    /// Adds the next bytes of the file.
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.filled == 0

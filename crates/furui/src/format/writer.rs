@@ -11,8 +11,8 @@ use crate::hash::HashSpec;
 
 /// Writes a file's envelope front to back: header, sections as they come, table, footer.
 ///
-/// Bytes are written into the section that was begun last. Nothing is held back, so a file of any size passes through
-/// in constant memory; the table that says where everything lies comes at the end.
+/// Bytes are written into the section that was begun last. Nothing is buffered, so a file of any size is written in
+/// constant memory; the table that says where the sections lie comes at the end.
 ///
 /// ```
 /// use std::io::Write;
@@ -33,7 +33,7 @@ pub struct EnvelopeWriter<W> {
     written: u64,
     sections: Vec<Section>,
     hasher: Xxh3Default,
-    /// Of files that end with checksums of their regions.
+    /// The checksums of regions, for kinds of file that have them.
     sums: Option<Sums>,
 }
 
@@ -60,7 +60,7 @@ impl<W: Write> EnvelopeWriter<W> {
         Ok(writer)
     }
 
-    /// Begins a section, which ends the one before it. What is written from now on belongs to it.
+    /// Begins a section, which ends the one before it. Later bytes belong to it.
     ///
     /// # Errors
     /// Those of `out`; [`InvalidInput`](io::ErrorKind::InvalidInput) if the file has a section of this tag already, or

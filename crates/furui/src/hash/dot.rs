@@ -1,12 +1,12 @@
-//! The sum of some bytes times powers of a factor: what a polynomial hash spends its time with.
+//! Sums of bytes times powers of a factor, which is where a polynomial hash spends its time.
 
 /// The most bytes that are summed at once.
 pub(super) const RUN: usize = 128;
 
-/// The powers of a factor, each below 2⁶¹, by which bytes are multiplied and summed.
+/// The powers of a factor, each below 2⁶¹, that bytes are multiplied by before they are summed.
 ///
-/// With SSE2, which every x86-64 has, eight bytes are multiplied at once by parts of powers, 15 bits each: 64 bytes take
-/// 20 ns, and 55 by multiplications of 64 by 64 bits (AMD EPYC), which is what other processors do.
+/// With SSE2, which every x86-64 processor has, eight bytes at once are multiplied by parts of 15 bits of the powers:
+/// 64 bytes take 20 ns. Other processors multiply 64 by 64 bits, which takes 55 ns (AMD EPYC).
 #[derive(Clone, Debug)]
 pub(super) struct Dot {
     #[cfg(target_arch = "x86_64")]
@@ -16,7 +16,7 @@ pub(super) struct Dot {
 }
 
 impl Dot {
-    /// Of these powers, from the 0th on.
+    /// Prepares these powers, which begin with the 0th.
     pub(super) fn new(powers: &[u64; RUN + 1]) -> Self {
         #[cfg(target_arch = "x86_64")]
         return Self { parts: sse2::parts(powers) };
@@ -24,8 +24,9 @@ impl Dot {
         return Self { powers: *powers };
     }
 
-    /// The sum of the bytes, at most [`RUN`] of them, each times the power whose exponent is how many come after it. They come
-    /// as eights, the first filled up with zeros in front; in front of [`RUN`] bytes it is 0.
+    /// The sum of at most [`RUN`] bytes, each times the power whose exponent is the number of bytes after it. `first`
+    /// holds the bytes in front that do not fill eight, with zeros before them, and `eights` the bytes after those. If
+    /// `eights` has [`RUN`] bytes, `first` is 0.
     #[inline]
     pub(super) fn sum(&self, first: u64, eights: &[[u8; 8]]) -> u128 {
         #[cfg(target_arch = "x86_64")]
@@ -35,7 +36,7 @@ impl Dot {
     }
 }
 
-/// What [`sse2::sum`] computes.
+/// The portable twin of [`sse2::sum`].
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn portable(powers: &[u64; RUN + 1], first: u64, eights: &[[u8; 8]]) -> u128 {
     let first = first.to_le_bytes();
@@ -53,10 +54,11 @@ mod sse2 {
 
     use super::RUN;
 
-    /// How many bits of a power are multiplied at a time: numbers of 16 bits have a sign. A byte times as many, added up over
-    /// 128 bytes, fits into 31 bits, so the parts are summed by themselves, and put together at the end.
+    /// The number of bits of a power that are multiplied at a time. The 16-bit factors of SSE2 are signed, so a part
+    /// has 15 bits. A byte times a part, summed over 128 bytes, fits into 31 bits, so each part is summed by itself,
+    /// and the sums are combined at the end.
     const PART_BITS: u32 = 15;
-    /// How many parts the 61 bits of a power have.
+    /// The number of parts that the 61 bits of a power are divided into.
     const PARTS: usize = 5;
 
     /// The parts of eight powers each: group g, counted from the last byte, has the powers 8 g + 7 down to 8 g.

@@ -26,7 +26,7 @@ pub struct KeyHasher {
 enum Prepared {
     /// XXH3 without a seed.
     Open,
-    /// XXH3 with one.
+    /// XXH3 with a seed.
     Keyed(Arc<Secret>),
     SipHash13(SipHasher13),
     Sha1,

@@ -1,26 +1,26 @@
-//! XXH3 with a seed: keyed, so that strangers cannot choose keys that meet.
+//! XXH3 keyed by a seed, so that strangers cannot choose keys that collide.
 
 use xxhash_rust::xxh3::xxh3_64_with_secret;
 
 use super::seed_words;
 
-/// What XXH3 mixes with the bytes of a key, all of it drawn from the seed.
+/// The words that XXH3 mixes with the bytes of a key, all derived from the seed.
 ///
-/// XXH3's own way of taking a seed only adds it to words that everybody knows: of 17 to 32 bytes it then multiplies two
-/// words x xor a and y xor b of which a xor b is known with a chance of 2⁻¹⁸, and then the other order of the two is
-/// another key of the same hash. Here no word is known.
+/// XXH3's own seed is only added to published words. For a key of 17 to 32 bytes it then multiplies two words x xor a
+/// and y xor b, where an adversary knows a xor b with a chance of 2⁻¹⁸; exchanging the two words then gives another key
+/// with the same hash. Here all words are secret.
 ///
-/// Of more than 240 bytes XXH3 adds up products of 32 bits by 32, and however secret its words are, keys can be
-/// made that meet with a chance of 2⁻³³. So longer keys are hashed in blocks of 240 bytes, each but the first of which
-/// begins with the hash of what is before it.
+/// For keys of more than 240 bytes XXH3 adds products of 32 by 32 bits, and an adversary can make keys that collide
+/// with a chance of 2⁻³³ even if all words are secret. So longer keys are hashed in blocks of 240 bytes, and each block
+/// but the first begins with the hash of everything before it.
 #[derive(Clone, Debug)]
 pub(super) struct Secret([u8; SECRET]);
 
 const SECRET: usize = 192;
 
-/// The longest key that XXH3 hashes by products of 64 bits by 64.
+/// The most bytes that XXH3 hashes by products of 64 by 64 bits.
 const MAX_SHORT: usize = 240;
-/// Bytes of the hash that a further block begins with.
+/// The number of bytes at the beginning of each further block that hold the hash so far.
 const HASH: usize = 8;
 
 impl Secret {

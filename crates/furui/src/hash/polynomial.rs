@@ -1,16 +1,16 @@
 /// The factors of [`PolynomialHashes`]: primes near the number of letters, from the paper's 131 on.
 const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 
-/// The paper's own form of [`Rolling`](super::Rolling): `K` states, at most 8, each with a prime of its own, and no seed. Each is a
-/// position modulo the number of bits of a filter.
+/// The paper's own form of [`Rolling`](super::Rolling): `K` states, at most 8, each with its own prime, and no seed.
+/// Each state gives a position modulo the number of bits of a filter.
 ///
-/// For the paper's experiments: one state and double hashing is faster, takes 8 bytes instead of 8 `K` for every path
-/// of a walk, and does not mix up short keys of bytes beyond the primes.
+/// It exists for the paper's experiments. One state with double hashing is faster, takes 8 bytes instead of 8 `K` for
+/// each path of a walk, and does not confuse short keys whose bytes are larger than the primes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolynomialHashes<const K: usize>([u64; K]);
 
 impl<const K: usize> PolynomialHashes<K> {
-    /// The states of the empty key: 0, as all keys of zero bytes.
+    /// The states of the empty key, which are 0, as those of every key of zero bytes are.
     #[inline]
     pub const fn start() -> Self {
         const { assert!(K <= PRIMES.len(), "there are 8 primes") };
@@ -24,7 +24,7 @@ impl<const K: usize> PolynomialHashes<K> {
         Self(std::array::from_fn(|i| self.0[i].wrapping_mul(PRIMES[i]).wrapping_add(u64::from(byte))))
     }
 
-    /// The hashes of the bytes so far, to be taken modulo the number of bits.
+    /// The hashes of the bytes so far. The caller takes them modulo the number of bits.
     #[inline(always)]
     pub const fn hashes(&self) -> &[u64; K] {
         &self.0

@@ -1,44 +1,45 @@
 use super::dot::{Dot, RUN};
 use super::{HashAlgorithm, HashSpec, KeyHash, mix, seed_words};
 
-/// The hash of a path, byte after byte: the state of a prefix is the beginning of the hash of every key below it.
+/// A hash of paths that takes one byte after the other: the state of a prefix is where the hash of every key below it
+/// continues.
 ///
 /// ```text
 /// start ──'s'──▶ h₁ ──'e'──▶ h₂ ──'e'──▶ h₃ ──'n'──▶ h₄ ─▶ finish: the hash of "seen"
 ///                             └──'a'──▶ h₃'              hᵢ₊₁ = hᵢ r + byte  modulo 2⁶¹ - 1
 /// ```
 ///
-/// A walk over a trie carries one state along each path, so that the hash of every key is known when its end is reached,
-/// and no key is read twice. [`KeyHasher::hash`](super::KeyHasher::hash) with [`HashAlgorithm::Rolling`] is all bytes pushed
-/// at once.
+/// A walk over a trie carries one state along each path, so it has the hash of every key when it reaches the key's end,
+/// and reads no key twice. [`KeyHasher::hash`](super::KeyHasher::hash) with [`HashAlgorithm::Rolling`] pushes all bytes
+/// of a key at once.
 ///
-/// **Cost.** A multiplication and some additions a byte; 8 bytes of state.
+/// **Cost.** One multiplication and some additions for each byte; 8 bytes of state.
 ///
-/// **Collisions.** The factor r and the start are drawn from the seed. Two keys of n bytes, whoever made them, meet only
-/// if r is one of the at most n roots of a polynomial: with a chance of n / 2⁶⁰ for one who does not know the seed.
-/// Modulo a prime, that is: modulo 2⁶⁴ there are keys that meet whatever the factor is (strings of Thue and Morse).
+/// **Collisions.** The factor r and the start are derived from the seed. Two keys of n bytes collide only if r is one
+/// of at most n roots of a polynomial: for an adversary who does not know the seed the chance is n / 2⁶⁰. This holds
+/// modulo a prime only: modulo 2⁶⁴ some keys (Thue-Morse strings) collide for every factor.
 ///
 /// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
-/// (2011), section 4.4. There the state itself is the position, and there is one for each probe (see
-/// [`PolynomialHashes`](super::PolynomialHashes)); here the state is mixed at the end, and all positions are cut from that
-/// one hash. The random factor modulo a prime is that of R. Karp and M. Rabin, "Efficient Randomized Pattern-Matching
-/// Algorithms" (1987).
+/// (2011), section 4.4. In the paper the state itself is the position, and there is one state for each probe (see
+/// [`PolynomialHashes`](super::PolynomialHashes)); here the state is mixed at the end, and all positions are taken from
+/// that one hash. The random factor modulo a prime is that of R. Karp and M. Rabin, "Efficient Randomized
+/// Pattern-Matching Algorithms" (1987).
 #[derive(Clone, Debug)]
 pub struct Rolling {
     start: u64,
-    /// The powers of the factor, from the 0th on.
+    /// The powers of the factor, beginning with the 0th.
     powers: [u64; RUN + 1],
     dot: Dot,
 }
 
-/// A state of [`Rolling`]: what the bytes so far come to.
+/// A state of [`Rolling`]: the value of the polynomial for the bytes so far.
 ///
-/// It is not always the least number of its class: at most 2⁶² + 2⁹, which a step needs no more than a shift and an addition
-/// for. Such a number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte less than 2⁸.
+/// It is not fully reduced: it is at most 2⁶² + 2⁹, because a step then takes only a shift and an addition. Such a
+/// number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte adds less than 2⁸.
 #[derive(Clone, Copy, Debug)]
 pub struct RollingState(u64);
 
-/// What a run of bytes, 128 at most, does to a state of [`Rolling`], whatever the state is. In 9 bytes, as tables of them are
+/// The effect of a run of at most 128 bytes on any state of [`Rolling`]. It takes 9 bytes, because tables of runs are
 /// read at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed)]
@@ -47,27 +48,27 @@ pub struct RollingRun {
     length: u8,
 }
 
-/// The prime, one less than a power of two, so that a remainder takes a shift and an addition.
+/// The modulus: a prime that is one less than a power of two, so that a remainder takes a shift and an addition.
 const PRIME: u64 = (1 << BITS) - 1;
 const BITS: u32 = 61;
 
-/// The factor and the start have a bit less than the prime.
+/// The number of bits of the factor and the start: one less than the prime has.
 const SEED_BITS: u32 = BITS - 1;
 
-/// A number x as one of its class that is at most 2⁶¹ + x / 2⁶¹, which has to fit.
+/// Reduces x to a congruent number of at most 2⁶¹ + x / 2⁶¹, which must fit.
 #[inline(always)]
 const fn fold_wide(x: u128) -> u64 {
     (x as u64 & PRIME) + (x >> BITS) as u64
 }
 
-/// A number as one of its class that is at most 2⁶¹ + 8.
+/// Reduces x to a congruent number of at most 2⁶¹ + 8.
 #[inline(always)]
 const fn fold(x: u64) -> u64 {
     (x & PRIME) + (x >> BITS)
 }
 
 impl Rolling {
-    /// How the paths of a walk are hashed with this seed. Cost: 1 µs.
+    /// The rolling hash with this seed. Cost: 1 µs.
     pub fn new(seed: u64) -> Self {
         let mut words = seed_words(seed).map(|word| word >> (u64::BITS - SEED_BITS));
         let [factor, start] = std::array::from_fn(|_| words.next().unwrap_or_default());
@@ -83,7 +84,7 @@ impl Rolling {
         Self { start, powers, dot }
     }
 
-    /// How keys are hashed by a walk with this seed.
+    /// The spec of keys that are hashed with this seed.
     pub const fn spec(seed: u64) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::Rolling, seed }
     }
@@ -101,60 +102,61 @@ impl Rolling {
         RollingState(fold_wide(state.0 as u128 * self.powers[1] as u128) + byte as u64)
     }
 
-    /// The state after more bytes. 128 at a time, by the powers of the factor: then their multiplications do not wait for
-    /// each other.
+    /// The state after more bytes. It takes 128 at a time by the powers of the factor, because their multiplications do
+    /// not wait for each other.
     #[inline]
     pub fn push_all(&self, state: RollingState, bytes: &[u8]) -> RollingState {
         bytes.chunks(RUN).fold(state, |state, run| {
-            // First as many as are not eight: zeros before them would change nothing but the power.
+            // The bytes that do not fill eight come first: zeros before them change nothing but the power.
             let (few, eights) = run.split_at(run.len() % 8);
             let sum = self.dot.sum(last_of_eight(few), eights.as_chunks().0);
             self.advance(state, self.powers[run.len()], fold(fold_wide(sum)))
         })
     }
 
-    /// The state after a run of bytes that is known from before: one multiplication, however long it is.
+    /// The state after a run of bytes whose effect was computed before: one multiplication, however long the run is.
     #[inline(always)]
     pub const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
         self.advance(state, self.powers[run.length as usize], run.sum)
     }
 
-    /// The state after `length` more bytes, which make `rest` of the state [`ZERO`](RollingState::ZERO).
+    /// The state after `length` more bytes, where `rest` is their state when they are pushed to
+    /// [`ZERO`](RollingState::ZERO).
     #[inline(always)]
     pub(crate) fn push_rest(&self, state: RollingState, rest: RollingState, length: usize) -> RollingState {
         let power = self.powers.get(length).copied().unwrap_or_else(|| self.power(length));
         self.advance(state, power, rest.0)
     }
 
-    /// What a run of these bytes does, if they are not too many.
+    /// The effect of a run of these bytes; `None` if they are more than 128.
     pub fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
         (bytes.len() <= RUN)
             .then(|| RollingRun { sum: self.push_all(RollingState::ZERO, bytes).0, length: bytes.len() as u8 })
     }
 
-    /// What a run of the first `len` of these bytes does, 1 to 16: without a branch that depends on how many they are.
+    /// The effect of a run of the first `len` of these bytes, from 1 to 16. No branch depends on `len`.
     #[inline(always)]
     pub(crate) fn run_of_first(&self, bytes: [u8; 16], len: usize) -> RollingRun {
-        // As the last of 16, the others of which are 0.
+        // They become the last of 16 bytes, and the others are 0.
         let word = u128::from_le_bytes(bytes) << (8 * (16 - len));
         let sum = self.advance(RollingState(self.eight(word as u64)), self.powers[8], self.eight((word >> 64) as u64));
         RollingRun { sum: sum.0, length: len as u8 }
     }
 
-    /// A state times a power, at most 2⁶¹ + 8, and what is added to it, at most as much as a state.
+    /// A state times a power of at most 2⁶¹ + 8, plus a sum that is at most as large as a state.
     #[inline(always)]
     const fn advance(&self, state: RollingState, power: u64, sum: u64) -> RollingState {
         RollingState(fold(fold_wide(state.0 as u128 * power as u128) + sum))
     }
 
-    /// A power of the factor that is not among those at hand.
+    /// A power of the factor that is not in the table.
     #[cold]
     fn power(&self, exponent: usize) -> u64 {
         (0..exponent / RUN)
             .fold(self.powers[exponent % RUN], |power, _| self.advance(RollingState(power), self.powers[RUN], 0).0)
     }
 
-    /// What eight bytes add to a state, at most 2⁶¹ + 2¹¹.
+    /// The sum that eight bytes add to a state, at most 2⁶¹ + 2¹¹.
     #[inline(always)]
     fn eight(&self, word: u64) -> u64 {
         fold_wide((0..8).fold(0, |sum, i| sum + u128::from(word >> (8 * i) & 0xFF) * u128::from(self.powers[7 - i])))
@@ -162,37 +164,37 @@ impl Rolling {
 }
 
 impl RollingState {
-    /// The state of which nothing is left in later ones.
+    /// The state that contributes nothing to later ones.
     pub(crate) const ZERO: Self = Self(0);
 
-    /// The state alone, to be kept in memory.
+    /// The state as a number, to be kept in memory.
     #[inline(always)]
     pub(crate) const fn get(self) -> u64 {
         self.0
     }
 
-    /// Goes on from a state that was [kept](Self::get).
+    /// The state that [`get`](Self::get) returned as a number.
     #[inline(always)]
     pub(crate) const fn resume(state: u64) -> Self {
         Self(state)
     }
 
-    /// The least number of its class.
+    /// The fully reduced state.
     #[inline(always)]
     const fn least(self) -> u64 {
         let state = fold(self.0);
         if state >= PRIME { state - PRIME } else { state }
     }
 
-    /// The hash of the bytes so far. The state alone would be none: it has 61 bits.
+    /// The hash of the bytes so far. The state itself is no hash, because it has 61 bits.
     #[inline(always)]
     pub const fn finish(self) -> KeyHash {
         KeyHash(mix(self.least()))
     }
 }
 
-/// Fewer than eight bytes as the last ones of eight, the others of which are 0: without a loop, as how often it would run
-/// nobody can foresee.
+/// At most seven bytes as the last ones of eight, the others of which are 0. There is no loop, because the processor
+/// could not predict how often it runs.
 #[inline(always)]
 fn last_of_eight(bytes: &[u8]) -> u64 {
     let word = match bytes {

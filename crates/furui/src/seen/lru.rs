@@ -2,11 +2,11 @@ use crate::bits::scale;
 use crate::error::{Error, Result};
 use crate::hash::KeyHash;
 
-/// The keys used last, exactly: the first tier of Kubota, Ueda and Yamana (section 4.3), whose evictions feed the
-/// stable filter behind it.
+/// An exact cache of the least recently used kind: the first tier of Kubota, Ueda and Yamana (section 4.3), whose
+/// evictions feed the stable filter behind it.
 ///
-/// Entries lie in one vector and are linked by their numbers, newest to oldest; a table of entry numbers, probed
-/// linearly from a position that grows with the hash, finds them.
+/// Entries lie in one vector and are linked by their numbers, from the newest to the oldest. A hash table with linear
+/// probing maps keys to the numbers of their entries.
 ///
 /// ```text
 ///   table      [ . 2 . 0 1 . ]           entry numbers
@@ -14,25 +14,26 @@ use crate::hash::KeyHash;
 ///   newest -> 1 <-> 0 <-> 2 <- oldest    y x z: the next new key takes the place of z
 /// ```
 ///
-/// Cost: 21 bytes an entry at most (16 and 1.25 table slots of 4), about three cache misses an observation, O(1).
+/// Cost: at most 21 bytes for each entry (16, and 1.25 table slots of 4); about three cache misses for each
+/// observation, O(1).
 #[derive(Clone, Debug)]
 pub struct Lru {
     entries: Vec<Entry>,
     capacity: u32,
     newest: u32,
     oldest: u32,
-    /// Number of an entry plus 1; 0 is an empty slot.
+    /// The number of an entry plus 1, or 0 in an empty slot.
     table: Vec<u32>,
 }
 
-/// What became of an observed key.
+/// The outcome of observing a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LruOutcome {
-    /// It was there and is the newest now.
+    /// The key was in the cache, and is now the newest.
     Hit,
-    /// It was not there and is the newest now.
+    /// The key was not in the cache, and is now the newest.
     Miss {
-        /// The oldest key, which had to go, if there was no room.
+        /// The oldest key, if it was evicted to make room.
         evicted: Option<KeyHash>,
     },
 }
@@ -50,11 +51,11 @@ const KEY_BYTES: usize = 21;
 /// The most keys an LRU holds.
 const MAX_CAPACITY: usize = 1 << 30;
 
-/// No entry.
+/// The number that stands for no entry.
 const NONE: u32 = u32::MAX;
 
 impl Lru {
-    /// Room for `capacity` keys, from 1 to 2³⁰.
+    /// An empty cache with room for `capacity` keys, from 1 to 2³⁰.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for another capacity; [`Error::NoMemory`].
@@ -70,19 +71,19 @@ impl Lru {
         let no_memory = |_| Error::NoMemory { what: "an LRU cache", bytes: capacity.saturating_mul(KEY_BYTES) };
         let (mut entries, mut table) = (Vec::new(), Vec::new());
         entries.try_reserve_exact(capacity).map_err(no_memory)?;
-        // Always an empty slot, so that every search ends.
+        // There is always an empty slot, so that every search ends.
         let slots = capacity + capacity / 4 + 1;
         table.try_reserve_exact(slots).map_err(no_memory)?;
         table.resize(slots, 0);
         Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, table })
     }
 
-    /// How many keys there is room for.
+    /// The number of keys that there is room for.
     pub fn capacity(&self) -> usize {
         self.capacity as usize
     }
 
-    /// How many keys there are.
+    /// The number of keys in the cache.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -92,7 +93,7 @@ impl Lru {
         self.entries.is_empty()
     }
 
-    /// Makes `key` the newest; the oldest goes if there is no room.
+    /// Makes `key` the newest. The oldest key is evicted if there is no room.
     pub fn observe(&mut self, key: KeyHash) -> LruOutcome {
         match self.find(key) {
             Ok(slot) => {
@@ -109,7 +110,7 @@ impl Lru {
                 self.unlink(number);
                 self.empty_slot_of(evicted);
                 self.entries[number as usize].key = key;
-                // Found again: emptying a slot may have moved the gap.
+                // The search is repeated, because emptying a slot may have moved the gap.
                 let slot = self.find(key).unwrap_or_else(|gap| gap);
                 self.table[slot] = number + 1;
                 self.link_newest(number);
@@ -125,7 +126,7 @@ impl Lru {
         }
     }
 
-    /// Where the search for a key begins.
+    /// The slot where the search for a key begins. It grows with the hash.
     fn home(&self, key: KeyHash) -> usize {
         scale(key.get(), self.table.len())
     }
@@ -134,7 +135,7 @@ impl Lru {
         if slot + 1 == self.table.len() { 0 } else { slot + 1 }
     }
 
-    /// The slot that leads to `key`, or else the empty one where the search ended.
+    /// The slot that leads to `key`, or as an error the empty slot where the search ended.
     fn find(&self, key: KeyHash) -> std::result::Result<usize, usize> {
         let mut slot = self.home(key);
         loop {
@@ -146,14 +147,14 @@ impl Lru {
         }
     }
 
-    /// Empties the slot that leads to `key` and moves later ones back over the gap, where that brings them no
-    /// further back than their home.
+    /// Empties the slot that leads to `key`, and moves later slots back over the gap unless that would bring them
+    /// before their home.
     fn empty_slot_of(&mut self, key: KeyHash) {
         let Ok(mut gap) = self.find(key) else { return };
         let mut slot = self.next(gap);
         while self.table[slot] != 0 {
             let home = self.home(self.entries[self.table[slot] as usize - 1].key);
-            // Distances are taken around the end of the table.
+            // Distances wrap around the end of the table.
             let size = self.table.len();
             let from_home = (slot + size - home) % size;
             let from_gap = (slot + size - gap) % size;

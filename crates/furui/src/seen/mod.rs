@@ -1,4 +1,4 @@
-//! `Seen`: a verdict for each key of a stream, the set kept exact and of any size.
+//! An exact set of any size, which says for each key of a stream whether it is new.
 
 mod counters;
 mod lru;
@@ -10,11 +10,11 @@ pub use lru::{Lru, LruOutcome};
 pub use pipeline::{Seen, SeenOptions};
 pub use tiers::Cache;
 
-/// Whether a key came for the first time.
+/// The answer for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was never seen before, and is now recorded.
+    /// The key was not seen before, and is now recorded.
     New,
-    /// It was seen before; or, with [`Cache::LruStable`] alone, it was dropped as if it had been.
+    /// The key was seen before. With [`Cache::LruStable`] it may also be a new key that was dropped.
     Repeat,
 }

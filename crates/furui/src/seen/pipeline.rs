@@ -9,7 +9,8 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 use crate::store::cascade::{Cascade, CascadeOptions};
 use crate::store::{Directory, Storage};
 
-/// "Have I seen this key?", for a stream of any length, exactly by the keys' 64-bit hashes.
+/// An exact set that answers "have I seen this key?" for a stream of any length. A key is identified by its 64-bit
+/// hash.
 ///
 /// ```text
 ///   batch of KeyHash ─> cache tiers ──misses──> exact set: table in RAM ──absent, sorted──> runs on storage
@@ -17,18 +18,17 @@ use crate::store::{Directory, Storage};
 ///                           └──────────────── Verdict per key ─────────────────────────────────┘
 /// ```
 ///
-/// The tiers of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers", section 4.3): a small
-/// cache answers for what comes again soon, so that the exact set is asked less often. Differences from the paper:
-/// the set is a [`Cascade`], whose first level is in RAM; batches are answered together, sorted by hash; and the
-/// default cache is a flat table of whole hashes, one way, which drops nothing and on a crawl takes 1 ns a key, where
-/// LRU and stable filter take 12 to 34; but for as few misses it needs more memory than they do at 1 %, and up to 6
-/// times that of an LRU alone. The paper's tiers are
-/// [`Cache::LruStable`], with two differences: keys go through them in rounds of 256, so that an evicted key reaches
-/// the filter at the end of its round; and one claim of the filter in 32 is not believed but checked, which counts
-/// its errors.
+/// The tiers are those of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers", section 4.3):
+/// a small cache answers for keys that are repeated soon, so that the exact set is asked less often. Differences from
+/// the paper: the set is a [`Cascade`], whose first level is in RAM, and batches are looked up together, sorted by
+/// hash. The default cache is a flat table of whole hashes, which drops nothing, and takes 1 ns a key on a crawl where
+/// LRU and stable filter take 12 to 34 ns. For the same number of misses it needs more memory than they do at 1 %, and
+/// up to 6 times that of an LRU alone. The paper's own tiers are [`Cache::LruStable`], with two differences: keys pass
+/// them in rounds of 256, so that an evicted key reaches the filter at the end of its round; and one claim of the
+/// filter in 32 is checked instead of believed, which measures its errors.
 ///
-/// Cost of a key in a batch: about 1 ns in the cache; 15 to 40 ns in RAM; and on storage 50 to 100 ns for each run,
-/// warm.
+/// Cost of a key in a batch: about 1 ns in the cache, 15 to 40 ns in RAM, and on storage 50 to 100 ns for each run
+/// whose pages are cached.
 ///
 /// Two keys with the same 64-bit hash are one key: see [`KeyHash`].
 ///
@@ -78,24 +78,24 @@ pub struct Seen<S: Storage = Directory> {
     options: SeenOptions,
     set: Cascade<S>,
     counters: Counters,
-    /// The misses of the batch at hand: their indices in it, and their keys.
+    /// The keys of the current batch that the cache does not know: their indices in the batch.
     misses: Vec<u32>,
     keys: Vec<KeyHash>,
-    /// Those of the misses that the stable filter was asked about.
+    /// Those of `misses` that the stable filter was asked about.
     asked: Vec<Asked>,
-    /// The indices in `keys` of those that are new.
+    /// The indices in `keys` of the new ones.
     new: Vec<u32>,
-    /// What was said of a key that came alone.
+    /// Room for the verdict on a single key.
     verdicts: Vec<Verdict>,
 }
 
-/// How many keys [`Seen::extend`] takes together.
+/// The number of keys that [`Seen::extend`] takes together.
 const EXTEND_BATCH: usize = 4096;
 
 /// The options of a [`Seen`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenOptions {
-    /// What stands before the exact set.
+    /// The cache in front of the exact set.
     pub cache: Cache,
     /// Bytes of RAM for the set and the cache, at least [`CascadeOptions::MIN_MEMORY`]. What does not fit goes to
     /// storage.

@@ -4,49 +4,50 @@ use crate::error::Result;
 use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
-/// What stands before the exact set and spares it the keys that come again soon.
+/// The cache in front of the exact set, which answers for keys that are repeated soon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cache {
-    /// A flat table of the latest hashes. Whole hashes are compared, so it drops nothing.
+    /// A flat table of the latest hashes. It compares whole hashes, so it drops nothing.
     Recent,
-    /// The least recently used are forgotten. Drops nothing.
+    /// A cache that evicts the least recently used key. It drops nothing.
     Lru,
-    /// Kubota, Ueda and Yamana's tiers: an LRU, whose evicted keys feed a Stable Bloom Filter Light. A key the filter
-    /// claims to know is a repeat. It is wrong for the share `rate` of the new keys, and those are dropped.
+    /// Kubota, Ueda and Yamana's tiers: an LRU whose evicted keys feed a Stable Bloom Filter Light. A key that the
+    /// filter claims to know is taken for a repeat. The filter is wrong about the share `rate` of the new keys, and
+    /// those are dropped.
     LruStable {
         /// The filter's false-positive rate.
         rate: f64,
     },
-    /// Nothing.
+    /// No cache.
     None,
 }
 
-/// An LRU takes up to this many keys, as in the paper's experiments (2²⁰).
+/// The most keys of an LRU, as in the paper's experiments (2²⁰).
 const LRU_KEYS: u64 = 1 << 20;
-/// And this many bytes of memory each.
+/// The bytes of memory of each of them.
 const LRU_KEY_BYTES: u64 = 21;
-/// A stable filter takes up to this many counters of two bits, the paper's largest (2³⁰, 256 MiB).
+/// The most counters of a stable filter, of two bits each: the paper's largest (2³⁰, 256 MiB).
 const STABLE_COUNTERS: u64 = 1 << 30;
 
-/// A recent cache before a set in RAM: 256 KiB, which stay in the second-level cache. More hits would not pay for the
-/// slower probes.
+/// The keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. More hits would
+/// not pay for slower probes.
 const RECENT_KEYS: u64 = 1 << 15;
-/// A recent cache before a set on storage, where a hit spares more: 2 MiB.
+/// The keys of a recent cache in front of a set on storage, where a hit saves more: 2 MiB.
 const RECENT_KEYS_STORAGE: u64 = 1 << 18;
-/// But no recent cache takes more than this share of the memory.
+/// A recent cache takes at most one part in this many of the memory.
 const RECENT_SHARE: u64 = 32;
-/// And each has at least so many keys.
+/// The least keys of a recent cache.
 const RECENT_LEAST: u64 = 1 << 10;
 
-/// A key that the stable filter was asked about and that went on to the exact set all the same.
+/// A key that the stable filter was asked about, and that the exact set answers for all the same.
 pub(super) struct Asked {
-    /// Its index in the batch.
+    /// The key's index in the batch.
     pub(super) index: u32,
-    /// The filter claimed to know it, and is to be audited; otherwise it did not.
+    /// True if the filter claimed to know the key, and the claim is audited; false if the filter did not know it.
     pub(super) claimed: bool,
 }
 
-/// The tiers themselves.
+/// The tiers in front of the exact set.
 pub(super) enum Tiers {
     Recent(Recent<u64, 1>),
     Lru(Lru),
@@ -55,15 +56,15 @@ pub(super) enum Tiers {
 }
 
 impl Tiers {
-    /// Tiers within a share of `memory` bytes: a thirty-second for the recent cache, an eighth for the LRU, a quarter
-    /// for the stable filter.
+    /// Tiers that take a share of `memory` bytes: a thirty-second for the recent cache, an eighth for the LRU, a
+    /// quarter for the stable filter.
     pub(super) fn new(cache: Cache, memory: u64) -> Result<Self> {
         let lru = || Lru::new((memory / 8 / LRU_KEY_BYTES).clamp(ROUND as u64, LRU_KEYS) as usize);
         Ok(match cache {
             Cache::Recent => Self::Recent(recent(RECENT_KEYS, memory)?),
             Cache::Lru => Self::Lru(lru()?),
             Cache::LruStable { rate } => {
-                // Four counters a byte, of a quarter of the memory.
+                // There are four counters in a byte, and a quarter of the memory is for them.
                 let counters = memory.min(STABLE_COUNTERS) as usize;
                 Self::LruStable {
                     lru: lru()?,
@@ -75,7 +76,7 @@ impl Tiers {
         })
     }
 
-    /// Fits the tiers to a set that has gone to storage.
+    /// Enlarges the tiers for a set that has grown beyond memory.
     pub(super) fn enlarge(&mut self, memory: u64) -> Result<()> {
         if let Self::Recent(small) = self {
             let large = recent(RECENT_KEYS_STORAGE, memory)?;
@@ -86,7 +87,7 @@ impl Tiers {
         Ok(())
     }
 
-    /// Bytes of RAM they may come to take, of `memory`.
+    /// The most bytes of RAM that the tiers take, out of `memory`.
     pub(super) fn bytes(&self, memory: u64) -> u64 {
         match self {
             Self::Recent(_) => recent_keys(RECENT_KEYS_STORAGE, memory) * size_of::<u64>() as u64,
@@ -96,8 +97,8 @@ impl Tiers {
         }
     }
 
-    /// Takes in a batch, and appends to `misses` the indices of the keys that the exact set must answer for, and to
-    /// `asked` those among them that the stable filter was asked about.
+    /// Looks up a batch and records it. Appends to `misses` the indices of the keys that the exact set must answer for,
+    /// and to `asked` those of them that the stable filter was asked about.
     pub(super) fn filter(
         &mut self,
         keys: &[KeyHash],
@@ -141,18 +142,18 @@ impl Tiers {
     }
 }
 
-/// Some keys on their way through LRU and stable filter: the lookups of a round go together, and so do its
-/// insertions, for each waits for memory. An eviction reaches the filter at the end of its round.
+/// A group of keys that pass the LRU and the stable filter together, so that the cache misses of its look-ups overlap,
+/// and those of its insertions. An evicted key reaches the filter at the end of its round.
 #[derive(Default)]
 pub(super) struct Round {
-    /// What missed the LRU and may be claimed, with its index in the batch.
+    /// The keys that missed the LRU and that the filter may claim, with their indices in the batch.
     missed: Vec<(u32, KeyHash)>,
     evicted: Vec<KeyHash>,
     keys: Vec<KeyHash>,
     claims: Vec<bool>,
 }
 
-/// Keys in a round: less than any LRU holds.
+/// The most keys of a round, which is less than any LRU holds.
 const ROUND: usize = 256;
 
 impl Round {
@@ -178,7 +179,7 @@ impl Round {
     }
 }
 
-/// How many keys a recent cache of at most `most` keys has.
+/// The number of keys of a recent cache that has at most `most`.
 fn recent_keys(most: u64, memory: u64) -> u64 {
     (memory / RECENT_SHARE / size_of::<u64>() as u64).clamp(RECENT_LEAST, most)
 }

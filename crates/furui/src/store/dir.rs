@@ -9,34 +9,36 @@ use crate::format::{
     Access, TEMPORARY, create_directory, is_still, publish, replace, sync_directory, sync_if_writable,
 };
 
-/// The file whose lock says that a process writes to the directory. Its bytes, none, do not matter.
+/// The name of the file whose lock says that a process writes to the directory. The file is empty.
 const LOCK: &str = "LOCK";
 
-/// Files in a directory, each written under a temporary name, forced to the device, and renamed.
+/// A storage in a directory. Each file is written under a temporary name, synced, and renamed.
 ///
 /// # Who may use it
 ///
-/// One process at a time opens the directory for writing ([`open`](Self::open)); a second one gets [`StoreProblem::Locked`]. Any
-/// number opens it for reading ([`open_read_only`](Self::open_read_only)), beside the writer: nobody waits or fails because
-/// of a reader. It finds files gone that a manifest named which was replaced meanwhile, so it opens them through
-/// [`Published`](super::Published); once open, a file stays readable when it is removed (Windows does not remove or
-/// replace a file while it is mapped: there, drop its handles before a writer starts).
+/// One process at a time opens the directory for writing ([`open`](Self::open)); a second one gets
+/// [`StoreProblem::Locked`]. Any number of processes open it for reading ([`open_read_only`](Self::open_read_only))
+/// beside the writer, and no process waits or fails because of a reader. A reader may find that files are gone because
+/// the manifest that named them was replaced, so it opens them through [`Published`](super::Published). An open file
+/// stays readable when it is removed. (Windows does not remove or replace a file while it is mapped: there, drop all
+/// handles before a writer starts.)
 ///
-/// The lock is the operating system's, on the file `LOCK`: it ends with the process, however that ends, and there is
-/// nothing to clean up. Where somebody removes `LOCK` while a writer runs, the writer notices before it changes anything
-/// more, and stops; it also does if another process has replaced the manifest.
+/// The operating system holds the lock, on the file `LOCK`. It ends with the process in any case, and there is nothing
+/// to clean up. If `LOCK` is removed while a writer runs, or another process replaces the manifest, the writer notices
+/// it before its next change, and stops.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
     mapped: bool,
-    /// None if it was opened for reading. Closing it gives up the lock.
+    /// The open file `LOCK`, which holds the lock; `None` if the directory was opened for reading.
     lock: Option<File>,
-    /// The manifest that was opened or published last. While it is open, no other file has its identity.
+    /// The manifest that was opened or published last. While it is open, no other file has its inode.
     manifest: Mutex<Option<File>>,
 }
 
 impl Directory {
-    /// Opens a directory for writing and creates it if it is missing. What a crash left half written is removed.
+    /// Opens a directory for writing, and creates it if it is missing. Files that a crash left half written are
+    /// removed.
     ///
     /// # Errors
     /// [`Error::Store`] if another process writes to the directory, if the path is that of a file, or if the directory holds
@@ -49,8 +51,8 @@ impl Directory {
         create_directory(&path)?;
         refuse_foreign(&path)?;
         let lock = lock(&path)?;
-        // The last writer may have been killed between a rename and its sync. What is believed from here on, and acted upon,
-        // has to be there after a power cut, too.
+        // The last writer may have been killed between a rename and its sync. Everything that this process believes and
+        // acts upon must survive a power cut.
         sync_directory(&path)?;
         let directory = Self { path, mapped: true, lock: Some(lock), manifest: Mutex::default() };
         for name in directory.names()?.iter().filter(|name| name.ends_with(TEMPORARY)) {
@@ -60,7 +62,7 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Opens a directory for reading, also while another process writes to it: nothing in it is created, changed or
+    /// Opens a directory for reading, even while another process writes to it. Nothing in it is created, changed or
     /// locked.
     ///
     /// # Errors
@@ -75,8 +77,8 @@ impl Directory {
         Ok(Self { path, mapped: true, lock: None, manifest: Mutex::default() })
     }
 
-    /// Whether files that are opened from now on are mapped into memory, which they are by default; see [`DiskFile`]
-    /// for the trade.
+    /// Chooses whether files that are opened later are mapped into memory, as they are by default; [`DiskFile`] says
+    /// what that costs.
     #[must_use]
     pub fn mapped(self, mapped: bool) -> Self {
         Self { mapped, ..self }
@@ -96,18 +98,18 @@ impl Directory {
         error_of(&self.path, problem)
     }
 
-    /// The names of all regular files, in no order.
+    /// The names of all regular files, in any order.
     fn names(&self) -> Result<Vec<String>> {
         let error = error_at("cannot list", &self.path);
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(&error)? {
             let entry = entry.map_err(&error)?;
             let is_file = match entry.file_type() {
-                // A writer has just removed it.
+                // A writer has removed it since the directory was read.
                 Err(gone) if gone.kind() == io::ErrorKind::NotFound => continue,
                 kind => kind.map_err(&error)?.is_file(),
             };
-            // A name that is not Unicode is none of ours.
+            // A name that is not Unicode belongs to no store.
             names.extend(entry.file_name().into_string().ok().filter(|_| is_file));
         }
         Ok(names)
@@ -121,7 +123,7 @@ impl Directory {
         Ok(self.path.join(name))
     }
 
-    /// The directory's lock, unless this process may not, or no longer, change anything.
+    /// The directory's lock, after a check that this process may still change the directory.
     fn own_lock(&self) -> Result<&File> {
         let Some(lock) = &self.lock else {
             return Err(error_of(&self.path, StoreProblem::ReadOnly));
@@ -131,7 +133,7 @@ impl Directory {
     }
 
     fn last_manifest(&self) -> MutexGuard<'_, Option<File>> {
-        // It is only ever replaced as a whole, so it is right even if a holder of the lock panicked.
+        // The value is only replaced as a whole, so it is valid even if a thread panicked while it held the mutex.
         self.manifest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -145,9 +147,9 @@ impl Storage for Directory {
         let file = File::open(&path).map_err(&failed);
         if name == MANIFEST {
             let mut last = self.last_manifest();
-            // What is read out of it, such as numbers, must not be undone by a power cut. The writer may be just before its own
-            // sync, or have been killed there. Nobody puts a manifest back that was replaced, so one that is still there was
-            // there a line above.
+            // The caller may use what it reads here, such as numbers that were given, so a power cut must not undo it.
+            // The writer may not have synced yet, or may have been killed before. A manifest that was replaced never
+            // comes back, so one that has the name now had it when it was opened above.
             if self.lock.is_none() && !last.as_ref().is_some_and(|last| is_still(last, &path)) {
                 sync_if_writable(&self.path)?;
             }
@@ -199,7 +201,7 @@ impl Storage for Directory {
     }
 }
 
-/// The end of a file of a [`Directory`].
+/// A log in a [`Directory`].
 struct DiskLog {
     file: File,
     path: PathBuf,
@@ -216,14 +218,14 @@ impl Log for DiskLog {
     }
 }
 
-/// Refuses a directory that holds other things than a store's: a slip of the pen must not mix the two.
+/// Refuses a directory that holds files of other programs, so that a typing error does not mix the two.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path.join(MANIFEST).exists() {
         return Ok(());
     }
     for entry in fs::read_dir(path).map_err(error_at("cannot list", path))? {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
-        // Other programs have a LOCK, too, but never alone.
+        // Other programs have a file LOCK too, but never alone.
         if !name.to_str().is_some_and(|name| is_ours(name) || is_nobodys(name)) {
             return Err(error_of(path, StoreProblem::Foreign));
         }
@@ -232,18 +234,18 @@ fn refuse_foreign(path: &Path) -> Result<()> {
 }
 
 fn is_ours(name: &str) -> bool {
-    // A manifest that was not there a moment ago is one that a writer has just made.
+    // A manifest may have appeared since the check above, because a writer has just made it.
     matches!(name, LOCK | MANIFEST) || name.ends_with(TEMPORARY) || StoreKind::is_any_part(name)
 }
 
-/// Whether a file system or a file manager puts such files into directories of its own accord.
+/// True for names that file systems and file managers create by themselves.
 fn is_nobodys(name: &str) -> bool {
     name == "lost+found" || name.starts_with('.')
 }
 
 /// Makes sure that `lock` still keeps other writers out of a directory.
 fn check_lock(lock: &File, directory: &Path) -> Result<()> {
-    if is_still(lock, &directory.join(LOCK)) {
+    if is_still(lock, directory.join(LOCK)) {
         return Ok(());
     }
     Err(error_of(directory, StoreProblem::LockLost))
@@ -261,7 +263,7 @@ fn lock(directory: &Path) -> Result<File> {
             .open(&path)
             .map_err(error_at("cannot open", &path))?;
         match lock.try_lock() {
-            // Unless it was removed meanwhile, and another process locks another file of this name.
+            // If the file was removed meanwhile, another process may have locked another file of this name.
             Ok(()) if is_still(&lock, &path) => return Ok(lock),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(error_of(directory, StoreProblem::Locked)),

@@ -3,10 +3,10 @@ use std::fmt;
 /// The name of a store's manifest.
 pub const MANIFEST: &str = "MANIFEST";
 
-/// The name of the journal of a `seen` store: what was recorded since its last run was published.
+/// The name of the journal of a set. The journal holds the keys that were recorded since the last run was published.
 pub const JOURNAL: &str = "JOURNAL";
 
-/// What a store is for.
+/// The kinds of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreKind {
@@ -17,7 +17,7 @@ pub enum StoreKind {
 }
 
 impl StoreKind {
-    /// Every kind there is.
+    /// All kinds.
     pub const ALL: [Self; 2] = [Self::Seen, Self::Dict];
 
     pub(super) const fn bytes(self) -> [u8; 8] {
@@ -31,7 +31,7 @@ impl StoreKind {
         Self::ALL.into_iter().find(|kind| kind.bytes() == bytes)
     }
 
-    /// What a store of this kind is, in an error's words.
+    /// The description of a store of this kind in errors.
     pub(super) const fn what(self) -> &'static str {
         match self {
             Self::Seen => "the set of a `furui seen --store`",
@@ -39,7 +39,7 @@ impl StoreKind {
         }
     }
 
-    /// What the names of its runs' files end with.
+    /// The suffix of the names of its run files.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Seen => ".run",
@@ -47,18 +47,18 @@ impl StoreKind {
         }
     }
 
-    /// The name of the file of a run of this number: 16 hexadecimal digits and `.run`, or `.trie` in a dictionary.
+    /// The name of the file of run number `number`: 16 hexadecimal digits, and `.run`, or `.trie` in a dictionary.
     pub fn file_name(self, number: u64) -> String {
         format!("{number:016x}{}", self.suffix())
     }
 
-    /// The number in the name of a run's file, if it is one: exactly as [`file_name`](Self::file_name) writes it.
+    /// The number in the name of a run's file; `None` if it is not exactly as [`file_name`](Self::file_name) writes it.
     pub fn number_of(self, name: &str) -> Option<u64> {
         let number = u64::from_str_radix(name.strip_suffix(self.suffix())?, 16).ok()?;
         (self.file_name(number) == name).then_some(number)
     }
 
-    /// Whether a store of any kind has files of this name besides its manifest.
+    /// True if a store of any kind may have a file of this name besides its manifest.
     pub(super) fn is_any_part(name: &str) -> bool {
         name == JOURNAL || Self::ALL.iter().any(|kind| kind.number_of(name).is_some())
     }

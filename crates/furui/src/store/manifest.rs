@@ -8,7 +8,7 @@ use crate::format::field::{array_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
 
-/// The most runs a store may have: what bounds the memory that a manifest takes, whatever it says.
+/// The most runs of a store. It bounds the memory that an invalid manifest takes.
 pub const MAX_RUNS: usize = 4096;
 
 const META: Tag = Tag::new(*b"META");
@@ -16,7 +16,7 @@ const META_LEN: usize = 32;
 const META_GENERATION: usize = 8;
 const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
-/// The next id of a dictionary, or the mark of a journal.
+/// The place of the next id of a dictionary, or of the mark of a journal.
 const META_EXTRA: usize = 28;
 
 const RUNS: Tag = Tag::new(*b"RUNS");
@@ -25,48 +25,48 @@ const RUN_KEYS: usize = 8;
 const RUN_FILE_LEN: usize = 16;
 const RUN_CHECKSUM: usize = 24;
 
-/// The one small file that says what a store is and which files it is made of.
+/// The small file that names the kind of a store and the files that it consists of.
 ///
-/// A file counts only if the manifest names it, and the manifest is replaced atomically: so a store changes from one
-/// state to the next in one step, however many files the step took. The order that makes it safe:
+/// A file belongs to a store only if the manifest names it, and the manifest is replaced atomically. So a store goes
+/// from one state to the next in one step, however many files change. The order makes that safe:
 ///
 /// 1. publish the new runs, under numbers from [`take_number`](Self::take_number);
 /// 2. [`save`](Self::save) a manifest that names them, and no longer those they replace;
 /// 3. remove the files that are no longer named.
 ///
-/// A crash before 2 leaves new files that nobody names, a crash after 2 old ones: [`orphans`](Self::orphans) finds
-/// both. A new store saves its empty manifest before anything else, so that runs without a manifest are known to be a
-/// damaged store and not a new one.
+/// A crash before step 2 leaves new files that the manifest does not name, and a crash after it leaves old ones:
+/// [`orphans`](Self::orphans) finds both. A new store saves its empty manifest before any other file, so that runs
+/// without a manifest are known to be a damaged store and not a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// What the store is for.
     pub store: StoreKind,
-    /// How the keys of all runs were hashed.
+    /// The spec that the keys of all runs were hashed by.
     pub hash: HashSpec,
-    /// The runs, oldest first. Those of a dictionary are its tries.
+    /// The runs, oldest first. The runs of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
-    /// Of a dictionary: the next id, the count of ids that were given. 0 in other stores.
+    /// The next id of a dictionary, which equals the number of ids that were given; 0 in a set.
     pub next_id: u32,
-    /// Of a set: the mark of the journal whose keys belong to it. 0 in other stores.
+    /// The mark of the journal whose keys belong to a set; 0 in a dictionary.
     pub journal: u32,
     generation: u64,
     next_file: u64,
 }
 
-/// A run, as the manifest names it.
+/// An entry for a run in the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEntry {
     /// The number of its file.
     pub number: u64,
-    /// How many keys it has.
+    /// The number of its keys.
     pub keys: u64,
-    /// What identifies its file.
+    /// The length and the checksum that identify its file.
     pub seal: Seal,
 }
 
 impl RunEntry {
-    /// Opens the run's file, which must be there and have its length. Whether it is the very file that is meant, its
-    /// [`seal`](Self::seal) tells.
+    /// Opens the run's file, which must exist and have at least its length. The caller compares the
+    /// [`seal`](Self::seal) to find out whether it is the right file.
     ///
     /// # Errors
     /// [`Error::Format`] if the file is missing or too short; [`Error::Io`].
@@ -96,16 +96,16 @@ impl Manifest {
         new
     }
 
-    /// Draws another mark: a journal there is now has nothing any more that the runs do not have.
+    /// Draws another mark, so that an existing journal no longer belongs to the store. The runs must hold all its keys.
     pub(super) fn end_journal(&mut self) {
         let old = self.journal;
         while self.journal == old {
-            // A fresh RandomState is randomly keyed: a mark must be one that no other journal is likely to have.
+            // A new RandomState has random keys. The mark must be one that no other journal is likely to have.
             self.journal = RandomState::new().hash_one(old) as u32;
         }
     }
 
-    /// Reads the manifest of a store, or finds that there is no store yet.
+    /// Reads the manifest of a store. `None` if there is no store yet.
     ///
     /// # Errors
     /// [`Error::Format`] if the manifest is damaged, or missing where runs or a journal are; [`Error::Io`].
@@ -117,7 +117,7 @@ impl Manifest {
         };
         let has_parts = || Ok::<_, Error>(storage.list()?.iter().any(|name| StoreKind::is_any_part(name)));
         let file = match open()? {
-            // Where there is a part of a store there was a manifest before, which a writer may have made since the first look.
+            // A store has a manifest before it has other files. A writer may have created both since the first look.
             None if has_parts()? => match open()? {
                 None => return Err(FormatError { file: path, offset: 0, problem: Problem::Missing }.into()),
                 found => found,
@@ -127,7 +127,7 @@ impl Manifest {
         Ok(file.map(|file| Self::decode(&file, &path)).transpose()?)
     }
 
-    /// As [`load`](Self::load), for whoever works with one kind of store only.
+    /// Works as [`load`](Self::load), and checks that the store is of the expected kind.
     ///
     /// # Errors
     /// Those of [`load`](Self::load); [`Error::Store`] if the store is of another kind.
@@ -142,7 +142,7 @@ impl Manifest {
         }
     }
 
-    /// Makes this the manifest of the store, atomically and durably. The generation goes up by one.
+    /// Replaces the manifest of the store by this one, atomically and durably. The generation goes up by one.
     ///
     /// # Errors
     /// [`Error::Store`] if there are more than [`MAX_RUNS`] runs, or they contradict each other; [`Error::Io`], and
@@ -156,17 +156,17 @@ impl Manifest {
         })
     }
 
-    /// How often the manifest of this store has been saved.
+    /// The number of times that the manifest of this store was saved.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// How many keys all runs have together.
+    /// The number of keys of all runs together.
     pub fn keys(&self) -> u64 {
         self.runs.iter().fold(0, |sum, run| sum.saturating_add(run.keys))
     }
 
-    /// A number for a new run's file, larger than that of every run before.
+    /// Takes a number for the file of a new run, larger than that of every earlier run.
     ///
     /// # Errors
     /// [`Error::Store`] after 2⁶⁴ - 1 files.
@@ -176,18 +176,18 @@ impl Manifest {
         Ok(number)
     }
 
-    /// The run files in `storage` that this manifest does not name: what a crash left. Files of other names do not
+    /// The run files in `storage` that this manifest does not name, which a crash left. Files with other names do not
     /// count.
     ///
     /// # Errors
-    /// [`Error::Format`] if a file has a number that was not to be given out yet: then this manifest is an older one,
-    /// and what it does not name may be the store's keys. [`Error::Io`].
+    /// [`Error::Format`] if a file has a number that was not given yet: then this manifest is an older one, and the
+    /// files that it does not name may hold keys of the store. [`Error::Io`].
     pub fn orphans<S: Storage>(&self, storage: &S) -> Result<Vec<String>> {
         let named: BTreeSet<u64> = self.runs.iter().map(|run| run.number).collect();
         let mut orphans = Vec::new();
         for name in storage.list()? {
             let Some(number) = self.store.number_of(&name).filter(|number| !named.contains(number)) else { continue };
-            // A crash leaves at most the run that was being added.
+            // A crash leaves at most the one run that was being added.
             if number > self.next_file {
                 let problem = Problem::Invalid("older than the runs beside it");
                 return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
@@ -219,7 +219,8 @@ impl Manifest {
         out.finish()
     }
 
-    /// Reads a manifest's file, every byte of it; errors call it `name`. At most [`MAX_RUNS`] × 32 bytes are held.
+    /// Reads every byte of a manifest's file, which is called `name` in errors. Takes at most [`MAX_RUNS`] × 32 bytes
+    /// of memory.
     ///
     /// # Errors
     /// [`ReadError::Format`] for all bytes that [`encode`](Self::encode) cannot have written.
@@ -266,7 +267,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// What every manifest obeys, before it is written and after it was read; or else which run does not, and why.
+    /// Checks what holds for every manifest, before it is written and after it was read. The error is the index of the
+    /// run and the problem.
     fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
         if self.runs.len() > MAX_RUNS {
             return Err((MAX_RUNS, "more than 4096 runs, compact the store"));

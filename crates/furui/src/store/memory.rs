@@ -12,13 +12,14 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// No files yet.
+    /// An empty storage.
     pub fn new() -> Self {
         Self::default()
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Bytes>> {
-        // Every change is a single insert or remove, so the map is whole even if a holder of the lock panicked.
+        // Every change is a single insertion or removal, so the map is whole even if a thread panicked while it held
+        // the mutex.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -59,7 +60,7 @@ impl Storage for Memory {
     }
 }
 
-/// The end of a file in memory. Appending copies the file, which those who have opened it keep as it was.
+/// A log in memory. Appending copies the file, so that open files stay as they were.
 struct MemoryLog {
     memory: Memory,
     name: String,

@@ -1,8 +1,7 @@
-//! Storage: immutable files, published whole, logs, and the exact set that is built from them.
+//! Stores: immutable files that are published atomically, logs, and the exact set that consists of them.
 //!
-//! [`Storage`] is where files live: in a [`Directory`], in [`Memory`], or as [`Scratch`] that vanishes with the
-//! process; an [`Overlay`] shows one storage and keeps changes in another. A store is the files that its [`Manifest`]
-//! names.
+//! A [`Storage`] holds files: a [`Directory`], a [`Memory`], or a [`Scratch`] that vanishes with the process; an
+//! [`Overlay`] shows one storage and keeps changes in another. A store is the set of files that its [`Manifest`] names.
 
 pub mod cascade;
 mod dir;

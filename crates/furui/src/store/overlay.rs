@@ -5,15 +5,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{Bytes, Log, ReadAt, Storage};
 use crate::error::{Error, Result};
 
-/// A storage over another one that it never changes: for a dry run on a store.
+/// A storage on top of another one that it never changes, for a dry run on a store.
 ///
 /// ```text
 /// publish, remove ──► top   what was published here
 ///            open ──► top, else base
 /// ```
 ///
-/// What is published goes to `top` and hides the file of that name in `base`; what is removed is gone from view. `top`
-/// is taken to be empty: files it had before are not seen.
+/// A published file goes to `top` and hides the file of that name in `base`; a removed file is no longer visible. `top`
+/// must be empty: files that it has already are not visible.
 #[derive(Debug)]
 pub struct Overlay<B, T> {
     base: B,
@@ -21,7 +21,7 @@ pub struct Overlay<B, T> {
     changed: Mutex<BTreeMap<String, Change>>,
 }
 
-/// What happened to a name here.
+/// The last change of a name in an overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Published,
@@ -31,20 +31,20 @@ enum Change {
 /// A file of an [`Overlay`].
 #[derive(Debug)]
 pub enum OverlayFile<B, T> {
-    /// It comes from below.
+    /// The file is in the storage below.
     Base(B),
-    /// It was published in the overlay.
+    /// The file was published in the overlay.
     Top(T),
 }
 
 impl<B: Storage, T: Storage> Overlay<B, T> {
-    /// Shows `base`, and keeps changes in `top`.
+    /// An overlay that shows `base` and keeps changes in `top`.
     pub fn new(base: B, top: T) -> Self {
         Self { base, top, changed: Mutex::default() }
     }
 
     fn changed(&self) -> MutexGuard<'_, BTreeMap<String, Change>> {
-        // Every change is a single insert, so the map is whole even if a holder of the lock panicked.
+        // Every change is a single insertion, so the map is whole even if a thread panicked while it held the mutex.
         self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -9,13 +9,13 @@ use super::{DiskFile, Log, Storage};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::WRITE_BUFFER;
 
-/// How many names are tried for a new file before giving up; one is enough but for hostile company.
+/// The most names that are tried for a new file. One is enough unless another process takes them on purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
-/// Files on disk that vanish with the process, however it ends: room to work in, when nothing is to be kept.
+/// A storage of temporary files on disk, which vanish with the process in any case.
 ///
-/// Each file lives in the directory without a name: nothing to clean up, nothing for others to open. Nothing is forced
-/// to the device, so what fits the operating system's cache may never reach it.
+/// The files have no names in the directory, so that there is nothing to clean up and nothing for other processes to
+/// open. Nothing is synced, so files that fit into the operating system's cache may never reach the device.
 #[derive(Debug)]
 pub struct Scratch {
     directory: PathBuf,
@@ -24,19 +24,20 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Keeps files in `directory`, which must exist; mapped, unless [`mapped`](Self::mapped) says otherwise.
+    /// A storage in `directory`, which must exist. Files are mapped, unless [`mapped`](Self::mapped) says otherwise.
     pub fn new(directory: impl AsRef<Path>) -> Self {
         Self { directory: directory.as_ref().to_path_buf(), mapped: true, files: Mutex::default() }
     }
 
-    /// Whether files are mapped into memory; see [`DiskFile`] for the trade.
+    /// Chooses whether files are mapped into memory; [`DiskFile`] says what that costs.
     #[must_use]
     pub fn mapped(self, mapped: bool) -> Self {
         Self { mapped, ..self }
     }
 
     fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<DiskFile>>> {
-        // Every change is a single insert or remove, so the map is whole even if a holder of the lock panicked.
+        // Every change is a single insertion or removal, so the map is whole even if a thread panicked while it held
+        // the mutex.
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,7 +48,7 @@ impl Scratch {
     fn create(&self) -> io::Result<File> {
         let mut tries = 0;
         loop {
-            // A fresh RandomState is randomly keyed, and that is all the randomness needed: the name must only be free.
+            // A new RandomState has random keys, and more randomness is not needed: the name must only be free.
             let random = RandomState::new().hash_one(tries);
             match anonymous(&self.directory.join(format!("furui-{random:016x}.scratch"))) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < MAX_NAME_TRIES => tries += 1,
@@ -57,7 +58,7 @@ impl Scratch {
     }
 }
 
-/// Creates a file that is gone when its last handle is closed.
+/// Creates a file that vanishes when its last handle is closed.
 #[cfg(not(windows))]
 fn anonymous(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
@@ -69,7 +70,7 @@ fn anonymous(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Creates a file that is gone when its last handle is closed.
+/// Creates a file that vanishes when its last handle is closed.
 #[cfg(windows)]
 fn anonymous(path: &Path) -> io::Result<File> {
     use std::os::windows::fs::OpenOptionsExt;
@@ -103,7 +104,7 @@ impl Storage for Scratch {
         Ok(written)
     }
 
-    /// Refused: what is here vanishes with the process, so there is nothing that a log would keep.
+    /// Fails always, because a log is of no use where nothing outlives the process.
     fn log(&self, name: &str, _head: &[u8]) -> Result<Box<dyn Log>> {
         Err(Error::store(self.path(name), StoreProblem::NoLog))
     }

@@ -6,16 +6,16 @@ use super::{Directory, JOURNAL, MANIFEST, Published, ReadAt, Storage};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::{WRITE_BUFFER, sync_directory};
 
-/// Makes a copy of the store or dictionary in a directory: what was published last, whole, also while another process
-/// writes to it. The copy is a store of its own, in a new or an empty directory.
+/// Copies the last published state of the set or dictionary in a directory, even while another process writes to it.
+/// The copy is a store of its own, in a new or an empty directory.
 ///
-/// Files are linked where the file system can do that, which takes no time and no space, because no file of a store is ever
-/// written to again; else they are copied, as the journal is, which grows. The manifest comes last and all is forced to the device, so that a copy that was
-/// cut short is never taken for a store.
+/// Files are hard-linked where the file system supports that, which takes no time and no space: a file of a store is
+/// never written to again. Otherwise they are copied, and so is the journal, which grows. The manifest comes last, and
+/// everything is synced, so that an incomplete copy is never taken for a store.
 ///
 /// # Errors
-/// [`Error::Store`] if `from` holds no store, or `to` is not empty or another process writes to it; [`Error::Format`] if a file is missing or shorter than it
-/// should be; [`Error::Io`].
+/// [`Error::Store`] if `from` holds no store, if `to` is not empty, or if another process writes to it;
+/// [`Error::Format`] if a file is missing or shorter than it should be; [`Error::Io`].
 pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     let (from, to) = (from.as_ref(), to.as_ref());
     let source = Directory::open_read_only(from)?.mapped(false);
@@ -28,13 +28,13 @@ pub fn snapshot(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
         Published::open(&source, store)?.ok_or_else(|| source.has_no_manifest())?;
     for (entry, file) in manifest.runs.iter().zip(&files) {
         let name = store.file_name(entry.number);
-        // A link also fails where the writer has removed the file meanwhile, which is open.
+        // A link also fails if the writer has removed the file meanwhile; the open file can still be copied.
         if fs::hard_link(from.join(&name), to.join(&name)).is_err() {
             target.publish(&name, |out| copy(file, &source.path(&name), out, &target.path(&name)))?;
         }
     }
     if let Some(journal) = journal {
-        // The writer appends to it: a link would grow with it.
+        // The writer appends to it, and a link would grow with it.
         target.publish(JOURNAL, |out| copy(&journal, &source.path(JOURNAL), out, &target.path(JOURNAL)))?;
     }
     sync_directory(to)?;
