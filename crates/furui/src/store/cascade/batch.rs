@@ -3,19 +3,19 @@
 use super::room::fill_to;
 use crate::error::Result;
 
-/// A batch of fewer hashes is sorted as anything else is.
+/// A batch of fewer hashes is sorted by comparison.
 const SMALL_BATCH: usize = 256;
-/// Buckets are named by this many leading bits at most, so that their counts stay in the first-level cache.
+/// The most leading bits that number the buckets, so that their counts stay in the first-level cache.
 const MAX_BUCKET_BITS: u32 = 14;
-/// With buckets of four on average, a fuller one than this means that the hashes are not uniform.
+/// The most hashes of a bucket, where there are four on average. A fuller bucket means that the hashes are not uniform.
 const CROWDED: u32 = 32;
 
-/// Sorts hashes with their indices; equal hashes keep their order, which must be by index. `scratch` is room to work
+/// Sorts hashes with their indices. Equal hashes keep their order, which must be by index. `scratch` is room to work
 /// in.
 ///
-/// Hashes are uniform: their leading bits put each within a few places of where it belongs, in one pass, and an
-/// insertion sort does the rest. Cost: 4 to 10 ns a hash, a half to a quarter of a comparison sort; hashes that crowd
-/// one place are sorted by comparison.
+/// Hashes are uniform, so one pass over their leading bits puts each within a few places of its own, and an insertion
+/// sort does the rest. Hashes that crowd one place are sorted by comparison. Cost: 4 to 10 ns a hash, a half to a
+/// quarter of a comparison sort.
 ///
 /// # Errors
 /// [`Error::NoMemory`](crate::Error::NoMemory).

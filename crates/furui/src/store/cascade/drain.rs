@@ -3,15 +3,16 @@ use super::room::fill_to;
 use super::table::Table;
 use crate::error::Result;
 
-/// The keys of a table as a source for a merge: a table in hash order is a sorted run with gaps.
+/// The keys of a table as a source for a merge. A table in hash order is a sorted run with gaps.
 pub(super) struct Drain<'a> {
     slots: &'a [u64],
-    /// A few windows without the gaps; those from `next` on are still to be consumed.
+    /// Some keys without the gaps. Those from `next` on are not consumed yet.
     keys: Vec<u64>,
     next: usize,
 }
 
-/// Slots that are looked at at a time: what is left of a window and these make at least a window of keys at most loads.
+/// The slots that are read at a time: with the rest of the last window they give at least a window of keys at most
+/// loads.
 const SLOTS: usize = 4 * MERGE_WINDOW;
 
 impl<'a> Drain<'a> {
@@ -27,7 +28,7 @@ impl SortedSource for Drain<'_> {
             self.next = 0;
             let (now, later) = self.slots.split_at(SLOTS.min(self.slots.len()));
             self.slots = later;
-            // Written whether empty or not, kept if not: no branch on the load.
+            // Every slot is written and only a full one is kept, so that no branch depends on the load.
             let mut len = self.keys.len();
             fill_to(&mut self.keys, len + now.len(), 0)?;
             for &slot in now {

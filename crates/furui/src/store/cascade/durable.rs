@@ -1,4 +1,4 @@
-//! What is in RAM becomes durable: in the journal, or in a run.
+//! Making the keys in RAM durable, in the journal or in a run.
 
 use super::journal_writer::JournalWriter;
 use super::{Cascade, Journal, policy};
@@ -7,20 +7,20 @@ use crate::hash::KeyHash;
 use crate::store::{JOURNAL, Storage};
 
 impl<S: Storage> Cascade<S> {
-    /// Makes the set durable: in the journal, if the options say so, which costs 8 bytes a key and one write; else in a run,
-    /// as [`publish`](Self::publish) does.
+    /// Makes the set durable: in the journal, if the options say so, which costs 8 bytes for each key and one write;
+    /// otherwise in a run, as [`publish`](Self::publish) does.
     ///
     /// # Errors
-    /// As [`insert_all`](Self::insert_all).
+    /// Those of [`insert_all`](Self::insert_all).
     pub fn sync(&mut self) -> Result<()> {
         self.sync_first(usize::MAX)
     }
 
-    /// Makes durable the first `keys` of those that were new since the last sync, in the order in which they came, at least;
-    /// see [`sync`](Self::sync). An empty set is then a set, too, with its hash.
+    /// Makes at least the first `keys` of the keys durable that were new since the last sync, in the order in which
+    /// they came; see [`sync`](Self::sync). An empty set is recorded too, with its hash.
     ///
     /// # Errors
-    /// As [`insert_all`](Self::insert_all).
+    /// Those of [`insert_all`](Self::insert_all).
     pub fn sync_first(&mut self, keys: usize) -> Result<()> {
         self.check_usable()?;
         if self.journal.is_none() || self.old_journal.is_some() {
@@ -29,16 +29,16 @@ impl<S: Storage> Cascade<S> {
         self.write_journal(keys)
     }
 
-    /// How many keys are in no run and no journal yet. Without a journal they are not counted.
+    /// The number of keys that are in no run and no journal yet. Without a journal they are not counted, and it is 0.
     pub fn unsynced(&self) -> usize {
         self.journal.as_ref().map_or(0, JournalWriter::len)
     }
 
-    /// Makes the set durable and ends the journal: the keys in RAM become a run, merged with the runs they outgrew. An empty
-    /// set is then a set, too, with its hash.
+    /// Makes the set durable and ends the journal: the keys in RAM become a run, merged with the runs that they
+    /// outgrew. An empty set is recorded too, with its hash.
     ///
     /// # Errors
-    /// As [`insert_all`](Self::insert_all).
+    /// Those of [`insert_all`](Self::insert_all).
     pub fn publish(&mut self) -> Result<()> {
         self.check_usable()?;
         if !self.saved {
@@ -50,10 +50,10 @@ impl<S: Storage> Cascade<S> {
         self.publish_table()
     }
 
-    /// Merges all runs, and what is in RAM, into one run: the least space, and one page a lookup.
+    /// Merges all runs and the keys in RAM into one run, which takes the least space, and one page for each look-up.
     ///
     /// # Errors
-    /// As [`insert_all`](Self::insert_all).
+    /// Those of [`insert_all`](Self::insert_all).
     pub fn compact(&mut self) -> Result<()> {
         self.check_usable()?;
         while self.runs.len() + usize::from(self.table.len() > 0) > 1 {
@@ -62,7 +62,8 @@ impl<S: Storage> Cascade<S> {
         self.publish()
     }
 
-    /// How many keys the journal has that was there when the set was opened; 0 if there was none. It is read whole.
+    /// The number of keys of the journal that existed when the set was opened; 0 if there was none. The whole journal
+    /// is read.
     ///
     /// # Errors
     /// [`Error::Format`](crate::Error::Format) with the file and the offset of the first damage; [`Error::Io`](crate::Error::Io).
@@ -70,10 +71,10 @@ impl<S: Storage> Cascade<S> {
         self.old_journal.as_ref().map_or(Ok(0), Journal::check)
     }
 
-    /// Takes in the keys of the journal, if storage has one.
+    /// Inserts the keys of the journal, if storage has one.
     pub(super) fn replay(&mut self) -> Result<()> {
         let Some(journal) = self.old_journal.take() else {
-            // One that a crash has left behind, if there is any.
+            // A crash may have left one behind.
             let _ = self.storage.remove(JOURNAL);
             return Ok(());
         };
@@ -90,34 +91,34 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Notes which keys of the batch at hand are new, by their indices in it: they wait for the journal.
+    /// Notes which keys of the current batch are new, by their indices in it. They wait for the journal.
     pub(super) fn note(&mut self, new: &[u32]) {
         let Some(journal) = self.journal.as_mut().filter(|_| !self.replaying) else { return };
         if new.is_sorted() {
             new.iter().for_each(|&i| journal.push(self.hashes[i as usize]));
             return;
         }
-        // In the order in which they came, so that a caller can say how many of them may be recorded.
+        // They are noted in the order in which they came, so that a caller can say how many of them may be recorded.
         self.found.clear();
         self.found.resize(self.hashes.len(), false);
         new.iter().for_each(|&i| self.found[i as usize] = true);
         self.hashes.iter().zip(&self.found).filter(|&(_, &new)| new).for_each(|(&hash, _)| journal.push(hash));
     }
 
-    /// Records the first `keys` of those that wait.
+    /// Records the first `keys` of the waiting keys in the journal.
     pub(super) fn write_journal(&mut self, keys: usize) -> Result<()> {
         if !self.saved {
             self.save_first()?;
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
-        // A write or sync that failed is never tried again: what it left nobody knows.
+        // A write or sync that failed is never tried again, because it is not known what it left on storage.
         self.broken = true;
         self.written += journal.sync(&self.storage, &self.manifest, keys)?;
         self.broken = false;
         Ok(())
     }
 
-    /// Ends a journal of an earlier process that has nothing that the runs do not have.
+    /// Ends the journal of an earlier process, all keys of which are in runs.
     pub(super) fn end_old_journal(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.end_journal();
@@ -127,11 +128,11 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Forgets the journal, which the manifest on storage does not need any more.
+    /// Removes the journal, which the manifest on storage no longer needs.
     pub(super) fn remove_journal(&mut self) {
         let ours = self.journal.as_mut().is_some_and(JournalWriter::end);
         if self.old_journal.take().is_some() || ours {
-            // Where this fails, the mark says that it is of no use, and the next opening removes it.
+            // If this fails, the mark shows that the journal is not needed, and the next opening removes it.
             let _ = self.storage.remove(JOURNAL);
         }
     }

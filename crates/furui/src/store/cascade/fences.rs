@@ -1,23 +1,23 @@
 use crate::bits::scale;
 
-/// How far a guess may be off before steps give way to a binary search. The rank of a hash among n uniform ones
-/// strays from its expectation by √n / 2 at most (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
+/// The most pages that a search steps from its guess before it becomes a binary search. The rank of a hash among n
+/// uniform ones is off by at most √n / 2 (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
 const STEPS: usize = 32;
 
-/// The first hash of every page of a run: the answer to "on which page would this hash be?", without a read.
+/// The first hash of every page of a run, which tells without a read on which page a hash would be.
 ///
-/// Hashes are uniform, so that the page can be guessed from the hash alone: hash / 2⁶⁴ of the way through the file. A
-/// few steps along the fences correct the guess; hashes that are not uniform cost a binary search.
+/// Hashes are uniform, so the page of a hash can be guessed: it is hash / 2⁶⁴ of the way through the file. A few steps
+/// along the fences correct the guess. Hashes that are not uniform cost a binary search.
 #[derive(Debug)]
 pub(super) struct Fences(Vec<u64>);
 
 impl Fences {
-    /// Takes the first hashes, unless they do not ascend strictly.
+    /// The fences with these first hashes; `None` if they do not ascend strictly.
     pub(super) fn new(first_hashes: Vec<u64>) -> Option<Self> {
         first_hashes.is_sorted_by(|a, b| a < b).then_some(Self(first_hashes))
     }
 
-    /// How many pages there are.
+    /// The number of pages.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -6,7 +6,7 @@ use crate::format::{FormatError, Header, Kind, Problem, ReadAt};
 use crate::hash::HashSpec;
 use crate::store::Manifest;
 
-/// The most keys in a record: what bounds the memory that reading takes, whatever a journal says.
+/// The most keys of a record. It bounds the memory that reading an invalid journal takes.
 pub const MAX_RECORD_KEYS: usize = 1 << 20;
 
 pub(super) const HEAD_LEN: usize = 88;
@@ -20,18 +20,18 @@ const RECORD_CHECK: usize = 4;
 const RECORD_CHECKSUM: usize = 8;
 pub(super) const KEY_LEN: usize = size_of::<u64>();
 
-/// What a device writes whole or not at all.
+/// The bytes that a device writes whole or not at all.
 const SECTOR: u64 = 512;
 
-/// How many keys are handed out at a time.
+/// The number of keys that are passed to the caller at a time.
 const KEYS_AT_ONCE: usize = 8192;
 
-/// How many bytes are looked through at a time for a good record behind a bad one.
+/// The number of bytes that are searched at a time for a valid record behind an invalid one.
 const SEARCH_BYTES: u64 = 256 << 10;
 
-/// A store's journal, to be read: the keys it has taken since its last run was published.
+/// A reader of a store's journal: the keys that were recorded since the last run was published.
 ///
-/// It may grow while it is read: what is seen of it is what it had when it was opened. Memory: 8 MiB at most.
+/// The journal may grow while it is read; the reader sees what it had when it was opened. Memory: at most 8 MiB.
 #[derive(Debug)]
 pub struct Journal<F> {
     file: F,
@@ -39,21 +39,21 @@ pub struct Journal<F> {
     hash: HashSpec,
     generation: u64,
     mark: u32,
-    /// The checksum of the head, which goes into the checksums of all records.
+    /// The checksum of the head, which is mixed into the checksums of all records.
     salt: u64,
 }
 
-/// What stands at a place of a journal.
+/// The result of reading at a place of a journal.
 enum Scanned {
-    /// A good record, and how many bytes it has. Its keys are in the buffer.
+    /// A valid record with this many bytes. Its keys are in the buffer.
     Record(u64),
-    /// The end of the file, or what a crash leaves there.
+    /// The end of the file, or bytes that a crash may have left there.
     End,
 }
 
 impl<F: ReadAt> Journal<F> {
-    /// Opens the journal in `file`, which errors call `name`. Whether it is that of a certain store, [`of`](Self::of) finds
-    /// out.
+    /// Opens the journal in `file`, which is called `name` in errors. [`of`](Self::of) also finds out whether it
+    /// belongs to a certain store.
     ///
     /// # Errors
     /// [`Error::Format`] if this is not the head of a journal; [`Error::Io`].
@@ -83,12 +83,12 @@ impl<F: ReadAt> Journal<F> {
         })
     }
 
-    /// How its keys were hashed.
+    /// The spec that its keys were hashed by.
     pub fn hash(&self) -> HashSpec {
         self.hash
     }
 
-    /// Reads all of it and hands out its keys, some thousand at a time, in the order in which they came.
+    /// Reads the whole journal and passes its keys to `take`, some thousand at a time, in the order in which they came.
     ///
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
@@ -109,10 +109,10 @@ impl<F: ReadAt> Journal<F> {
         Ok(())
     }
 
-    /// Reads all of it; how many keys it has.
+    /// Reads the whole journal and returns the number of its keys.
     ///
     /// # Errors
-    /// As [`for_each`](Self::for_each).
+    /// Those of [`for_each`](Self::for_each).
     pub fn check(&self) -> Result<u64> {
         let mut count = 0;
         self.for_each(|keys| {
@@ -122,13 +122,13 @@ impl<F: ReadAt> Journal<F> {
         Ok(count)
     }
 
-    /// What stands at offset `at`. The keys of a good record are left in `keys`.
+    /// Reads what is at offset `at`. The keys of a valid record are left in `keys`.
     fn find(&self, at: u64, keys: &mut Vec<u8>) -> Result<Scanned> {
         let length = self.file.len();
         let end = match self.record_end(at)? {
             Some(end) if end <= length && self.read_keys(at, end, keys)? => return Ok(Scanned::Record(end - at)),
             Some(end) => end,
-            // Where it ends cannot be known.
+            // The end of this record cannot be known.
             None => length,
         };
         let cut_off = end > length || at + RECORD_HEAD as u64 > length;
@@ -141,7 +141,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(Scanned::End)
     }
 
-    /// Where the record at this place ends, if its head is there and good. It may be beyond the file's end.
+    /// The end of the record at this offset, if its head is there and valid. It may be behind the end of the file.
     fn record_end(&self, at: u64) -> Result<Option<u64>> {
         if at + RECORD_HEAD as u64 > self.file.len() {
             return Ok(None);
@@ -151,17 +151,17 @@ impl<F: ReadAt> Journal<F> {
         Ok(end_of(self.salt, at, &head))
     }
 
-    /// Reads the keys of the record from `at` to `end`, the head of which is good: whether they are, too.
+    /// Reads the keys of the record from `at` to `end`, whose head is valid. True if they are valid too.
     fn read_keys(&self, at: u64, end: u64, keys: &mut Vec<u8>) -> Result<bool> {
         let mut head = [0; RECORD_HEAD];
         self.read(at, &mut head)?;
-        // Not more than MAX_RECORD_KEYS keys, nor than the file has.
+        // There are at most MAX_RECORD_KEYS keys, and no more than the file has.
         keys.resize((end - at) as usize - RECORD_HEAD, 0);
         self.read(at + RECORD_HEAD as u64, keys)?;
         Ok(xxh3_64(keys) == u64_at(&head, RECORD_CHECKSUM))
     }
 
-    /// Whether in some sector all bytes are zero that it has of those from `at` to `end`.
+    /// True if all bytes of some sector that lie between `at` and `end` are zero.
     fn has_empty_sector(&self, at: u64, end: u64) -> Result<bool> {
         let mut bytes = [0; SECTOR as usize];
         let mut start = at;
@@ -177,13 +177,13 @@ impl<F: ReadAt> Journal<F> {
         Ok(false)
     }
 
-    /// Whether there is a good record behind the bad one at `at`.
+    /// True if there is a valid record behind the invalid one at `at`.
     fn is_record_behind(&self, at: u64, keys: &mut Vec<u8>) -> Result<bool> {
         let length = self.file.len();
         let mut window = Vec::new();
         let mut start = at + KEY_LEN as u64;
         while start + RECORD_HEAD as u64 <= length {
-            // Windows overlap by what is a head less than its first key.
+            // Windows overlap by a head without its first key.
             window.resize((length - start).min(SEARCH_BYTES) as usize, 0);
             self.read(start, &mut window)?;
             for (head, place) in window.windows(RECORD_HEAD).zip(start..).step_by(KEY_LEN) {
@@ -209,7 +209,8 @@ impl<F: ReadAt> Journal<F> {
 }
 
 impl<F: ReadAt> Journal<F> {
-    /// The journal in `file` if it belongs to the state of the store that this manifest describes, and not to an earlier one.
+    /// The journal in `file`, if it belongs to the state of the store that this manifest describes; `None` if it
+    /// belongs to an earlier state.
     ///
     /// # Errors
     /// [`Error::Format`] if the journal is damaged, or that of another store or of a later state; [`Error::Io`].
@@ -227,7 +228,7 @@ impl<F: ReadAt> Journal<F> {
     }
 }
 
-/// The head of a journal of the store that has this manifest.
+/// The head of a journal of the store with this manifest.
 pub(super) fn head(manifest: &Manifest) -> [u8; HEAD_LEN] {
     let mut head = [0; HEAD_LEN];
     put(&mut head, 0, Header { kind: Kind::Journal, hash: manifest.hash }.encode());
@@ -238,12 +239,12 @@ pub(super) fn head(manifest: &Manifest) -> [u8; HEAD_LEN] {
     head
 }
 
-/// What makes the checksum of a head that of its records.
+/// The checksum of a head, which is mixed into the checksums of the journal's records.
 pub(super) fn salt(head: &[u8; HEAD_LEN]) -> u64 {
     u64_at(head, HEAD_CHECKSUM)
 }
 
-/// Fills in the head of a record, whose keys are behind it, for its place in the file.
+/// Writes the head of a record that stands at byte `at` of the file. Its keys are in `record` already.
 pub(super) fn seal_record(salt: u64, at: u64, record: &mut [u8]) {
     let (head, keys) = record.split_at_mut(RECORD_HEAD);
     put(head, 0, ((keys.len() / KEY_LEN) as u32).to_le_bytes());
@@ -252,7 +253,7 @@ pub(super) fn seal_record(salt: u64, at: u64, record: &mut [u8]) {
     put(head, RECORD_CHECK, check.to_le_bytes());
 }
 
-/// Where the record ends that begins with this head at this place, if it is a good head.
+/// The end of the record that begins with this head at byte `at`; `None` if the head is not valid.
 fn end_of(salt: u64, at: u64, head: &[u8]) -> Option<u64> {
     let keys = u32_at(head, 0) as usize;
     let good = (1..=MAX_RECORD_KEYS).contains(&keys) && head_check(salt, at, head) == u32_at(head, RECORD_CHECK);

@@ -3,12 +3,12 @@ use super::room::reserve;
 use crate::error::Result;
 use crate::store::{JOURNAL, Log, Manifest, Storage};
 
-/// The journal that a set writes, and the keys that it is to take: those that were put in since it was last
-/// [synced](Self::sync).
+/// The journal that a set writes, and the keys that wait for it: those that were inserted since the last
+/// [`sync`](Self::sync).
 pub(super) struct JournalWriter {
-    /// Room for the head of a record, then the keys, in the order in which they came.
+    /// Room for the head of a record, and after it the keys in the order in which they came.
     waiting: Vec<u8>,
-    /// How many bytes may wait.
+    /// The most bytes that may wait.
     most: usize,
     begun: Option<Begun>,
 }
@@ -20,12 +20,12 @@ struct Begun {
     salt: u64,
 }
 
-/// The share of a set's memory that keys may wait in, and the most bytes.
+/// Keys may wait in one part in [`SHARE`] of a set's memory, and in at most [`MOST_BYTES`].
 const SHARE: u64 = 8;
 const MOST_BYTES: u64 = 16 << 20;
 
 impl JournalWriter {
-    /// A journal without keys and without a file, for a set that has so much memory.
+    /// A journal without keys and without a file, for a set with this much memory.
     pub(super) fn new(memory: u64) -> Result<Self> {
         let most = (memory / SHARE).min(MOST_BYTES) as usize;
         let mut waiting = vec![];
@@ -34,17 +34,17 @@ impl JournalWriter {
         Ok(Self { waiting, most, begun: None })
     }
 
-    /// Bytes of memory that it takes.
+    /// The bytes of memory that it takes.
     pub(super) fn bytes(&self) -> u64 {
         self.waiting.capacity() as u64
     }
 
-    /// How many keys wait.
+    /// The number of waiting keys.
     pub(super) fn len(&self) -> usize {
         (self.waiting.len() - RECORD_HEAD) / KEY_LEN
     }
 
-    /// Whether so many more keys may wait. If none do, they may.
+    /// True if `keys` more keys may wait. Any number may if none are waiting.
     pub(super) fn has_room(&self, keys: usize) -> bool {
         self.len() == 0 || self.waiting.len().saturating_add(keys.saturating_mul(KEY_LEN)) <= self.most
     }
@@ -53,7 +53,7 @@ impl JournalWriter {
         self.waiting.extend_from_slice(&key.to_le_bytes());
     }
 
-    /// Makes the first `count` of the keys that wait durable. How many bytes were written is returned.
+    /// Makes the first `count` of the waiting keys durable. Returns the number of bytes that were written.
     pub(super) fn sync<S: Storage>(&mut self, storage: &S, manifest: &Manifest, count: usize) -> Result<u64> {
         let mut left = count.min(self.len());
         let mut written = 0;
@@ -67,7 +67,7 @@ impl JournalWriter {
                     self.begun.insert(Begun { log, length: HEAD_LEN as u64, salt: journal::salt(&head) })
                 }
             };
-            // One record at a time: of those before the last a reader expects that they are whole.
+            // Records are written one by one, because a reader expects all records but the last to be whole.
             let keys = left.min(MAX_RECORD_KEYS);
             let end = RECORD_HEAD + keys * KEY_LEN;
             let record = &mut self.waiting[..end];
@@ -81,7 +81,7 @@ impl JournalWriter {
         Ok(written)
     }
 
-    /// Forgets the keys that wait and the file: all is in runs. Whether there was a file is returned.
+    /// Drops the waiting keys and the file, because all keys are in runs. Returns whether there was a file.
     pub(super) fn end(&mut self) -> bool {
         self.waiting.truncate(RECORD_HEAD);
         self.begun.take().is_some()

@@ -1,23 +1,23 @@
-//! The k-way merge of sorted keys: many runs become one.
+//! The k-way merge of sorted keys, which makes one run of many.
 
 use super::room::fill_to;
 use crate::bits::merge_two;
 use crate::error::Result;
 
-/// How many keys of each source a round of the merge looks at. The windows of eight sources and the two buffers
-/// between which the tree of merges goes to and fro stay in a cache of 1 MiB.
+/// The number of keys of each source that a round of the merge reads. The windows of eight sources and the two buffers
+/// of the tree of merges fit into a cache of 1 MiB.
 pub const MERGE_WINDOW: usize = 2048;
 
-/// Sorted, distinct keys that arrive in pieces: what [`BufRead`](std::io::BufRead) is to bytes.
+/// A source of sorted, distinct keys that arrive in pieces, as bytes do from a [`BufRead`](std::io::BufRead).
 pub trait SortedSource {
-    /// The keys that come next, ascending; empty at the end and only there. The same ones come again until they are
-    /// [consumed](Self::consume). A source is best read if it has [`MERGE_WINDOW`] keys at hand, or all it has left.
+    /// The next keys, ascending. The slice is empty only at the end. The same keys are returned again until they are
+    /// [consumed](Self::consume). The merge is fastest if a source returns [`MERGE_WINDOW`] keys, or all it has left.
     ///
     /// # Errors
     /// If the source is a file that cannot be read or is damaged.
     fn fill(&mut self) -> Result<&[u64]>;
 
-    /// Passes over the next `count` keys, which must not be more than [`fill`](Self::fill) gave.
+    /// Skips the next `count` keys, which are at most as many as [`fill`](Self::fill) returned.
     fn consume(&mut self, count: usize);
 }
 
@@ -41,7 +41,7 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
     }
 }
 
-/// The union of sorted sources, sorted: the answer to "which keys are in any of these?", a round at a time.
+/// The sorted union of sorted sources, a round at a time.
 ///
 /// ```text
 ///   source 0  ──window──┐
@@ -51,26 +51,27 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 ///                                             together.
 /// ```
 ///
-/// Cost: about 0.7 ns a key and level of the tree, log₂ k levels; memory: 16 [`MERGE_WINDOW`] bytes a source, whatever
-/// their lengths. Nothing branches on the keys, so that random ones cost no more than regular ones.
+/// Cost: about 0.7 ns for each key and each of the log₂ k levels of the tree. Memory: 16 [`MERGE_WINDOW`] bytes for
+/// each source, whatever its length. No branch depends on a key, so random keys cost no more than regular ones.
 ///
-/// The two-way merge is cut into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and sorting
-/// on the EREW PRAM", 1989), there for processors, here for the chains of dependent steps in one.
+/// The two-way merge is divided into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and
+/// sorting on the EREW PRAM", 1989). There each part is for a processor; here the parts are independent chains of
+/// instructions in one processor.
 #[derive(Debug)]
 pub struct Merge<S> {
     sources: Vec<S>,
-    /// The keys of a round, merged; and the other buffer of the tree.
+    /// The merged keys of a round, and the other buffer of the tree.
     merged: Vec<u64>,
     scratch: Vec<u64>,
 }
 
 impl<S: SortedSource> Merge<S> {
-    /// Begins to merge. Sources may be empty, and there may be none.
+    /// A merge of these sources. Sources may be empty, and there may be none.
     pub fn new(sources: Vec<S>) -> Self {
         Self { sources, merged: vec![], scratch: vec![] }
     }
 
-    /// The next keys of the union, ascending and greater than all before; empty at the end.
+    /// The next keys of the union, ascending and greater than all earlier ones; empty at the end.
     ///
     /// # Errors
     /// Those of the sources; [`Error::NoMemory`](crate::Error::NoMemory).
@@ -99,7 +100,7 @@ impl<S: SortedSource> Merge<S> {
     }
 }
 
-/// Merges `windows`, at least one, into `out`, with `scratch` of the same length to work in.
+/// Merges `windows` into `out`. `scratch` has the same length as `out`.
 fn merge_all(windows: &[&[u64]], out: &mut [u64], scratch: &mut [u64]) {
     match windows {
         [] => {}
@@ -117,8 +118,8 @@ fn merge_all(windows: &[&[u64]], out: &mut [u64], scratch: &mut [u64]) {
     }
 }
 
-/// Moves the distinct keys to the front, and says how many they are. Runs of a cascade are disjoint, so first it is
-/// asked, in one vectorized pass, whether there is anything to do.
+/// Moves the distinct keys to the front, and returns their number. Runs of a cascade are disjoint, so a vectorized pass
+/// first finds out whether any keys are equal.
 fn collapse(keys: &mut [u64]) -> usize {
     let repeats = keys.iter().zip(keys.iter().skip(1)).fold(false, |repeats, (a, b)| repeats | (a == b));
     if !repeats {

@@ -1,4 +1,4 @@
-//! The cascade filter: an exact set of 64-bit hashes, in RAM and in runs on storage.
+//! The cascade filter, an exact set of 64-bit hashes in RAM and in runs on storage.
 
 mod batch;
 mod drain;
@@ -36,7 +36,7 @@ use journal_writer::JournalWriter;
 use room::{fill_to, reserve};
 use table::Table;
 
-/// An exact set of [`KeyHash`]es for sets far larger than memory: "was this ever put in?"
+/// An exact set of [`KeyHash`]es that may be far larger than memory.
 ///
 /// ```text
 ///   RAM        table: the newest keys, in hash order            ── full? ──┐
@@ -45,43 +45,43 @@ use table::Table;
 ///              journal: what is in the table, as far as it was synced
 /// ```
 ///
-/// The cascade filter of M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (VLDB 2012): a quotient
-/// filter in RAM over quotient filters on storage, which are in hash order and so are merged by reading them forward.
-/// Keys come in batches; a batch is looked up in RAM, and what is not there is sorted and looked up in each run in
-/// one forward pass.
+/// This is the cascade filter of M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash" (VLDB 2012): a
+/// quotient filter in RAM over quotient filters on storage, which are in hash order and so are merged by reading them
+/// forward. Keys come in batches. A batch is looked up in RAM; the keys that are not there are sorted and looked up in
+/// each run in one forward pass.
 ///
-/// Cost: a lookup reads at most one page of each run, and there are about log₂(n / memory) runs; each key is written
-/// log₂(n / memory) times at 5 bytes; the information floor, log₂(2⁶⁴/n) + 1.44 bits a key, is exceeded by 2 to 3 %
-/// on storage.
+/// Cost: a look-up reads at most one page of each run, and there are about log₂(n / memory) runs. Each key is written
+/// log₂(n / memory) times at 5 bytes. On storage a key takes 2 to 3 % more than the theoretical minimum of log₂(2⁶⁴/n)
+/// + 1.44 bits.
 ///
 /// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact but for equal hashes; the
-/// level in RAM is a flat table in hash order; levels on storage have no empty slots, for they are never inserted
-/// into; and a level is merged when what is newer has grown to its size, whatever its number.
+/// level in RAM is a flat table in hash order; levels on storage have no empty slots, because they are never inserted
+/// into; and a level is merged when the newer ones have grown to its size, whatever its number.
 ///
-/// It is no [`Filter`](crate::filter::Filter): it reads storage and can fail.
+/// It is no [`Filter`](crate::filter::Filter), because it reads storage and can fail.
 ///
-/// A key is in one level only, so that counts are exact and a merge never has to choose.
+/// Each key is in one level only, so that counts are exact and a merge never has to choose.
 pub struct Cascade<S: Storage> {
     storage: S,
     memory: u64,
     manifest: Manifest,
-    /// Whether storage has a manifest yet.
+    /// True if storage has a manifest.
     saved: bool,
-    /// Something failed, and what storage has now is for a new opening to find out.
+    /// True if a change failed: it is not known what storage has, until the set is opened again.
     broken: bool,
-    /// The journal was left aside, so this is not all of the set.
+    /// True if the set was opened without its journal, and so lacks keys.
     partial: bool,
-    /// The journal that was there before, if there was one: its keys are in the table, as far as they are in no run.
+    /// The journal of an earlier process, if there was one. Its keys are in the table, unless they are in a run.
     old_journal: Option<Journal<S::File>>,
-    /// That journal is being read, and is needed until it is read to its end.
+    /// True while that journal is being read. It is needed until its end was read.
     replaying: bool,
     journal: Option<JournalWriter>,
     /// Oldest first, as in the manifest.
     runs: Vec<Run<S::File>>,
     table: Table,
     written: u64,
-    /// The batch at hand: its hashes; those that are not in RAM, with their indices, sorted; those that are in no run
-    /// so far.
+    /// The current batch: its hashes; those that are not in RAM, with their indices, sorted; and those that are in no
+    /// run so far.
     hashes: Vec<u64>,
     absent: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
@@ -101,10 +101,9 @@ impl<S: Storage> fmt::Debug for Cascade<S> {
 }
 
 impl<S: Storage> Cascade<S> {
-    /// Opens the set that `storage` holds, or an empty one. Nothing is written before there is a reason: a journal that is
-    /// larger than the memory is one.
+    /// Opens the set that `storage` holds, or an empty one. It writes only if the journal is larger than the memory.
     ///
-    /// Cost: the fences of each run are read, one page in 500, and the journal, which is there if the last process was
+    /// Cost: reading the fences of each run, one page in 500, and the journal, which exists if the last process was
     /// killed: 20 to 40 ns a key.
     ///
     /// # Errors
@@ -112,8 +111,8 @@ impl<S: Storage> Cascade<S> {
     /// the storage holds a store of another kind; [`Error::NoMemory`]; [`Error::Io`].
     pub fn open(storage: S, options: CascadeOptions) -> Result<Self> {
         let (mut set, published) = Self::open_runs(storage, options)?;
-        // Now that all is there that should be, and before the journal is taken in: that may publish a run under the name of an
-        // orphan.
+        // All files of the store exist, so other files are orphans. They are removed before the journal is replayed,
+        // which may publish a run under the name of an orphan.
         if let Some(mut published) = published {
             published.remove_orphans(&set.storage);
         }
@@ -122,16 +121,16 @@ impl<S: Storage> Cascade<S> {
         Ok(set)
     }
 
-    /// Opens what was published in runs, without taking in the keys of the journal, which may need much memory: to describe or
-    /// verify a set. It takes in no keys.
+    /// Opens only the runs, to describe or verify a set, because the keys of the journal may need much memory. The set
+    /// cannot be changed.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_published(storage: S, options: CascadeOptions) -> Result<Self> {
         Ok(Self::open_runs(storage, options)?.0)
     }
 
-    /// The set without its journal, and what is left of what storage has published.
+    /// The set without the keys of its journal, and the published state that it was opened from.
     fn open_runs(storage: S, options: CascadeOptions) -> Result<(Self, Option<Published<S::File>>)> {
         let mut published = Published::open(&storage, StoreKind::Seen)?;
         let (manifest, files, journal) = match &mut published {
@@ -174,17 +173,17 @@ impl<S: Storage> Cascade<S> {
         Ok((set, published))
     }
 
-    /// How keys must be hashed.
+    /// The spec that keys must be hashed by.
     pub fn hash_spec(&self) -> HashSpec {
         self.manifest.hash
     }
 
-    /// How many keys it holds, in RAM and on storage.
+    /// The number of keys, in RAM and on storage.
     pub fn len(&self) -> u64 {
         self.manifest.keys() + self.table.len() as u64
     }
 
-    /// Whether it holds none.
+    /// True if the set has no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -199,24 +198,25 @@ impl<S: Storage> Cascade<S> {
         &self.manifest
     }
 
-    /// Bytes of RAM it takes now.
+    /// The bytes of RAM that it takes now.
     pub fn resident_bytes(&self) -> u64 {
         self.table.bytes() as u64 + self.run_bytes() + self.journal.as_ref().map_or(0, JournalWriter::bytes)
     }
 
-    /// Bytes written to runs and to the journal since it was opened.
+    /// The bytes that were written to runs and to the journal since the set was opened.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Puts the keys in, and appends to `new` the indices of those that were not there, in no particular order; of
-    /// equal keys the first counts.
+    /// Inserts keys, and appends to `new` the indices of those that were not in the set, in any order. Of equal keys in
+    /// a batch the first is new.
     ///
-    /// Keys of earlier calls may become durable meanwhile, but none of this call.
+    /// Keys of earlier calls may become durable during a call, but none of the call itself.
     ///
     /// # Errors
-    /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged. What is on storage stays as it was, or has
-    /// the keys of earlier calls; this value is of no more use, and says so when it is used.
+    /// [`Error::Io`] or [`Error::Format`] if storage fails or is damaged; [`Error::NoMemory`]. Storage then holds what
+    /// it held before, or also keys of earlier calls. This value cannot be used any more, and returns an error if it
+    /// is.
     ///
     /// # Panics
     /// If there are 2³² keys or more.
@@ -226,7 +226,7 @@ impl<S: Storage> Cascade<S> {
         self.make_room(keys.len())?;
         self.take_hashes(keys)?;
         reserve(new, keys.len())?;
-        // An error in what follows is the end: a caller that went on could not know which keys were taken in.
+        // After an error below, the set must not be used: a caller could not know which keys were inserted.
         self.broken = true;
         if self.runs.is_empty() {
             let before = new.len();
@@ -236,7 +236,7 @@ impl<S: Storage> Cascade<S> {
             return Ok(());
         }
         self.seek_absent()?;
-        // In hash order the table is written forward. Equal hashes stand together, the first in the batch foremost.
+        // In hash order the table is written forward. Equal hashes are adjacent, the first one of the batch in front.
         self.table.insert_all(&self.wanted, |_| {});
         let mut wanted = self.wanted.iter().copied().peekable();
         let before = new.len();
@@ -251,10 +251,10 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Whether each key is in the set. `out` is cleared first.
+    /// Says for each key whether it is in the set. `out` is cleared first.
     ///
     /// # Errors
-    /// As [`insert_all`](Self::insert_all).
+    /// Those of [`insert_all`](Self::insert_all).
     pub fn contains_all(&mut self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<()> {
         self.check_usable()?;
         self.take_hashes(keys)?;
@@ -272,17 +272,17 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Whether one key is in the set. Cost: a probe of the table, then at most one page of each run.
+    /// True if a key is in the set. Cost: a probe of the table, then at most one page of each run.
     ///
     /// # Errors
-    /// As [`insert_all`](Self::insert_all).
+    /// Those of [`insert_all`](Self::insert_all).
     pub fn contains(&self, key: KeyHash) -> Result<bool> {
         self.check_usable()?;
         let hash = nonzero(key);
         if self.table.contains(hash) {
             return Ok(true);
         }
-        // Oldest first, for it is the largest: most likely to end the search.
+        // The oldest run comes first, because it is the largest, and so most likely to have the key.
         for run in &self.runs {
             if run.contains(hash)? {
                 return Ok(true);
@@ -291,7 +291,8 @@ impl<S: Storage> Cascade<S> {
         Ok(false)
     }
 
-    /// Reads every byte of every run and of the journal: checksums, order, counts; and that no key is in two runs.
+    /// Reads every byte of every run and of the journal, and checks checksums, order and counts, and that no key is in
+    /// two runs.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
@@ -316,8 +317,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Whether taking in so many keys will first make those of earlier calls durable: the moment before which a caller
-    /// makes durable what it did with them.
+    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller makes durable what
+    /// it did with those before that.
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
         many_wait || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
@@ -344,7 +345,7 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Leaves in `absent` those of `hashes` that are not in RAM, with their indices, sorted, and in `wanted` those of
+    /// Leaves in `absent` those of `hashes` that are not in RAM, sorted, with their indices, and in `wanted` those of
     /// them that are in no run either, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
@@ -367,7 +368,7 @@ impl<S: Storage> Cascade<S> {
     }
 }
 
-/// The table has no place for hash 0, which therefore is taken for hash 1: one more collision in 2⁶⁴.
+/// The hash for the table, in which 0 is an empty slot. Hash 0 is taken for hash 1, which is one more collision in 2⁶⁴.
 fn nonzero(key: KeyHash) -> u64 {
     key.get().max(1)
 }

@@ -1,4 +1,4 @@
-//! The quotient page: sorted 64-bit hashes in 4 KiB, at two bits a key above their remainders.
+//! Quotient pages: sorted 64-bit hashes in 4 KiB, at two bits a key above their remainders.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -8,31 +8,31 @@ use crate::format::{Problem, field};
 /// The size of a page, and its alignment in a file.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Checksum, counts and base quotient stand before the unary part.
+/// The bytes of the checksum, the counts and the base quotient, which stand before the unary part.
 const HEADER_BYTES: usize = 16;
 
-/// What the header leaves for the unary part and the remainders.
+/// The bytes for the unary part and the remainders.
 const BODY_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
-/// Where the hashes of a run are cut: the low `l` bits are the remainder, the rest is the quotient.
+/// The number l of low bits of a hash that are its remainder in a run. The other bits are its quotient.
 ///
-/// With n keys and l = ⌊64 − log₂ n⌋ there are one to two quotients a key, so that the unary part takes 2 to 3 bits a
-/// key and the whole page about 64 − log₂ n + 2; one bit less or more of remainder costs more than it saves.
+/// With n keys and l = ⌊64 − log₂ n⌋ there are one to two quotients for each key, so the unary part takes 2 to 3 bits a
+/// key, and the whole page about 64 − log₂ n + 2. One bit more or less of remainder costs more than it saves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemainderBits(u32);
 
 impl RemainderBits {
-    /// The narrowest remainder: 2⁵⁶ keys and more.
+    /// The narrowest remainder, for 2⁵⁶ keys and more.
     pub const MIN: u32 = 8;
-    /// The widest remainder: 256 keys and fewer. It fits into eight bytes at whatever bit it begins.
+    /// The widest remainder, for at most 256 keys. It fits into eight bytes from any bit on.
     pub const MAX: u32 = 56;
 
-    /// The width for a run of about this many keys. Any number works: a wrong guess costs space, no more.
+    /// The width for a run of about this many keys. Any number works; a wrong guess only costs space.
     pub fn for_keys(keys: u64) -> Self {
         Self(keys.saturating_sub(1).leading_zeros().clamp(Self::MIN, Self::MAX))
     }
 
-    /// The width that a file states, if it is one that a writer writes.
+    /// The width that a file states; `None` if no writer writes it.
     pub fn new(bits: u32) -> Option<Self> {
         (Self::MIN..=Self::MAX).contains(&bits).then_some(Self(bits))
     }
@@ -42,7 +42,7 @@ impl RemainderBits {
         self.0
     }
 
-    /// No page holds more keys than this: each takes its remainder and one bit at least.
+    /// The most keys of a page. Each takes its remainder and at least one bit.
     pub const fn most_keys(self) -> usize {
         BODY_BYTES * 8 / (self.0 as usize + 1)
     }
@@ -56,7 +56,7 @@ impl RemainderBits {
     }
 }
 
-/// A page: the answer to "is this hash among these?", in place, without unpacking.
+/// A page of sorted hashes, which is searched in place, without unpacking.
 ///
 /// ```text
 ///   0         4       6       8              16
@@ -67,14 +67,14 @@ impl RemainderBits {
 ///   quotients  base, base, base+2, base+3    unary  1 1 0 0 1 0 1     key i sets bit (quotient - base) + i
 /// ```
 ///
-/// A 1 in the unary part is a key, a 0 is a step to the next quotient: the keys of the quotient base + z stand between
-/// the z-th zero and the next. There are no empty slots, no shifted runs and nothing to walk: a page is immutable.
+/// A 1 in the unary part is a key, and a 0 is a step to the next quotient: the keys of the quotient base + z stand
+/// between the z-th zero and the next. A page is immutable, so there are no empty slots and no shifted runs.
 ///
 /// Cost: a lookup touches the header, the first half of the unary part on average, and one line of remainders.
 ///
 /// Source: M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash", PVLDB 5(11), 2012, whose quotient
-/// filters on storage keep three flags a slot and a quarter of the slots empty, so that slots can move. A level of
-/// the cascade is never changed, so here the quotients are written in unary (P. Elias, 1974), at full load.
+/// filters on storage keep three flags for each slot, and a quarter of the slots empty, so that slots can move. A level
+/// of the cascade is never changed, so here the quotients are written in unary (P. Elias, 1974), at full load.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     bytes: &'a [u8; PAGE_BYTES],
@@ -86,9 +86,9 @@ pub struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Packs as many of `keys` into `page` as fit, and says how many they were: at least one.
+    /// Packs as many of `keys` into `page` as fit, at least one, and returns their number.
     ///
-    /// `keys` must ascend strictly; a page that holds anything else would not be readable.
+    /// `keys` must ascend strictly; otherwise the page is not readable.
     ///
     /// # Panics
     /// If `keys` is empty.
@@ -109,10 +109,10 @@ impl<'a> Page<'a> {
         keys.len()
     }
 
-    /// Reads the header. Cost: one cache line; whether the rest is what was written, [`check`](Self::check) says.
+    /// Reads the header. Cost: one cache line. [`check`](Self::check) finds out whether the rest is whole.
     ///
     /// # Errors
-    /// If the header describes a page that cannot be.
+    /// If the header describes an invalid page.
     pub fn new(bytes: &'a [u8; PAGE_BYTES], bits: RemainderBits) -> Result<Self, Problem> {
         let (header, body) = bytes.split_at(HEADER_BYTES);
         let count = usize::from(field::u16_at(header, 4));
@@ -141,20 +141,20 @@ impl<'a> Page<'a> {
         if checksum == xxh3_64(&self.bytes[4..]) as u32 { Ok(()) } else { Err(Problem::Checksum) }
     }
 
-    /// How many keys the page holds, 1 to 3626.
+    /// The number of keys, from 1 to 3626.
     #[expect(clippy::len_without_is_empty, reason = "a page is never empty")]
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// The first, least key.
+    /// The first and least key.
     pub fn first(&self) -> u64 {
         self.base << self.bits.get() | self.remainder(0)
     }
 
-    /// Whether `hash` is in the page.
+    /// True if `hash` is in the page.
     ///
-    /// Cost: popcounts up to its quotient, then one or two comparisons. On damaged bytes the answer is arbitrary.
+    /// Cost: popcounts up to its quotient, then one or two comparisons. If the page is damaged the answer is arbitrary.
     #[inline]
     pub fn contains(&self, hash: u64) -> bool {
         let Some(zeros) = (hash >> self.bits.get()).checked_sub(self.base) else { return false };
@@ -175,7 +175,7 @@ impl<'a> Page<'a> {
     /// Appends all keys, ascending, to `keys`. Cost: 1 to 2 ns a key.
     ///
     /// # Errors
-    /// If the keys do not ascend strictly, or are not as many as the header says; `keys` is as before then.
+    /// If the keys do not ascend strictly, or their number is not that of the header; `keys` is then unchanged.
     pub fn decode(&self, keys: &mut Vec<u64>) -> Result<(), Problem> {
         let start = keys.len();
         keys.resize(start + self.count, 0);
@@ -191,7 +191,7 @@ impl<'a> Page<'a> {
             return Err(Problem::Invalid("a page's unary part holds another number of keys than its header says"));
         }
         append_packed(self.remainders, self.bits.get(), keys);
-        // A fold without an early exit, which the compiler turns into vector compares.
+        // This fold has no early exit, so the compiler makes vector comparisons of it.
         let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
         if ascending { Ok(()) } else { Err(Problem::Invalid("the keys of a page do not ascend")) }
     }
@@ -203,14 +203,15 @@ impl<'a> Page<'a> {
     /// The remainder of key `index`, which is less than the count.
     fn remainder(&self, index: usize) -> u64 {
         let bit = index * self.bits.bytes();
-        // The last remainders end less than eight bytes before the page does: read its last eight, and shift more.
+        // The last remainders end less than eight bytes before the page does. For them the last eight bytes are read,
+        // and shifted more.
         let start = HEADER_BYTES + self.unary.len() * 8 + bit / 8;
         let at = start.min(PAGE_BYTES - 8);
         field::u64_at(self.bytes, at) >> ((start - at) * 8 + bit % 8) & self.bits.mask()
     }
 }
 
-/// How many of `keys` fit into a page. The size grows with every key, so a binary search finds it.
+/// The number of `keys` that fit into a page. The size grows with every key, so a binary search finds it.
 fn fitting(keys: &[u64], bits: RemainderBits) -> usize {
     assert!(!keys.is_empty(), "a page holds at least one key");
     let (mut fit, mut most) = (1, keys.len().min(bits.most_keys()));
@@ -231,7 +232,8 @@ fn unary_words(keys: &[u64], count: usize, bits: RemainderBits) -> u64 {
     (steps + count as u64).div_ceil(64)
 }
 
-/// The current word is kept in a register and stored with every key: no branch, and no load that waits for a store.
+/// Writes the unary part. The current word is kept in a register and stored with every key: no branch, and no load that
+/// waits for a store.
 fn encode_unary(keys: &[u64], bits: RemainderBits, base: u64, unary: &mut [[u8; 8]]) {
     let (mut current, mut word) = (0, 0u64);
     for (i, key) in keys.iter().enumerate() {

@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A set of page numbers, one bit each, that readers of a shared run add to.
+/// A set of page numbers, one bit each, to which the readers of a shared run add.
 ///
-/// Nothing is read on the strength of a bit but the immutable file, so no order between threads is needed.
+/// Relaxed operations suffice, because a bit only stands for bytes that never change.
 #[derive(Debug)]
 pub(super) struct PageSet(Vec<AtomicU64>);
 
 impl PageSet {
-    /// No pages yet, of `pages`.
+    /// An empty set of numbers below `pages`.
     pub(super) fn new(pages: usize) -> Self {
         Self((0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect())
     }

@@ -1,20 +1,22 @@
-//! When runs are merged.
+//! The choice of the runs that are merged.
 
-/// A run is merged when what is newer than it has at least this share of its keys, in quarters: 5/4 its size. At 1 the
-/// choice would hang on a few keys between runs that are born equal; above 2 keys are rewritten too often.
+/// A run is merged when the newer ones have at least this share of its keys, in quarters: 5/4 of its size. At 1 the
+/// choice would depend on a few keys between runs of equal size; above 2 keys are rewritten too often.
 const GROWTH_QUARTERS: u64 = 5;
 
-/// A run of so few keys (about 1 MiB) is merged by anything newer: it costs less to rewrite than to look into.
+/// A run of at most this many keys (about 1 MiB) is merged with any newer one, because rewriting it costs less than
+/// looking into it.
 const SMALL_RUN: u64 = 200_000;
 
-/// The most runs that are merged at a time: each takes buffers.
+/// The most runs that are merged at a time. Each takes buffers.
 pub(super) const MAX_FAN_IN: usize = 64;
 
-/// How many of the newest runs a new run of `new` keys should take in. `sizes` are the keys of each run, oldest first.
+/// The number of the newest runs that a new run of `new` keys is merged with. `sizes` are the keys of each run, oldest
+/// first.
 ///
-/// Runs then grow geometrically with age: with keys for n full tables there are at most log₂ n + 1 runs and a key is
-/// written at most that often. Because the table goes straight into the merge, a run of one table is never written
-/// just to be read again.
+/// Runs then grow geometrically with age: with keys for n full tables there are at most log₂ n + 1 runs, and a key is
+/// written at most that often. The table goes straight into the merge, so a run of one table is never written just to
+/// be read again.
 pub(super) fn runs_to_merge(sizes: &[u64], new: u64) -> usize {
     let mut sum = new;
     let mut count = 0;

@@ -1,8 +1,8 @@
-//! Room for what grows with a batch or a merge: where there is no memory for it, that is an error, not an abort.
+//! Memory for vectors that grow with a batch or a merge. If there is none, the result is an error and not an abort.
 
 use crate::error::{Error, Result};
 
-/// Makes room for `more` items behind those that are there.
+/// Reserves room for `more` items.
 #[inline]
 pub(super) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     items.try_reserve(more).map_err(|_| {
@@ -11,7 +11,7 @@ pub(super) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<()> {
     })
 }
 
-/// Makes the vector at least so long, with copies of `item`.
+/// Extends the vector to at least `len` items with copies of `item`.
 pub(super) fn fill_to<T: Clone>(items: &mut Vec<T>, len: usize, item: T) -> Result<()> {
     if items.len() < len {
         reserve(items, len - items.len())?;

@@ -1,4 +1,4 @@
-//! A run: one level of the cascade, a file of quotient pages.
+//! Runs: the levels of a cascade, files of quotient pages.
 
 use super::fences::Fences;
 use super::page::{PAGE_BYTES, Page, RemainderBits};
@@ -10,15 +10,15 @@ use crate::error::{Error, Result};
 use crate::format::{Align, Envelope, Kind, Problem, ReadAt, Seal, field};
 use crate::hash::HashSpec;
 
-/// How many lookups a sorted batch over a mapped file is ahead of itself with prefetches. Each waits for memory some
-/// 100 ns; the processor has about as many waits open as that takes lookups.
+/// The number of look-ups that a sorted batch over a mapped file prefetches ahead. Each waits some 100 ns for memory,
+/// and a processor has about as many outstanding misses.
 const PREFETCH_LOOKUPS: usize = 16;
 
-/// How many adjacent pages a sorted batch over a file that is not mapped reads at once.
+/// The most adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
 
-/// A sorted, immutable set of hashes in a file: the answer to "is it on this level?", exact, with one page read at
-/// most.
+/// A sorted, immutable set of hashes in a file. It says exactly whether a hash is in the set, and reads at most one
+/// page for it.
 ///
 /// ```text
 ///   fences, resident     │ 0x0000…  │ 0x0142…  │ 0x0291…  │ …          8 bytes a page: 0.08 bits a key
@@ -26,15 +26,15 @@ const COALESCED: usize = 32;
 ///   pages, on storage    │ 4 KiB    │ 4 KiB    │ 4 KiB    │ …          see [`Page`]
 /// ```
 ///
-/// Space: about 64 − log₂ n + 2 bits a key, all in; at 10⁸ keys 5 bytes, 1.02 times what any exact set of 64-bit hashes
-/// needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). Lookup: the page by a guess and a few steps along the
-/// fences, then one page.
+/// Space: about 64 − log₂ n + 2 bits a key in all; 5 bytes at 10⁸ keys, 1.02 times what any exact set of 64-bit hashes
+/// needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). A look-up guesses the page, corrects the guess by a
+/// few steps along the fences, and reads one page.
 ///
-/// A page's checksum is compared whenever the page is read; of a mapped file, when the page is first touched: from then on
-/// its bytes, which stay where they are, are trusted.
+/// The checksum of a page is compared whenever the page is read. A page of a mapped file is checked when it is first
+/// touched, and trusted after that.
 ///
 /// Source: the cascade filter of M. A. Bender et al., PVLDB 5(11), 2012, whose levels are quotient filters; the fences
-/// take the place of computing a slot's address, since full pages do not lie where a quotient says.
+/// replace the computation of a slot's address, because full pages do not lie where a quotient says.
 #[derive(Debug)]
 pub struct Run<F> {
     file: F,
@@ -49,7 +49,7 @@ pub struct Run<F> {
 }
 
 impl<F: ReadAt> Run<F> {
-    /// Opens the run in `file`, which errors call `name`: reads and checks all but the pages.
+    /// Opens the run in `file`, which is called `name` in errors. Reads and checks everything but the pages.
     ///
     /// # Errors
     /// [`Error::Format`] if the file is no run, damaged, or made with another `hash`; [`Error::Io`].
@@ -75,7 +75,7 @@ impl<F: ReadAt> Run<F> {
         if pages_section.align != Align::Page || !pages_bytes.is_multiple_of(PAGE_BYTES as u64) {
             return Err(envelope.error(pages_start, Problem::Invalid("the pages of a run are not whole pages")).into());
         }
-        // A bad file can claim no more pages than it has bytes for, so this bounds the fences as well.
+        // An invalid file can claim no more pages than it has bytes for, so this bounds the fences as well.
         let pages = usize::try_from(pages_bytes / PAGE_BYTES as u64).map_err(|_| invalid("too many pages"))?;
         let fences_start = envelope.section(FENCES)?.offset;
         let fences = envelope.read_section(&file, FENCES, pages * 8)?;
@@ -99,37 +99,37 @@ impl<F: ReadAt> Run<F> {
         })
     }
 
-    /// Bytes of RAM it takes: fences and marks, a little over 8 bytes a page.
+    /// The bytes of RAM that its fences and marks take, a little over 8 for each page.
     pub fn resident_bytes(&self) -> u64 {
         self.pages() as u64 * 8 + self.pages().div_ceil(4) as u64
     }
 
-    /// How many keys the run holds.
+    /// The number of keys.
     pub fn len(&self) -> u64 {
         self.keys
     }
 
-    /// Whether it holds none.
+    /// True if the run has no keys.
     pub fn is_empty(&self) -> bool {
         self.keys == 0
     }
 
-    /// What identifies the file, and its length.
+    /// The length and the checksum that identify the file.
     pub fn seal(&self) -> Seal {
         self.envelope.seal()
     }
 
-    /// How many pages the keys take.
+    /// The number of pages.
     pub fn pages(&self) -> usize {
         self.fences.len()
     }
 
-    /// Where the keys are cut into quotient and remainder.
+    /// The number of bits of a key that are its remainder.
     pub fn remainder_bits(&self) -> RemainderBits {
         self.bits
     }
 
-    /// Whether `hash` is in the run. Cost: one page, 0.1 to 0.2 µs if it is mapped and warm.
+    /// True if `hash` is in the run. Cost: one page, 0.1 to 0.2 µs if it is mapped and cached.
     ///
     /// # Errors
     /// [`Error::Format`] if the page is damaged; [`Error::Io`].
@@ -147,10 +147,10 @@ impl<F: ReadAt> Run<F> {
         Ok(self.checked_page(index, &pages[0])?.contains(hash))
     }
 
-    /// Looks a sorted batch up in one forward pass: `found[i]` becomes true if `hashes[i]` is in the run. Where it is
-    /// true already, on account of another level, nothing is looked up.
+    /// Looks a sorted batch up in one forward pass, and sets `found[i]` if `hashes[i]` is in the run. Hashes whose
+    /// `found[i]` is set already, because another run has them, are skipped.
     ///
-    /// No page is read twice, and adjacent pages are read together; over a mapped file, pages are prefetched instead.
+    /// No page is read twice, and adjacent pages are read together. Pages of a mapped file are prefetched instead.
     ///
     /// # Errors
     /// [`Error::Format`] if a page is damaged; [`Error::Io`].
@@ -222,7 +222,7 @@ impl<F: ReadAt> Run<F> {
         Ok(())
     }
 
-    /// Reads every byte and checks all there is to check: checksums, and the keys' order and number.
+    /// Reads every byte, and checks checksums, and the order and the number of the keys.
     ///
     /// # Errors
     /// [`Error::Format`] names the place of the damage; [`Error::Io`].
@@ -242,8 +242,8 @@ impl<F: ReadAt> Run<F> {
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Page `index`, whatever was checked before: its checksum, and that its first key is its fence, so that a page in
-    /// the place of another is noticed.
+    /// Page `index`, after a check of its checksum, and that its first key is its fence, so that a page in the place of
+    /// another one is noticed.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let checked = Page::new(bytes, self.bits).and_then(|page| {
             page.check()?;
@@ -265,7 +265,7 @@ impl<F: ReadAt> Run<F> {
         self.fences.get(index + 1)
     }
 
-    /// Page `index` of a mapped file, checked if it was not before.
+    /// Page `index` of a mapped file. It is checked unless it was before.
     #[inline]
     fn mapped_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         if self.checked.contains(index) {
@@ -276,7 +276,7 @@ impl<F: ReadAt> Run<F> {
         Ok(page)
     }
 
-    /// Page `index` over bytes that were checked.
+    /// Page `index` over bytes that were checked before.
     #[inline]
     fn trusted_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         Page::new(bytes, self.bits).map_err(|problem| self.page_error(index, problem))
@@ -298,9 +298,9 @@ impl<F: ReadAt> Run<F> {
         Some(mapped.get(start..start.checked_add(self.pages() * PAGE_BYTES)?)?.as_chunks().0)
     }
 
-    /// Asks for the lines that a lookup of `hash` will read: the header and the unary part, up to where its quotient
-    /// is, and its remainder, if the keys of the page lie as evenly as hashes do. One line more on either side of the
-    /// guess is where it is in nine cases of ten: 800 uniform keys stray by 14, which is a line of remainders.
+    /// Prefetches the cache lines that a look-up of `hash` will read: the header, the unary part up to the guessed
+    /// place of its quotient, and the remainder there. Together with one line on either side of the guess that suffices
+    /// in nine cases of ten: among 800 uniform keys the guess is off by 14, which is a line of remainders.
     #[inline]
     fn prefetch(&self, hash: u64, index: usize, page: &[u8; PAGE_BYTES]) {
         let fence = self.fences.get(index).unwrap_or(0);

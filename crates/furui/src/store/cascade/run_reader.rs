@@ -5,13 +5,13 @@ use super::run::Run;
 use crate::error::Result;
 use crate::format::{Problem, ReadAt};
 
-/// How many pages are read at once: 64 KiB.
+/// The number of pages that are read at once: 64 KiB.
 const READ_PAGES: usize = 16;
 
-/// All keys of a [`Run`], ascending, in one pass from front to back: what a merge reads.
+/// Reads all keys of a [`Run`], ascending, in one pass from front to back, as a merge does.
 ///
-/// Every page is checked as it comes: checksum, place, order and number of keys. Pages are read, not mapped, so that a
-/// pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
+/// The checksum, the place, the order and the number of keys of every page are checked. Pages are read and not mapped,
+/// so that a pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
 #[derive(Debug)]
 pub struct RunReader<'a, F> {
     run: &'a Run<F>,
@@ -19,21 +19,21 @@ pub struct RunReader<'a, F> {
     /// The page that is decoded next.
     next: usize,
     keys: Vec<u64>,
-    /// How many of `keys` are consumed.
+    /// The number of `keys` that are consumed.
     consumed: usize,
     decoded: u64,
 }
 
 impl<F: ReadAt> Run<F> {
-    /// All keys, ascending, read front to back and checked.
+    /// A reader of all keys, from front to back.
     pub fn reader(&self) -> RunReader<'_, F> {
         RunReader { run: self, pages: vec![], next: 0, keys: vec![], consumed: 0, decoded: 0 }
     }
 }
 
 impl<F: ReadAt> RunReader<'_, F> {
-    /// Decodes every page that is left and keeps nothing. Encodes it again, too: what a writer would not have written,
-    /// such as padding that is not zero, is damage.
+    /// Decodes every page that is left, and drops the keys. Each page is also encoded again: bytes that a writer would
+    /// not have written, such as padding that is not zero, are damage.
     pub(super) fn check_all(mut self) -> Result<()> {
         let mut written = [0; PAGE_BYTES];
         while self.next < self.run.pages() {

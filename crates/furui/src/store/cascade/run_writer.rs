@@ -12,15 +12,15 @@ pub(super) const FENCES: Tag = Tag::new(*b"FENC");
 pub(super) const META: Tag = Tag::new(*b"META");
 pub(super) const META_BYTES: usize = 24;
 
-/// How many pages are gathered before they are written.
+/// The number of pages that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// How many keys are taken from a piece at a time, so that a piece of any length passes through little memory.
+/// The most keys that are taken from a piece at a time, so that a piece of any length takes little memory.
 const TAKEN: usize = 8192;
 
-/// Writes a run from its keys, ascending, in pieces of any size. See [`Run`](super::Run) for what it writes.
+/// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.
 ///
-/// Memory: the fences, 8 bytes a page, and 200 KiB; cost: 2 to 3 ns a key.
+/// Memory: the fences, 8 bytes for each page, and 200 KiB. Cost: 2 to 3 ns a key.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -43,9 +43,9 @@ pub struct RunWriter<W> {
     keys: u64,
     greatest: Option<u64>,
     fences: Vec<u64>,
-    /// Keys that may not fill a page yet.
+    /// Keys that are not encoded yet, because they may not fill a page.
     pending: Vec<u64>,
-    /// Pages that wait to be written, the first `filled` of them.
+    /// The pages that are not written yet are the first `filled` of these.
     pages: Vec<[u8; PAGE_BYTES]>,
     filled: usize,
 }
@@ -56,18 +56,18 @@ impl<W> fmt::Debug for RunWriter<W> {
     }
 }
 
-/// What a [`RunWriter`] wrote.
+/// The size and the identity of a run that was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenRun {
-    /// How many keys.
+    /// The number of keys.
     pub keys: u64,
-    /// What identifies the file, and its length.
+    /// The length and the checksum that identify the file.
     pub seal: Seal,
 }
 
 impl<W: Write> RunWriter<W> {
-    /// Begins a run in `out`, which errors call `name`. `expected_keys` decides where keys are cut: if they turn out to
-    /// be fewer, by whatever factor, the run is right and a bit a key larger for each halving.
+    /// Begins a run in `out`, which is called `name` in errors. `expected_keys` decides the width of remainders. If
+    /// there are fewer keys, the run is still correct, and takes a bit a key more for each halving.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -97,7 +97,7 @@ impl<W: Write> RunWriter<W> {
     /// [`Error::Io`].
     ///
     /// # Panics
-    /// If the keys do not ascend strictly, or are not all greater than those before.
+    /// If the keys do not ascend strictly, or are not all greater than the earlier ones.
     pub fn push(&mut self, keys: &[u64]) -> Result<()> {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(()) };
         let ascending = keys.iter().zip(&keys[1..]).fold(true, |ascending, (a, b)| ascending & (a < b));
@@ -112,7 +112,7 @@ impl<W: Write> RunWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left, and the sections that describe the pages.
+    /// Writes the last pages, and the sections that describe the pages.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -137,7 +137,7 @@ impl<W: Write> RunWriter<W> {
         Ok(WrittenRun { keys: self.keys, seal })
     }
 
-    /// Encodes pending keys while there are at least `least` of them: as many as may fit a page, or at the end one.
+    /// Encodes pending keys while there are at least `least` of them: as many as may fit a page, or one at the end.
     fn encode_pages(&mut self, least: usize) -> Result<()> {
         let mut done = 0;
         while self.pending.len() - done >= least {

@@ -1,4 +1,4 @@
-//! What is in RAM goes to storage.
+//! Writing the table to storage when it is full.
 
 use super::drain::Drain;
 use super::journal_writer::JournalWriter;
@@ -8,16 +8,16 @@ use crate::error::{Error, Result};
 use crate::store::{RunEntry, Storage, StoreKind};
 
 impl<S: Storage> Cascade<S> {
-    /// Bytes of RAM that do not belong to the table.
+    /// The bytes of RAM that do not belong to the table.
     pub(super) fn run_bytes(&self) -> u64 {
         self.runs.iter().map(Run::resident_bytes).sum()
     }
 
-    /// Makes room in the table for a batch, within the memory if that can be; else what is in the table goes to
-    /// storage. A batch that does not fit even then gets the room it needs: whoever made it has the memory.
+    /// Makes room in the table for a batch, within the memory if possible; otherwise the table is written to storage. A
+    /// batch that does not fit even then gets the room it needs, because the caller has memory for it, too.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
         if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
-            // Nobody knows what storage really has of a journal whose writer was killed or failed, so it is not gone on with.
+            // It is not known what storage has of a journal whose writer was killed or failed, so it is not continued.
             self.publish()?;
         }
         if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {
@@ -37,19 +37,19 @@ impl<S: Storage> Cascade<S> {
 
     fn reserve(&mut self, batch: usize, max_bytes: usize) -> Result<bool> {
         self.table.reserve(batch, max_bytes).map_err(|_| {
-            // Growing in place takes the old size and an eighth to a half of it.
+            // Growing takes the old size, and an eighth to a half of it more.
             Error::NoMemory { what: "a set's table", bytes: self.table.bytes() }
         })
     }
 
-    /// Bytes the table may grow to: what the runs leave of the memory, but at least half of it.
+    /// The bytes that the table may grow to: what the runs leave of the memory, but at least half of it.
     pub(super) fn table_budget(&self) -> usize {
         let journal = self.journal.as_ref().map_or(0, JournalWriter::bytes);
         let room = self.memory.saturating_sub(self.run_bytes() + journal).max(self.memory / 2);
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    /// Saves the manifest before anything else: runs without one are a damaged store, not a new one.
+    /// Saves the manifest before any other file, because runs without a manifest are a damaged store and not a new one.
     pub(super) fn save_first(&mut self) -> Result<()> {
         self.broken = true;
         self.manifest.save(&self.storage)?;
@@ -65,7 +65,7 @@ impl<S: Storage> Cascade<S> {
         self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
     }
 
-    /// Merges the table and the newest `count` runs into one new run, durably, and forgets what went into it.
+    /// Merges the table and the newest `count` runs into one new run, durably, and removes what was merged.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         if !self.saved {
             self.save_first()?;
@@ -110,7 +110,7 @@ impl<S: Storage> Cascade<S> {
         }
         self.broken = false;
         for old in replaced {
-            // Where this fails, the file is an orphan, and the next opening removes it.
+            // If this fails, the file is an orphan, and the next opening removes it.
             let _ = self.storage.remove(&StoreKind::Seen.file_name(old.number));
         }
         if !self.replaying {

@@ -4,51 +4,55 @@ use crate::bits::{prefetch, scale};
 
 /// The cascade's level in RAM: a flat table of whole hashes in hash order.
 ///
-/// It is the quotient filter of the paper with nothing thrown away: the home slot of a hash h is ⌊h · slots / 2⁶⁴⌋,
-/// its quotient, and the slot keeps all of h instead of the remainder. Hashes stand in ascending order with empty
-/// slots (zero) between them, at their home or pushed to the right of it, so that
+/// It is the quotient filter of the paper without any loss: the home slot of a hash h is ⌊h · slots / 2⁶⁴⌋, its
+/// quotient, and the slot holds all of h instead of the remainder. Hashes are in ascending order with empty slots
+/// (zero) between them, at their home or pushed to the right of it:
 ///
 /// ```text
 ///   slots   0  1  2  3  4  5  6  7
 ///           ·  a  b  c  ·  ·  d  e      a < b < c < d < e, no gap between a hash and its home
 /// ```
 ///
-/// a probe reads forward until it meets an empty slot or a hash that is not smaller; an insertion pushes the rest of
-/// the cluster one slot on; growing is one forward pass in place; and reading it out is reading a sorted run.
+/// A probe reads forward to the first empty slot or hash that is not smaller. An insertion pushes the rest of the
+/// cluster one slot to the right. Growing is one forward pass in place, and reading the table from front to back gives
+/// a sorted run.
 ///
-/// Cost: 8 bytes a slot, loaded to [`GROW_LOAD`] % and more; a probe touches one or two cache lines; growing costs
-/// about 2 ns a slot. Difference from the paper: no flag bits, since a whole hash tells its own quotient; and no
-/// wrap-around: the last cluster runs on into spare slots behind the table.
+/// Cost: 8 bytes for each slot, of which at least [`GROW_LOAD`] % are full before it grows. A probe touches one or two
+/// cache lines, and growing takes about 2 ns a slot. Differences from the paper: there are no flag bits, because a
+/// whole hash contains its quotient; and the table does not wrap around: the last cluster continues in spare slots
+/// behind the table.
 ///
-/// The order is the hash's own, so whoever can choose hashes can make one long cluster. Stores draw a random seed, which keeps
-/// strangers from that; against those who know it, a table with a cluster longer than [`MAX_CLUSTER`] counts as full.
+/// The order is that of the hashes, so an adversary who can choose hashes can make one long cluster. A store draws a
+/// random seed against that; and a table with a cluster longer than [`MAX_CLUSTER`] counts as full, against an
+/// adversary who knows the seed.
 pub(crate) struct Table {
-    /// `homes` home slots, then spare ones; never without an empty slot at the end. Zero is empty.
+    /// `homes` home slots, then spare ones. The last slot is always empty. Zero is an empty slot.
     slots: Vec<u64>,
     homes: usize,
     len: usize,
     crowded: bool,
 }
 
-/// Keys per home slot at which the table grows, in hundredths, up to [`LARGE_SLOTS`]. Above this, clusters get long
-/// faster than space gets cheap: from 85 to 90 % an insertion costs a sixth more.
+/// The load in percent at which the table grows, up to [`LARGE_SLOTS`]. Above it clusters become long faster than space
+/// is saved: from 85 to 90 % an insertion costs a sixth more.
 const GROW_LOAD: usize = 85;
-/// The same for larger tables, where space weighs more, and for one that may not grow.
+/// The load in percent at which a larger table grows, because space counts more there, and the highest load of a table
+/// that may not grow.
 const FULL_LOAD: usize = 90;
-/// 64 MiB of slots.
+/// The number of slots from which on a table is large: 64 MiB.
 const LARGE_SLOTS: usize = 8 << 20;
-/// Slots of a new table: 128 KiB.
+/// The slots of a new table: 128 KiB.
 const FIRST_SLOTS: usize = 16 << 10;
-/// A growing table gets an eighth more slots and up to this many on top (16 MiB), which keeps it below 10 bytes
-/// a key plus 16 MiB at any size, and still grows small tables by three eighths.
+/// A growing table gets an eighth more slots, and at most this many on top (16 MiB). That keeps it below 10 bytes a key
+/// plus 16 MiB at any size, and small tables still grow by three eighths.
 const EXTRA_SLOTS: usize = 2 << 20;
-/// Spare slots behind the last home. Uniform hashes at the loads above never need them; if they are used up
+/// The number of spare slots behind the last home. Uniform hashes at the loads above never fill them; if they are full,
 /// more are added.
 const SPARE_SLOTS: usize = 1024;
-/// How far a cluster may go on behind the home of a hash that is put into it. Of a billion uniform hashes, at the loads above,
-/// none is in such a long one but with a chance of 10⁻²⁸.
+/// The most slots that a cluster may continue behind the home of a hash that is inserted. Of a billion uniform hashes
+/// at the loads above, one lies in such a long cluster with a chance of 10⁻²⁸.
 const MAX_CLUSTER: usize = 16 << 10;
-/// How many keys ahead a batch asks for its cache lines: the latency of memory, in insertions.
+/// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
 
 impl Table {
@@ -56,21 +60,21 @@ impl Table {
         Self { slots: vec![0; FIRST_SLOTS + SPARE_SLOTS], homes: FIRST_SLOTS, len: 0, crowded: false }
     }
 
-    /// How many hashes it holds.
+    /// The number of hashes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes of RAM it takes.
+    /// The bytes of RAM that it takes.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
 
-    /// Makes room for `additional` more hashes, growing to `max_bytes` at most. False if that is not enough room;
-    /// the table may have grown all the same. Nor is there any room in a crowded table, see [`MAX_CLUSTER`].
+    /// Makes room for `additional` more hashes, and grows to at most `max_bytes`. False if that is not enough; the
+    /// table may have grown all the same. A crowded table has no room, see [`MAX_CLUSTER`].
     ///
     /// # Errors
-    /// If the system has no more memory; the table is as it was.
+    /// If the system has no memory left. The table is then unchanged.
     pub(crate) fn reserve(&mut self, additional: usize, max_bytes: usize) -> Result<bool, TryReserveError> {
         if self.crowded {
             return Ok(false);
@@ -87,19 +91,19 @@ impl Table {
         Ok(true)
     }
 
-    /// Whether [`reserve`](Self::reserve) would make room.
+    /// True if [`reserve`](Self::reserve) would make room.
     pub(crate) fn has_room(&self, additional: usize, max_bytes: usize) -> bool {
         let limit = (max_bytes / size_of::<u64>()).saturating_sub(SPARE_SLOTS);
         !self.crowded && (self.len + additional) as u128 * 100 <= self.homes.max(limit) as u128 * FULL_LOAD as u128
     }
 
-    /// How many hashes it holds at a load of so many hundredths.
+    /// The number of hashes at a load in percent.
     fn capacity(&self, load: usize) -> usize {
         self.homes * load / 100
     }
 
-    /// Inserts the hashes in order; `on_new` gets the index of each that was not there. Room must have been
-    /// reserved: this never grows the table. No hash may be zero.
+    /// Inserts the hashes in order, and calls `on_new` with the index of each new one. Room must have been reserved,
+    /// because this never grows the table. No hash may be zero.
     #[inline]
     pub(crate) fn insert_all(&mut self, hashes: &[u64], mut on_new: impl FnMut(usize)) {
         for (i, &hash) in hashes.iter().enumerate() {
@@ -125,7 +129,7 @@ impl Table {
         }
     }
 
-    /// Whether a hash is in the table.
+    /// True if a hash is in the table.
     pub(crate) fn contains(&self, hash: u64) -> bool {
         self.slots[self.position(hash)] == hash
     }
@@ -135,7 +139,7 @@ impl Table {
         &self.slots
     }
 
-    /// Forgets every hash and keeps the room.
+    /// Removes every hash, and keeps the room.
     pub(crate) fn clear(&mut self) {
         self.slots.fill(0);
         self.len = 0;
@@ -146,8 +150,8 @@ impl Table {
     #[inline]
     fn position(&self, hash: u64) -> usize {
         let mut i = scale(hash, self.homes);
-        // Empty wraps to the largest value, so one comparison ends at empty slots and at hashes that are not smaller.
-        // The last slot is always empty, so this ends.
+        // An empty slot wraps to the largest value, so that one comparison ends the search at empty slots and at hashes
+        // that are not smaller. The last slot is always empty.
         while self.slots[i].wrapping_sub(1) < hash - 1 {
             i += 1;
         }
@@ -176,8 +180,8 @@ impl Table {
     /// Spreads the hashes over `homes` home slots, in place: the old slots are moved to the back, then one forward pass
     /// puts each hash where it belongs.
     ///
-    /// The pass never overtakes itself: a home moves right by at most `homes - self.homes`, which is how
-    /// far the old slots were moved, so every hash is written at or before the place it is read from.
+    /// The pass never writes ahead of where it reads: a home moves right by at most `homes - self.homes`, which is how
+    /// far the old slots were moved.
     fn grow(&mut self, homes: usize) -> Result<(), TryReserveError> {
         let old_len = self.slots.len();
         let shift = homes - self.homes;
