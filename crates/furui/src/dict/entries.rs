@@ -6,22 +6,22 @@ use super::{Found, WriteBuffer};
 use crate::error::{Error, Result};
 use crate::format::FormatError;
 
-/// Keys and values in order of keys, of all parts of a dictionary as if it were one: see
+/// An iterator over the keys and values of all parts of a dictionary, in order of keys: see
 /// [`Snapshot::range`](super::Snapshot::range).
 ///
-/// A merge of as many streams as there are parts, in which of equal keys the newest counts, and those that are deleted
-/// are passed over. Cost: a comparison of keys for each part, and a step of those that have the key.
+/// It merges one stream for each part. Of equal keys the newest counts, and deleted keys are skipped. Cost: a
+/// comparison of keys for each part, and a step of each stream that has the key.
 ///
-/// As an [`Iterator`] it gives each key in a vector of its own; [`next_entry`](Self::next_entry) lends it. After an error,
-/// which says that what was read is damaged, it ends.
+/// As an [`Iterator`] it returns each key in a vector of its own; [`next_entry`](Self::next_entry) lends the key
+/// instead. It ends after an error, which says that a trie is damaged.
 #[derive(Debug)]
 pub struct Entries<'a> {
     /// Newest first.
     streams: Vec<Stream<'a>>,
-    /// The first key that does not belong.
+    /// The first key behind the range.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
-    /// What went wrong at the beginning, and is not told yet.
+    /// An error of the beginning that was not returned yet.
     failure: Option<Error>,
 }
 
@@ -31,7 +31,7 @@ enum Stream<'a> {
     Trie(Box<TrieStream<'a>>),
 }
 
-/// The entries of a trie, the next of them at hand.
+/// The entries of a trie, and a copy of the next one.
 #[derive(Debug)]
 struct TrieStream<'a> {
     entries: CheckedEntries<'a>,
@@ -57,7 +57,7 @@ impl<'a> TrieStream<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The keys from `from` on, and before `end` if there is one. `layers` are oldest first.
+    /// The keys from `from` on, before `end` if there is one. `layers` are oldest first.
     pub(super) fn new(layers: &'a [Layer], from: &[u8], end: Option<Vec<u8>>) -> Self {
         let streams = layers.iter().rev().map(|layer| match layer {
             Layer::Window(window) => {
@@ -76,8 +76,8 @@ impl<'a> Entries<'a> {
     /// The next key and its value.
     ///
     /// # Errors
-    /// [`Error::Format`] if a trie is damaged where it was read; [`Error::Trie`] if there is no memory to put the keys of
-    /// windows in order.
+    /// [`Error::Format`] if a part of a trie that was read is damaged; [`Error::Trie`] if there is no memory to put the
+    /// keys of windows in order.
     pub fn next_entry(&mut self) -> Result<Option<(&[u8], u32)>> {
         loop {
             match self.advance()? {
@@ -88,13 +88,14 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// As [`next_entry`](Self::next_entry), with those that are deleted.
+    /// The next key, or deletion of a key, with what the newest part says of it.
     pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
         Ok(found.map(|found| (&*self.key, found)))
     }
 
-    /// Goes on to the next key: what it holds. The key is in `key` then. After an error there is no next one.
+    /// Goes on to the next key, leaves it in `key`, and returns what is known of it. After an error there is no next
+    /// key.
     fn advance(&mut self) -> Result<Option<Found>> {
         let next = match self.failure.take() {
             Some(failure) => Err(failure),

@@ -2,14 +2,14 @@ use crate::error::Result;
 use crate::filter::{BlockedBloom, FilterMut, Full};
 use crate::hash::{HashSpec, KeyHash};
 
-/// A filter that is filled as the hashes of its keys come, some at a time, so that their memory is on its way.
+/// A filter that is being filled. It inserts hashes in groups, so that their cache misses overlap.
 pub(super) struct Fill {
     filter: BlockedBloom,
     waiting: Vec<KeyHash>,
     failed: Option<Full>,
 }
 
-/// How many wait.
+/// The number of hashes of a group.
 const WAITING: usize = 256;
 
 impl Fill {
@@ -32,7 +32,7 @@ impl Fill {
     }
 
     /// # Errors
-    /// [`Full`], as any insertion: a filter of this kind never is.
+    /// [`Full`], which the signature of insertions demands, but which a filter of this kind never is.
     pub(super) fn finish(mut self) -> Result<BlockedBloom> {
         self.insert();
         match self.failed {

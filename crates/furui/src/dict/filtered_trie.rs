@@ -8,34 +8,34 @@ use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatErro
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};
 
-/// What several parts of a dictionary are as one.
+/// The trie and the filter of several parts of a dictionary that were merged.
 pub(super) struct Union {
     pub(super) trie: Trie,
     /// The filter of its keys.
     pub(super) filter: BlockedBloom,
 }
 
-/// The trie's file, whole.
+/// The section that holds a whole file of a trie.
 const TRIE: Tag = Tag::new(*b"TRIE");
-/// The filter's file, whole.
+/// The section that holds a whole file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
 
-/// A trie and the filter that says which keys it cannot have: one file of a [`Dict`](super::Dict).
+/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict).
 ///
-/// The filter, a blocked one, which costs a miss one cache line, is sized for the trie's keys (or for up to a fifteenth
-/// more, if of the keys of merged tries a few were the same), and hashed as the dictionary's keys are, so that a key is
-/// hashed once for all of them.
+/// The filter is a blocked one, which costs a miss one cache line. It is sized for the trie's keys, or for at most a
+/// fifteenth more if a few keys of merged tries were equal. It is hashed as the dictionary's keys are, so that a key is
+/// hashed once for all tries.
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
-    /// Whole, and readable when its name is gone.
+    /// The whole file, which stays readable when it is removed.
     file: Bytes,
     trie: CheckedTrie,
     filter: CheckedFilter,
 }
 
 impl FilteredTrie {
-    /// Writes a file of this number, and opens it.
+    /// Writes the file with this number, and opens it.
     pub(super) fn publish<S: Storage>(storage: &S, number: u64, merged: Union, hash: HashSpec) -> Result<Self> {
         let name = StoreKind::Dict.file_name(number);
         let Union { trie, filter } = merged;
@@ -54,8 +54,8 @@ impl FilteredTrie {
         Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, hash)
     }
 
-    /// Opens the file that a manifest names. Nothing is read of it but the envelope, the trie's numbers and the filter's:
-    /// the time does not depend on its size. The rest is checked when it is read.
+    /// Opens the file that a manifest names. It reads only the envelope and the sizes of the trie and the filter, so
+    /// the time does not depend on the size of the file. The rest is checked when it is read.
     pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, hash: HashSpec) -> Result<Self> {
         let name = storage.path(&StoreKind::Dict.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
@@ -67,7 +67,7 @@ impl FilteredTrie {
         Ok(Self { entry: *entry, ..opened })
     }
 
-    /// Reads what `file` says of itself; its number is not there.
+    /// Opens `file`. The entry it returns lacks the number of the file.
     fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
@@ -88,22 +88,22 @@ impl FilteredTrie {
         Ok((envelope, Self { entry, file, trie, filter }))
     }
 
-    /// As the manifest names it.
+    /// The entry of the manifest.
     pub fn entry(&self) -> &RunEntry {
         &self.entry
     }
 
-    /// How many keys it has, deleted ones too.
+    /// The number of keys, deletions included.
     pub fn keys(&self) -> u64 {
         self.entry.keys
     }
 
-    /// How many nodes the trie has, the root not counted.
+    /// The number of nodes of the trie, without the root.
     pub fn nodes(&self) -> u64 {
         self.trie.nodes()
     }
 
-    /// How many bytes the trie takes, without its filter.
+    /// The bytes of the trie, without its filter.
     pub fn trie_bytes(&self) -> usize {
         self.trie.bytes()
     }
@@ -122,8 +122,8 @@ impl FilteredTrie {
         if self.filter.contains(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
     }
 
-    /// Which of the keys it knows that are still open: their places among those, which ascend, and what it knows. `open` are
-    /// indices of `keys`, and `hashes` the hashes of the keys there.
+    /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
+    /// `open` of the keys that the trie knows, ascending, and what it knows.
     pub(super) fn get_all(
         &self,
         open: &[usize],
@@ -138,7 +138,8 @@ impl FilteredTrie {
         Ok(asked.into_iter().zip(answers).filter_map(|(place, found)| Some((place, found?))).collect())
     }
 
-    /// Reads every byte of a file by itself, and checks all that [`Dict::verify`](super::Dict::verify) checks of it.
+    /// Reads every byte of a file outside a store, and makes all checks that [`Dict::verify`](super::Dict::verify)
+    /// makes.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].
@@ -149,8 +150,7 @@ impl FilteredTrie {
         trie.check(&envelope)
     }
 
-    /// Reads every byte, and checks all there is to check: checksums, that keys ascend and are found, and that the filter
-    /// says so.
+    /// Reads every byte, and checks the checksums, that keys ascend and are found, and that the filter has them.
     pub(super) fn verify<S: Storage>(&self, storage: &S) -> Result<()> {
         let name = storage.path(&StoreKind::Dict.file_name(self.entry.number));
         self.check(&Envelope::open(&self.file, &name)?)
@@ -181,7 +181,7 @@ impl FilteredTrie {
     }
 }
 
-/// A file that is a section of another, and what errors call it.
+/// A file that is a section of another one, and its name in errors.
 fn part(file: &impl ReadAt, envelope: &Envelope, tag: Tag) -> Result<(Bytes, String)> {
     let section = envelope.section(tag)?;
     let bytes = file.bytes(section.offset, section.length);

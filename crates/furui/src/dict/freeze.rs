@@ -2,7 +2,7 @@ use super::{LoudsBuilder, LoudsTrie, Node, breadth_first};
 use crate::filter::{Bloom, ConfigError, FilterMut};
 use crate::hash::{KeyHash, Rolling, RollingState};
 
-/// A frozen trie, and the filter that says which keys it cannot have.
+/// A frozen trie and the filter of its keys.
 #[derive(Clone, Debug)]
 pub struct Frozen {
     /// The trie.
@@ -11,22 +11,21 @@ pub struct Frozen {
     pub filter: Bloom,
 }
 
-/// Freezes a trie, and fills the filter of its keys, in one walk: of the keys of a buffer, of a dynamic trie, or of any
-/// number of tries that are merged ([`Merged`](super::Merged)).
+/// Freezes a trie and fills the filter of its keys, in one walk. The trie may be the keys of a buffer, a dynamic trie,
+/// or any number of tries that are merged ([`Merged`](super::Merged)).
 ///
-/// The state of the hash of each path is carried in the walk's queue, so that no key is read. The filter has the
-/// false-positive `rate` at the number of keys that the walk meets, which is known when it ends: keys that several of
-/// the merged tries have count once.
+/// The queue of the walk carries the hash state of each path, so that no key is read. The filter has the false-positive
+/// `rate` for the number of keys that the walk meets; a key of several merged tries counts once.
 ///
-/// **Cost.** Beside the walk and the trie, a multiplication a node; 8 bytes a key for the hashes until the number of keys
-/// is known.
+/// **Cost.** Besides the walk and the trie, one multiplication for each node, and 8 bytes for the hash of each key
+/// until the number of keys is known.
 ///
 /// **Source.** Koyanagi et al. (2011), sections 3.1 (equation 1: filters are sized for the keys of the merged trie) and
-/// 4.4. There the bits are set during the walk; here after it, when the size is known, and all at once, which is no
-/// slower as many cache misses overlap.
+/// 4.4. There the bits are set during the walk. Here they are set together after it, when the size is known, which is
+/// no slower because many cache misses overlap.
 ///
 /// # Errors
-/// If there is no filter of that rate for so many keys.
+/// If no filter has this rate for so many keys.
 ///
 /// ```
 /// use furui::dict::{Merged, SortedKeys, freeze};
@@ -46,7 +45,7 @@ pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigEr
         let hash = parent.map_or(rolling.start(), |&(_, hash)| rolling.push(hash, node.alphabet()));
         let keys = builder.keys();
         let number = builder.visit(parent.map(|&(number, _)| number), node);
-        // Whether a key ends here was asked just now: of merged tries that takes a look into each.
+        // The builder has just asked whether a key ends here. Asking again would look into each of the merged tries.
         if builder.keys() > keys {
             hashes.push(hash.finish());
         }

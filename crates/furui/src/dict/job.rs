@@ -8,14 +8,15 @@ use crate::error::Result;
 use crate::hash::KeyHasher;
 use crate::store::Storage;
 
-/// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: windows to freeze, or
-/// tries to merge, into one trie with its filter.
+/// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows or
+/// merging tries into one trie with its filter.
 ///
 /// ```text
 ///   dict.job() ──Job──> another thread: run() ──Done──> dict.install()
 /// ```
 ///
-/// A job holds what it works on, and touches nothing of the dictionary. One that is dropped is handed out again.
+/// A job holds the parts that it works on, and changes nothing in the dictionary. If it is dropped, the dictionary
+/// hands the work out again.
 pub struct Job<S> {
     pub(super) storage: Arc<S>,
     pub(super) task: Task,
@@ -27,17 +28,17 @@ impl<S> fmt::Debug for Job<S> {
     }
 }
 
-/// A [`Job`] that is done: to be [installed](super::Dict::install).
+/// The result of a [`Job`], to be [installed](super::Dict::install) in the dictionary.
 #[derive(Debug)]
 pub struct Done {
     pub(super) sources: Vec<Layer>,
-    /// None if no key is left.
+    /// The new trie; `None` if no key is left.
     pub(super) trie: Option<Arc<FilteredTrie>>,
     pub(super) next_id: Option<u32>,
     _ticket: Arc<()>,
 }
 
-/// Which parts become one.
+/// The parts that become one.
 #[derive(Debug)]
 pub(super) struct Task {
     /// Oldest first.
@@ -46,22 +47,22 @@ pub(super) struct Task {
     pub(super) number: u64,
     pub(super) hasher: KeyHasher,
     pub(super) rate: f64,
-    /// Whether there is nothing older, so that deletions have done their work.
+    /// True if no part is older, so that deletions are no longer needed.
     pub(super) oldest: bool,
-    /// Lives as long as somebody may be at it.
+    /// A token that lives as long as the job may be running.
     pub(super) ticket: Arc<()>,
 }
 
 impl<S: Storage> Job<S> {
-    /// Does it: merges, and writes the new file, durably. Takes as long as it takes.
+    /// Does the work: merges, and writes the new file durably.
     ///
     /// # Errors
-    /// [`Error`](crate::Error) if storage fails or a trie cannot be built; the dictionary is as it was then.
+    /// [`Error`](crate::Error) if storage fails or a trie cannot be built. The dictionary is then unchanged.
     pub fn run(self) -> Result<Done> {
         self.task.run(&*self.storage)
     }
 
-    /// How many keys it works on.
+    /// The number of keys that it works on.
     pub fn keys(&self) -> u64 {
         self.task.sources.iter().map(Layer::keys).sum()
     }

@@ -2,23 +2,23 @@ use std::sync::Arc;
 
 use super::{FilteredTrie, WriteBuffer};
 
-/// A part of a dictionary: what was put during some stretch of time.
+/// A part of a dictionary: the keys that were put during some stretch of time.
 #[derive(Clone, Debug)]
 pub(super) enum Layer {
     Trie(Arc<FilteredTrie>),
     Window(Arc<Window>),
 }
 
-/// A buffer and what it says about the dictionary.
+/// A buffer of new keys, and the dictionary's next id after them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     pub(super) buffer: WriteBuffer,
-    /// Larger than every value that was put up to its newest key.
+    /// The next id of the dictionary after the newest key of this window.
     pub(super) next_id: u32,
 }
 
 impl Layer {
-    /// How many keys it has, deleted ones too.
+    /// The number of keys, deletions included.
     pub(super) fn keys(&self) -> u64 {
         match self {
             Self::Trie(trie) => trie.keys(),
@@ -26,7 +26,7 @@ impl Layer {
         }
     }
 
-    /// Whether both are handles to the same part.
+    /// True if both are handles to the same part.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Trie(a), Self::Trie(b)) => Arc::ptr_eq(a, b),

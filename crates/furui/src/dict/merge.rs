@@ -8,10 +8,11 @@ use crate::error::Result;
 use crate::filter::BlockedBloom;
 use crate::hash::{KeyHasher, Rolling};
 
-/// Makes one of several parts, oldest first: of equal keys the newest counts. `forget`: keys that are deleted are left
-/// out, which is right if there is nothing older. The filter is wrong about one key in 1 / `rate`.
+/// Merges several parts, which are oldest first, into one trie and its filter. Of equal keys the newest counts. With
+/// `forget` deleted keys are left out, which is right if there is no older part. `rate` is the false-positive rate of
+/// the filter.
 ///
-/// If the hashes are rolling ones, which a walk carries, they are merged as tries; otherwise key by key.
+/// With rolling hashes, which a walk carries, they are merged as tries, and otherwise key by key.
 pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
         let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
@@ -42,15 +43,15 @@ pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: boo
     Ok(Union { trie, filter })
 }
 
-/// In one walk over all tries, those of the windows among them. The filter is sized for all keys of all of them; if many
-/// are the same or left out, it is made anew.
+/// Merges in one walk over all tries, after windows were made into tries. The filter is sized for the keys of all tries
+/// together. If many keys are equal or left out, it is built again.
 fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f64, forget: bool) -> Result<Union> {
     let of_window = |layer: &Layer| match layer {
         Layer::Window(window) => built(records(window)?).map(Some),
         Layer::Trie(_) => Ok(None),
     };
     let of_windows = layers.iter().map(of_window).collect::<Result<Vec<_>>>()?;
-    // A trie is checked as a whole before it is merged: nothing that was not read as it was written gets new checksums.
+    // A trie is checked as a whole before it is merged, so that damaged bytes never get new checksums.
     let tries = layers.iter().zip(&of_windows).rev().filter_map(|(layer, of_window)| match layer {
         Layer::Trie(trie) => Some(trie.trie().whole()),
         Layer::Window(_) => of_window.as_ref().map(|trie| Ok(trie.borrowed())),
@@ -64,10 +65,10 @@ fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f6
     Ok(Union { trie, filter })
 }
 
-/// A filter may have been made for this share of keys more than it has.
+/// A filter is built again if it was sized for more than one in this many keys too many.
 const SPARE: u64 = 16;
 
-/// The filter of a trie's keys, which are read.
+/// Builds the filter of a trie by reading its keys.
 fn scan(trie: &Trie, hasher: &KeyHasher, rate: f64) -> Result<BlockedBloom> {
     let mut fill = Fill::new(trie.keys(), hasher.spec(), rate)?;
     let mut entries = trie.iter();
@@ -77,7 +78,7 @@ fn scan(trie: &Trie, hasher: &KeyHasher, rate: f64) -> Result<BlockedBloom> {
     fill.finish()
 }
 
-/// What a window holds, in the order of keys.
+/// The records of a window in order of keys.
 fn records(window: &Window) -> Result<impl Iterator<Item = Record<'_>>> {
     window.buffer.sort()?;
     Ok((0..).map_while(|i| window.buffer.nth(i)))

@@ -1,14 +1,14 @@
 use super::{Node, Value};
 
-/// A virtual node M(n₁, …, nₖ): the nodes of several tries as a node of the trie that has the keys of all.
+/// A virtual node M(n₁, …, nₖ) for nodes of several tries: a node of the trie that has the keys of all.
 ///
 /// ```text
 ///   newer: "ab", "bd"      older: "ac", "bd"        M(root, root) ── a ── M(b, c): b, then its sibling c
 ///                                                         └───────── b ── M(d, d): the newer one's value
 /// ```
 ///
-/// A virtual node holds the nodes of the tries that still have children to come; those with the smallest byte are what it
-/// stands for. Let A be these, of alphabet a = min alphabet(nᵢ):
+/// A virtual node holds the nodes of the tries that still have siblings to visit, and stands for those of them with the
+/// smallest byte. Let A be these nodes, and a = min alphabet(nᵢ) their byte:
 ///
 /// | | |
 /// |---|---|
@@ -17,8 +17,8 @@ use super::{Node, Value};
 /// | `alphabet` | a |
 /// | `value` | that of the newest node in A that has one |
 ///
-/// **Cost.** A step costs one step in each trie that has the node. A step among the children of nodes of
-/// three or more tries allocates the list of those that have children to come.
+/// **Cost.** A step takes one step in each trie that has the node. A step among the children of nodes of three or more
+/// tries allocates the list of nodes.
 ///
 /// **Source.** Koyanagi et al. (2011), section 4.3 and Table 1, for two tries: a = min of both, and the rows for equal,
 /// smaller and greater alphabets are those above for A = {n₁, n₂}, {n₁} and {n₂}. It does not say which value wins; section
@@ -26,8 +26,8 @@ use super::{Node, Value};
 #[derive(Clone, Debug)]
 pub struct Merged<N>(Nodes<N>);
 
-/// A trie that has no more nodes here is left out: its alphabet is greater than any. Newest first, never empty; one or two
-/// need no memory of their own.
+/// The nodes, newest first, never empty. A trie without further nodes here is left out. One or two nodes need no
+/// allocation.
 #[derive(Clone, Debug)]
 enum Nodes<N> {
     One([N; 1]),
@@ -36,7 +36,8 @@ enum Nodes<N> {
 }
 
 impl<N: Node + Clone> Merged<N> {
-    /// The trie of all keys of the tries with these roots, newest first; nothing if there is no trie.
+    /// The root of the trie of all keys of the tries with these roots, which are newest first; `None` if there is no
+    /// root.
     #[inline]
     pub fn new(roots: impl IntoIterator<Item = N>) -> Option<Self> {
         let mut roots = roots.into_iter();

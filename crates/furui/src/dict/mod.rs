@@ -1,11 +1,11 @@
-//! The dictionary: a map from byte strings to numbers that is read while it grows.
+//! A dictionary: a map from byte strings to numbers that is read while it grows.
 //!
-//! [`Dict`] is all of it: a [`WriteBuffer`] for what is new, and older parts that are each a compact [`Trie`] with its
-//! filter, read through a [`Snapshot`]. A [`Skeleton`] becomes a [`Trie`], path-compressed.
+//! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a compact [`Trie`] with its
+//! filter. It is read through a [`Snapshot`]. A [`Skeleton`] becomes a [`Trie`], which is path-compressed.
 //!
-//! Below are also the parts of the paper that it comes from, as they are there. Everything that is a trie gives out
-//! [`Node`]s, and [`breadth_first`] walks them: the keys of a buffer ([`SortedKeys`]), a frozen trie ([`LoudsTrie`]), or
-//! any number of tries as if they were one ([`Merged`]). A walk builds a trie and its filter at once ([`freeze`]).
+//! This module also has the parts of the paper that the dictionary comes from. Every trie has [`Node`]s, and
+//! [`breadth_first`] walks them: those of the keys of a buffer ([`SortedKeys`]), of a frozen trie ([`LoudsTrie`]), or
+//! of any number of tries as if they were one ([`Merged`]). One walk builds a trie and its filter ([`freeze`]).
 
 mod buffer;
 mod entries;

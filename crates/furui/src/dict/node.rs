@@ -1,10 +1,10 @@
-/// What a trie knows of a key: its number, or nothing if the key was deleted (a tombstone).
+/// The value of a key in a trie: a number, or `None` if the key was deleted (a tombstone).
 pub type Value = Option<u32>;
 
 /// A node of a trie: the end of a path from the root, and so a prefix of keys.
 ///
-/// Whatever can answer these four questions is a trie: it can be walked ([`breadth_first`](super::breadth_first)), frozen
-/// and merged. The children of a node are in the order of their bytes.
+/// Everything with these four methods is a trie: it can be walked ([`breadth_first`](super::breadth_first)), frozen and
+/// merged. The children of a node are in the order of their bytes.
 ///
 /// ```text
 ///        root               keys "ab", "ac", "bd"
@@ -14,19 +14,19 @@ pub type Value = Option<u32>;
 ///    b   c      d           value(b) = Some, as for c and d: keys end there
 /// ```
 ///
-/// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE" (2011),
-/// section 4.1. A key ends there at every node without children and nowhere else; here `value` says where, so that a key
-/// may be a prefix of another, or empty.
+/// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
+/// (2011), section 4.1. In the paper keys end exactly at the nodes without children. Here `value` says where a key
+/// ends, so that a key may be a prefix of another one, or empty.
 pub trait Node: Sized {
-    /// The child with the smallest byte; nothing if there is no child.
+    /// The child with the smallest byte; `None` if there is no child.
     fn first_child(&self) -> Option<Self>;
 
-    /// The next child of the same parent; nothing if this is the last one, or the root.
+    /// The next child of the same parent; `None` for the last child and for the root.
     fn sibling(&self) -> Option<Self>;
 
     /// The last byte of the path; 0 for the root, which has none.
     fn alphabet(&self) -> u8;
 
-    /// What is known of the key that ends here; nothing if none does.
+    /// The value of the key that ends here; `None` if no key does.
     fn value(&self) -> Option<Value>;
 }

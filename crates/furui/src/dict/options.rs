@@ -2,38 +2,40 @@ use crate::error::{Error, Result};
 use crate::filter::FINEST_BLOCKED_RATE;
 use crate::hash::HashSpec;
 
-/// How a [`Dict`](super::Dict) works.
+/// The options of a [`Dict`](super::Dict).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
-    /// How many keys are put before they are frozen: the paper's w. At least 1.
+    /// The most keys of a window before it is frozen: the paper's w. At least 1.
     pub window_keys: usize,
-    /// Or how many bytes of keys and values, if those are reached first. Keys that wait to be frozen take as much again.
+    /// The most bytes of keys and values of a window, if those are reached first. A window that waits to be frozen
+    /// takes as much again.
     pub window_bytes: usize,
-    /// How many tries there are at most, when no job is being done: the paper's f. At least 1.
+    /// The most tries when no job is running: the paper's f. At least 1.
     pub most_tries: usize,
-    /// Which tries are merged.
+    /// The choice of the tries that are merged.
     pub merging: Merging,
-    /// The share of tries that are looked into in vain: the false-positive rate of their filters.
+    /// The false-positive rate of the filters, which is the share of tries that are searched in vain.
     pub filter_rate: f64,
-    /// How keys are hashed. What exists keeps what it was made with, and refuses another; `None` takes what there is,
-    /// or the rolling hash with a random seed.
+    /// How keys are hashed. A dictionary keeps the hash it was made with, and opening it with another one is an error.
+    /// With `None` an existing dictionary is opened with its own hash, and a new one gets the rolling hash with a
+    /// random seed.
     pub hash: Option<HashSpec>,
 }
 
-/// Which tries of a [`Dict`](super::Dict) are merged, and when.
+/// The choice of the tries of a [`Dict`](super::Dict) that are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
     /// The newest ones, when they have grown to the size of the next older one, so that sizes fall geometrically from
-    /// the oldest to the newest: each key is written about log₂(keys / window) times.
+    /// the oldest to the newest. Each key is written about log₂(keys / window) times.
     Geometric,
-    /// All, when there would be more than the most: the paper's way. Each key is written about keys / (window × most)
-    /// times.
+    /// All tries, when there would be more than [`most_tries`](DictOptions::most_tries): the paper's way. Each key is
+    /// written about keys / (window × most_tries) times.
     All,
 }
 
 impl Default for DictOptions {
     /// Windows of 500,000 keys or 128 MiB, at most 7 tries, merged geometrically, filters of 0.1 %: with six tries a
-    /// look-up in vain then takes a fifth less time than with filters of 1 %, for 5 bits a key more.
+    /// look-up of an absent key takes a fifth less time than with filters of 1 %, for 5 bits a key more.
     fn default() -> Self {
         Self {
             window_keys: 500_000,

@@ -1,12 +1,13 @@
-//! When tries are merged.
+//! The choice of the tries that are merged.
 
 use super::{DictOptions, Merging};
 
-/// With [`Merging::Geometric`] a trie is merged when what is newer than it has at least this share of its keys, in
-/// quarters: 5/4 its size. At 1 the choice would hang on a few keys between tries that are born equal.
+/// With [`Merging::Geometric`] a trie is merged when the newer ones have at least this share of its keys, in quarters:
+/// 5/4 of its size. At 1 the choice would depend on a few keys between tries of equal size.
 const GROWTH_QUARTERS: u64 = 5;
 
-/// How many of the newest tries a new one of `new` keys should take in. `sizes` are the keys of each trie, oldest first.
+/// The number of the newest tries that a new one of `new` keys is merged with. `sizes` are the keys of each trie,
+/// oldest first.
 pub(super) fn tries_to_merge(sizes: &[u64], new: u64, options: &DictOptions) -> usize {
     let spare = (sizes.len() + 1).saturating_sub(options.most_tries);
     match options.merging {

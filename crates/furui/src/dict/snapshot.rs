@@ -7,8 +7,7 @@ use super::{FilteredTrie, Found, WriteBuffer};
 use crate::error::Result;
 use crate::hash::{HashSpec, KeyHash, KeyHasher};
 
-/// A dictionary as it was at one moment: "which number has this key, and which keys are there?", answered for ever the
-/// same, in any thread, while the dictionary goes on.
+/// A dictionary as it was at one moment. Any thread can read it, and it never changes, even while the dictionary does.
 ///
 /// ```text
 ///   newest                                                         oldest
@@ -17,10 +16,10 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 ///     └ asked first        └ looked into only if its filter does not say no
 /// ```
 ///
-/// Parts are asked from the newest to the oldest, and the first that knows the key is believed: it has its value, or says
-/// that it was deleted. Source: Koyanagi et al. (2011), section 3.4.
+/// The parts are searched from the newest to the oldest. The first one that knows the key decides: it has its value, or
+/// its deletion. Source: Koyanagi et al. (2011), section 3.4.
 ///
-/// A [`Dict`](super::Dict) reads as its newest snapshot: all of this can be asked of it, too.
+/// A [`Dict`](super::Dict) dereferences to its newest snapshot, so it has all these methods, too.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) hasher: KeyHasher,
@@ -34,16 +33,16 @@ impl Snapshot {
         self.hasher.spec()
     }
 
-    /// How many keys there are at most: keys that were put again after a while, or deleted, count more than once until
-    /// their parts are merged. It is the number of keys if there is one part. [`count`](Self::count) counts.
+    /// An upper bound of the number of keys. A key that was put again or deleted counts once for each part that knows
+    /// it, until those are merged. With one part it is the number of keys. [`count`](Self::count) counts.
     pub fn len_at_most(&self) -> u64 {
         self.layers.iter().map(Layer::keys).sum()
     }
 
-    /// How many keys there are. Cost: a walk over all of them.
+    /// The number of keys. Cost: a walk over all of them.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn count(&self) -> Result<u64> {
         let mut entries = self.iter();
         let mut count = 0;
@@ -61,7 +60,7 @@ impl Snapshot {
         })
     }
 
-    /// How many keys are not in a trie yet.
+    /// The number of keys that are not in a trie yet.
     pub fn buffered(&self) -> usize {
         self.windows().map(WriteBuffer::len).sum()
     }
@@ -73,24 +72,24 @@ impl Snapshot {
         })
     }
 
-    /// The value of `key`. Cost: a probe of each window and filter, and most times a look into one trie.
+    /// The value of `key`. Cost: a probe of each window and filter, and usually a search of one trie.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if a trie is damaged where it was read, now or before.
+    /// [`Error::Format`](crate::Error::Format) if a part of a trie that was read, now or before, is damaged.
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<u32>> {
         let key = key.as_ref();
         Ok(self.find(key, self.hasher.hash(key))?.and_then(Found::value))
     }
 
-    /// Whether `key` is there.
+    /// True if `key` has a value.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         Ok(self.get(key)?.is_some())
     }
 
-    /// What is known of a key: the newest that was said.
+    /// The newest value or deletion of a key.
     pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
         for layer in self.layers.iter().rev() {
             let found = match layer {
@@ -104,14 +103,15 @@ impl Snapshot {
         Ok(None)
     }
 
-    /// The value of each key, in a batch, which takes less time than one by one. `out` is cleared first.
+    /// Looks up a batch of keys, which takes less time than one by one. `out` gets the value of each key; it is cleared
+    /// first.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn get_all(&self, keys: &[impl AsRef<[u8]>], out: &mut Vec<Option<u32>>) -> Result<()> {
         out.clear();
         out.resize(keys.len(), None);
-        // Those that no part has known so far: their indices, and their hashes.
+        // The indices and the hashes of the keys that no part has known so far.
         let mut open: Vec<usize> = (0..keys.len()).collect();
         let mut hashes: Vec<KeyHash> = keys.iter().map(|key| self.hasher.hash(key.as_ref())).collect();
         for layer in self.layers.iter().rev() {
@@ -163,7 +163,7 @@ impl Snapshot {
     /// # Ok::<(), furui::Error>(())
     /// ```
     pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Entries<'_> {
-        // The least key that is greater than another is that with a zero behind it.
+        // The least key that is greater than `key` is `key` with a zero byte behind it.
         let after = |key: &[u8]| [key, &[0]].concat();
         let from = match range.start_bound() {
             Bound::Included(key) => key.as_ref().to_vec(),
@@ -178,18 +178,18 @@ impl Snapshot {
         Entries::new(&self.layers, &from, end)
     }
 
-    /// The longest key that `text` begins with: its length, and its value.
+    /// The length and the value of the longest key that `text` begins with.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn longest_prefix(&self, text: impl AsRef<[u8]>) -> Result<Option<(usize, u32)>> {
         Ok(self.prefixes(text)?.pop())
     }
 
-    /// All keys that `text` begins with, the shortest first: their lengths, and their values.
+    /// The lengths and the values of all keys that `text` begins with, the shortest first.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn prefixes(&self, text: impl AsRef<[u8]>) -> Result<Vec<(usize, u32)>> {
         let text = text.as_ref();
         let text = &text[..text.len().min(super::MAX_KEY)];
@@ -210,7 +210,7 @@ impl Snapshot {
         Ok(found.into_iter().filter_map(|(length, found)| Some((length, found.value()?))).collect())
     }
 
-    /// The hash of every prefix of `text`, from the empty one on.
+    /// The hash of every prefix of `text`, beginning with the empty one.
     fn prefix_hashes(&self, text: &[u8]) -> impl Iterator<Item = KeyHash> {
         let mut walk = self.hasher.rolling().map(|rolling| (rolling, rolling.start()));
         (0..=text.len()).map(move |length| match &mut walk {
@@ -225,7 +225,7 @@ impl Snapshot {
     }
 }
 
-/// Takes out what is at the places that are known, which ascend.
+/// Removes the items at the known positions, which ascend.
 fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
     if known.is_empty() {
         return;
@@ -238,7 +238,7 @@ fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
     });
 }
 
-/// The least string that is greater than all that begin with `prefix`, if there is one.
+/// The least string that is greater than every string that begins with `prefix`; `None` if there is none.
 fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&byte| byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();

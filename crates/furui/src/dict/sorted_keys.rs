@@ -1,7 +1,7 @@
 use super::{Node, Value};
 use crate::error::TrieError;
 
-/// Keys in ascending order, as a trie: a node is the stretch of keys that begin with its path.
+/// Keys in ascending order as a trie: a node is the range of keys that begin with its path.
 ///
 /// ```text
 /// "ab"  "ac"  "bd"
@@ -9,7 +9,7 @@ use crate::error::TrieError;
 /// ├ b ┤├ c ┤├ d ─┤       sibling(a): those behind them, with theirs
 /// ```
 ///
-/// **Cost.** No memory. The end of a stretch of m keys is found with about 2 log₂ m comparisons of one byte.
+/// **Cost.** No memory. Finding the end of a range of m keys takes about 2 log₂ m comparisons of one byte.
 #[derive(Clone, Copy, Debug)]
 pub struct SortedKeys<'a, K> {
     entries: &'a [(K, Value)],
@@ -27,17 +27,17 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
         }
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// True if there is no key at all.
+    /// True if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The node of all keys.
+    /// The root, which is the range of all keys.
     pub fn root(&self) -> SortedNode<'a, K> {
         SortedNode { entries: self.entries, len: self.entries.len(), depth: 0 }
     }
@@ -46,21 +46,21 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
 /// A node of [`SortedKeys`].
 #[derive(Debug)]
 pub struct SortedNode<'a, K> {
-    /// The keys that begin with the path, and then those of the siblings to come.
+    /// The keys that begin with the path, and after them those of later siblings.
     entries: &'a [(K, Value)],
-    /// How many begin with the path.
+    /// The number of keys that begin with the path.
     len: usize,
     /// The length of the path.
     depth: usize,
 }
 
 impl<'a, K: AsRef<[u8]>> SortedNode<'a, K> {
-    /// The node of `depth` that the first of `entries` is below; nothing if there is none.
+    /// The node at `depth` that holds the first of `entries`; `None` if there are no entries.
     fn first_of(entries: &'a [(K, Value)], depth: usize) -> Option<Self> {
         let byte = |entry: &(K, Value)| entry.0.as_ref()[depth - 1];
         let first = byte(entries.first()?);
         let is_below = |entry: &(K, Value)| byte(entry) == first;
-        // Most stretches are short: the end is looked for 1, 2, 4, ... ahead, then by halving.
+        // Most ranges are short, so the end is searched for 1, 2, 4, ... ahead, and then by halving.
         let mut ahead = 1;
         while entries.get(ahead).is_some_and(is_below) {
             ahead *= 2;

@@ -4,13 +4,14 @@ use super::Node;
 
 /// Walks a trie from its root, level by level, and each level in the order of keys.
 ///
-/// `visit` is called for every node, with what it returned for the node's parent; nothing for the root. What it returns is
-/// kept until the node's children were visited, so it is the place for what is carried along a path: the number of a
-/// node, the state of a hash.
+/// `visit` is called for every node, with the value that it returned for the node's parent, or `None` for the root. The
+/// value is kept until the node's children were visited, so it can carry data along a path, such as the number of a
+/// node or the state of a hash.
 ///
-/// **Cost.** The queue holds one level of the trie: at most about one node a key.
+/// **Cost.** The queue holds one level of the trie: at most about one node for each key.
 ///
-/// **Source.** Koyanagi et al. (2011), section 4.1, statement by statement; nodes there have room for what is carried.
+/// **Source.** Koyanagi et al. (2011), section 4.1, statement by statement. There, nodes have fields for the data that
+/// is carried.
 pub fn breadth_first<N: Node, S>(root: N, mut visit: impl FnMut(Option<&S>, &N) -> S) {
     let mut queue = VecDeque::new();
     let carried = visit(None, &root);

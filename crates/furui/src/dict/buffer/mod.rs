@@ -1,4 +1,4 @@
-//! What was put last; see [`WriteBuffer`].
+//! The buffer of new keys; see [`WriteBuffer`].
 
 mod sort;
 
@@ -11,27 +11,27 @@ use super::{Found, MAX_KEY, TrieError};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::hash::KeyHash;
 
-/// What stands before the bytes of a key in the arena: its hash, its length and whether it is deleted, its value.
+/// The bytes of a record before its key: its hash, its length with a flag for a deletion, its value.
 const HEADER: usize = 16;
 const LENGTH: usize = 8;
 const VALUE: usize = 12;
-/// Set in the length of a key that is deleted.
+/// The flag in the length of a deleted key.
 const TOMBSTONE: u32 = 1 << 31;
 
-/// Records begin at multiples of this, so that 32 bits reach [`MAX_BYTES`].
+/// The multiple that records begin at, so that 32 bits reach [`MAX_BYTES`].
 const UNIT: usize = 8;
 
-/// The most bytes of records a buffer takes: 16 GiB.
+/// The most bytes of records of a buffer: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
-/// The most slots that a search looks at before the buffer is [crowded](WriteBuffer::is_crowded). Of a hundred million keys
-/// whose hashes are random none is so far from its place but with a chance of 10⁻⁸.
+/// The most slots that a search probes before the buffer is [crowded](WriteBuffer::is_crowded). Of a hundred million
+/// keys with random hashes, one is so far from its place with a chance of 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
-/// Slots of a new table; a power of two, as it stays.
+/// The slots of a new table: a power of two, which doubling keeps.
 const FIRST_SLOTS: usize = 64;
 
-/// The newest keys: "what was put last?", answered at once, and in order when it is time to freeze them.
+/// The newest keys of a dictionary, which are looked up at once, and sorted when they are frozen.
 ///
 /// ```text
 ///   slots   │ hash ¦ at │         │ hash ¦ at │ …     8 bytes each: the upper half of the hash, and where the record is
@@ -39,29 +39,29 @@ const FIRST_SLOTS: usize = 64;
 ///   arena   │ hash, length, value, key │ hash, length, value, key │ …      in order of arrival
 /// ```
 ///
-/// An open-addressing table of 8-byte slots over one arena: a new key is appended, never allocated by itself. The place
-/// of a slot is that of its hash among all hashes, so that the table is doubled front to back without a look at a key.
-/// A deleted key is a record like any other, for it has to hide what older tries say.
+/// It is a hash table with open addressing: 8-byte slots over one arena. A new key is appended to the arena, without an
+/// allocation of its own. Slots are in the order of hashes, so the table is doubled front to back without reading a
+/// key. A deletion is a record like any other, because it has to hide the values of older tries.
 ///
-/// Space: the key, 16 bytes, 4 on average to the next multiple of 8, and 11 to 21 of slots. Cost: two cache misses a
-/// lookup; none but the slot's for a key that is not there.
+/// Space: the key and 16 bytes, 4 more on average for alignment, and 11 to 21 for slots. Cost: two cache misses for a
+/// look-up, and one for an absent key.
 ///
-/// The order of keys is worked out when it is first asked for, and again after new keys came: a multikey quicksort
-/// that looks at 8 bytes of the keys at a time (J. Bentley and R. Sedgewick, "Fast Algorithms for Sorting and Searching
-/// Strings", SODA 1997; the 8 bytes beside each reference are those of W. Ng and K. Kakehi, "Cache Efficient Radix Sort for
-/// String Sorting", 2007).
+/// Keys are sorted when their order is first needed, and again after new keys. The sort is a multikey quicksort that
+/// compares 8 bytes of the keys at a time (J. Bentley and R. Sedgewick, "Fast Algorithms for Sorting and Searching
+/// Strings", SODA 1997; keeping the 8 bytes beside each reference is from W. Ng and K. Kakehi, "Cache Efficient Radix
+/// Sort for String Sorting", 2007).
 ///
 /// Difference from the paper (T. Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS TRIE",
-/// 2011): there the buffer is a dynamic double array, which takes three times the memory of a hash table and six times
-/// as long to insert into; the order that it would give is found by sorting once.
+/// 2011): there the buffer is a dynamic double array, which takes three times the memory of a hash table, and six times
+/// as long for an insertion. Its advantage is the order of keys, for which sorting once suffices.
 #[derive(Clone, Default)]
 pub struct WriteBuffer {
-    /// The upper half of the hash, then where its record begins in [`UNIT`]s, plus one; 0 if the slot is free.
+    /// The upper half of the hash, then the place of its record in [`UNIT`]s plus one; 0 in a free slot.
     slots: Vec<u64>,
     arena: Vec<u8>,
     keys: usize,
     crowded: bool,
-    /// Where the records begin, in [`UNIT`]s, in the order of their keys.
+    /// The places of the records, in [`UNIT`]s, in order of keys.
     order: OnceLock<Vec<u32>>,
 }
 
@@ -77,14 +77,14 @@ impl fmt::Debug for WriteBuffer {
 pub struct Record<'a> {
     /// The key.
     pub key: &'a [u8],
-    /// Its hash, as it was given.
+    /// The hash that it was put with.
     pub hash: KeyHash,
-    /// What was put last.
+    /// The last value, or a deletion.
     pub found: Found,
 }
 
 impl WriteBuffer {
-    /// How many bytes a record takes at most beyond its key.
+    /// The most bytes of a record besides its key.
     pub const KEY_BYTES: usize = HEADER + UNIT - 1;
 
     /// An empty buffer.
@@ -92,46 +92,46 @@ impl WriteBuffer {
         Self::default()
     }
 
-    /// How many keys it holds, deleted ones too.
+    /// The number of keys, deletions included.
     pub fn len(&self) -> usize {
         self.keys
     }
 
-    /// Whether it holds none.
+    /// True if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.keys == 0
     }
 
-    /// How many bytes its records take.
+    /// The bytes of its records.
     pub fn bytes(&self) -> usize {
         self.arena.len()
     }
 
-    /// Whether a key of this length, at most [`MAX_KEY`], still fits.
+    /// True if a key of this length, at most [`MAX_KEY`], still fits.
     pub fn has_room(&self, length: usize) -> bool {
         (self.arena.len() + record_len(length)) as u64 <= MAX_BYTES
     }
 
-    /// Makes room for one more key of this length, so that [`put`](Self::put) does not fail for want of memory.
+    /// Makes room for one more key of this length, so that [`put`](Self::put) does not run out of memory.
     ///
     /// # Errors
-    /// If the system has no more memory.
+    /// If the system has no memory left.
     pub fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
         self.arena.try_reserve(record_len(length))?;
         if self.is_due_to_grow() {
-            // Given back at once: it is there for the new table, which takes the place of the old one.
+            // This room is freed at once, for the new table that replaces the old one.
             Vec::<u64>::new().try_reserve_exact(self.grown_slots())?;
         }
         Ok(())
     }
 
-    /// Whether searches have become longer than [`MAX_PROBE_LENGTH`]: somebody has chosen the keys, and knows how they are hashed.
-    /// It takes more keys, ever slower; it is time to freeze it, as if it were full.
+    /// True if a search has probed more than [`MAX_PROBE_LENGTH`] slots: an adversary has chosen the keys, and knows
+    /// how they are hashed. The buffer still takes keys, ever more slowly, and should be frozen as if it were full.
     pub fn is_crowded(&self) -> bool {
         self.crowded
     }
 
-    /// Puts a key in, or deletes it: what was put last counts. What it replaces is returned.
+    /// Sets or deletes a key, and returns the value or deletion that this replaces.
     ///
     /// # Panics
     /// If the key is longer than [`MAX_KEY`], or [does not fit](Self::has_room).
@@ -164,7 +164,7 @@ impl WriteBuffer {
         }
     }
 
-    /// What was put last for a key, if it is here.
+    /// The last value or deletion of a key; `None` if the key is not here.
     #[inline]
     pub fn get(&self, key: &[u8], hash: KeyHash) -> Option<Found> {
         if self.slots.is_empty() {
@@ -185,24 +185,24 @@ impl WriteBuffer {
         })
     }
 
-    /// The key that is `index`-th in order, counted from 0, if there are so many.
+    /// The key with index `index` in order of keys, counted from 0; `None` if there are fewer keys.
     ///
     /// # Panics
-    /// If they are not [sorted](Self::sort), and there is no memory to do that.
+    /// If the keys are not [sorted](Self::sort), and there is no memory to do that.
     pub fn nth(&self, index: usize) -> Option<Record<'_>> {
         self.order().get(index).map(|&at| self.record(at))
     }
 
-    /// How many keys are less than `key`: the index from which on they are not.
+    /// The number of keys that are less than `key`.
     ///
     /// # Panics
-    /// As [`nth`](Self::nth).
+    /// Those of [`nth`](Self::nth).
     pub fn rank(&self, key: &[u8]) -> usize {
         self.order().partition_point(|&at| self.record(at).key < key)
     }
 
-    /// Works out the order of keys, so that [`nth`](Self::nth) and [`rank`](Self::rank) do not fail for want of memory
-    /// before the next one comes.
+    /// Sorts the keys, so that [`nth`](Self::nth) and [`rank`](Self::rank) do not run out of memory before the next
+    /// insertion.
     ///
     /// # Errors
     /// [`TrieError::NoMemory`].
@@ -218,7 +218,7 @@ impl WriteBuffer {
         self.order.get_or_init(|| sort::in_order(self).expect("memory for the order of keys"))
     }
 
-    /// Where the record of a key begins, or else the slot that it should have.
+    /// The place of a key's record, or as an error the slot that the key should have.
     #[inline]
     fn find(&self, key: &[u8], hash: KeyHash) -> Result<u32, usize> {
         let upper = upper(hash);
@@ -238,7 +238,7 @@ impl WriteBuffer {
         }
     }
 
-    /// At most 3/4 of the slots are taken, so that a search ends soon.
+    /// True if more than 3/4 of the slots would be full. Below that a search ends soon.
     fn is_due_to_grow(&self) -> bool {
         self.keys * 4 >= self.slots.len() * 3
     }
@@ -247,7 +247,7 @@ impl WriteBuffer {
         (2 * self.slots.len()).max(FIRST_SLOTS)
     }
 
-    /// Doubles the slots. In their new order they are met front to back.
+    /// Doubles the slots. They are written front to back, because their order does not change.
     fn grow(&mut self) {
         let size = self.grown_slots();
         let old = std::mem::replace(&mut self.slots, vec![0; size]);
@@ -293,19 +293,19 @@ impl WriteBuffer {
     }
 }
 
-/// Bytes of a record whose key has this length.
+/// The bytes of a record with a key of this length.
 #[inline]
 fn record_len(key: usize) -> usize {
     (HEADER + key).next_multiple_of(UNIT)
 }
 
-/// The half of a hash that a slot keeps.
+/// The half of a hash that its slot holds.
 #[inline]
 fn upper(hash: KeyHash) -> u64 {
     hash.get() >> 32
 }
 
-/// The first slot to look at.
+/// The first slot of a search.
 #[inline]
 fn home(upper: u64, slots: usize) -> usize {
     ((upper * slots as u64) >> 32) as usize

@@ -5,10 +5,10 @@ use super::{UNIT, WriteBuffer, record_len};
 use crate::dict::TrieError;
 use crate::dict::trie::reserve;
 
-/// Groups of keys no larger than this are sorted by comparing what is left of the keys.
+/// The most keys of a group that is sorted by comparing the rest of the keys.
 const SMALL_GROUP: usize = 12;
 
-/// Where the records of a buffer begin, in [`UNIT`]s, in the order of their keys.
+/// The places of a buffer's records, in [`UNIT`]s, in order of keys.
 pub(super) fn in_order(buffer: &WriteBuffer) -> Result<Vec<u32>, TrieError> {
     let mut sorter = Sorter { buffer, items: vec![] };
     reserve(&mut sorter.items, buffer.keys)?;
@@ -27,7 +27,7 @@ struct Sorter<'a> {
     items: Vec<Item>,
 }
 
-/// A key to sort: its 8 bytes at the depth at hand, and where its record begins.
+/// A key to sort: its 8 bytes at the current depth, and the place of its record.
 #[derive(Clone, Copy)]
 struct Item {
     chunk: u64,
@@ -37,7 +37,8 @@ struct Item {
 impl Sorter<'_> {
     fn sort(mut self) -> Result<Vec<u32>, TrieError> {
         let mut items = std::mem::take(&mut self.items);
-        // Groups of keys that are equal up to a depth, and that depth. A stack, for keys may be long.
+        // Groups of keys that are equal up to a depth, and that depth. It is a stack of its own, because keys may be
+        // long.
         let mut groups = vec![(0, items.len(), 0)];
         while let Some((start, end, depth)) = groups.pop() {
             let group = &mut items[start..end];
@@ -66,8 +67,8 @@ impl Sorter<'_> {
         Ok(order)
     }
 
-    /// Of keys that are the same up to `depth`, if zeros are taken to follow their ends: brings those to the front that
-    /// end there, the shorter ones first, and says how many they are.
+    /// Among keys that are equal up to `depth` if their ends are followed by zeros, moves those that end before `depth`
+    /// to the front, the shorter ones first, and returns their number.
     fn ended_first(&self, run: &mut [Item], depth: usize) -> usize {
         let mut ended = 0;
         for i in 0..run.len() {
@@ -84,13 +85,13 @@ impl Sorter<'_> {
         self.buffer.key(a.at).len().cmp(&self.buffer.key(b.at).len())
     }
 
-    /// What follows the first `depth` bytes of a key.
+    /// The bytes of a key behind the first `depth` ones.
     fn rest(&self, item: &Item, depth: usize) -> &[u8] {
         &self.buffer.key(item.at)[depth..]
     }
 }
 
-/// The first 8 bytes as a number that is ordered as they are; zeros follow the end.
+/// The first 8 bytes as a number with the order of the bytes; zeros follow the end.
 fn chunk(bytes: &[u8]) -> u64 {
     let mut chunk = [0; size_of::<u64>()];
     match bytes.first_chunk() {

@@ -1,4 +1,4 @@
-//! The dictionary; see [`Dict`].
+//! The dictionary itself; see [`Dict`].
 
 mod upkeep;
 mod windows;
@@ -14,29 +14,29 @@ use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
 use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 
-/// A map from byte strings to numbers that takes new keys while it is read: in memory or on disk, ten times smaller than
-/// a hash map, in order.
+/// An ordered map from byte strings to numbers, in memory or on disk, that takes new keys while it is read. It is ten
+/// times smaller than a hash map.
 ///
 /// ```text
 ///   put ──> window ── full? ──> freeze ──> <trie, filter>   <trie, filter>   <trie, filter>
 ///           hash table           in order      newest    └── merged when they have grown ──┘
 /// ```
 ///
-/// The online LOUDS dictionary of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo, "Method to Build Bloom Filters for Online
-/// Building of LOUDS TRIE" (2011), section 3: a buffer of w keys answers at once; full, it is frozen into a trie with a
-/// Bloom filter; after f tries, adjacent ones are merged, the newest value of a key wins, and filters are sized anew
-/// (equation 1). Differences: tries are path-compressed; keys can be deleted, by entries that hide what is older until a
-/// merge with the oldest trie drops them; tries are files, published whole and named by a manifest; and which tries are
-/// merged is chosen ([`Merging`](super::Merging)).
+/// This is the online LOUDS dictionary of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo, "Method to Build Bloom
+/// Filters for Online Building of LOUDS TRIE" (2011), section 3: a buffer of w keys answers at once; when it is full it
+/// is frozen into a trie with a Bloom filter; after f tries, adjacent ones are merged, where the newest value of a key
+/// wins, and filters get new sizes (equation 1). Differences: tries are path-compressed; keys can be deleted, by
+/// entries that hide older ones until a merge with the oldest trie drops them; tries are files, published atomically
+/// and named by a manifest; and [`Merging`](super::Merging) chooses which tries are merged.
 ///
 /// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot) gives
 /// one to keep.
 ///
 /// # Who does the work
 ///
-/// Freezing and merging are handed out by [`job`](Self::job), for any thread to do; meanwhile the dictionary is read and
-/// written, and nobody waits. What nobody has taken by the time the next window is full, [`put`](Self::put) does itself;
-/// so that a caller who knows nothing of jobs has at most two windows in memory and
+/// [`job`](Self::job) hands freezing and merging out to any thread; meanwhile the dictionary is read and written, and
+/// no thread waits. If a window is full and the job for the one before was not taken, [`put`](Self::put) does the work
+/// itself. So a caller that does not use jobs has at most two windows in memory, and
 /// [`most_tries`](DictOptions::most_tries) tries.
 ///
 /// # What is kept
@@ -71,16 +71,16 @@ pub struct Dict<S: Storage = Directory> {
     storage: Arc<S>,
     options: DictOptions,
     manifest: Manifest,
-    /// Whether storage has a manifest yet.
+    /// True if storage has a manifest.
     saved: bool,
-    /// Something failed, and what storage has now is for a new opening to find out.
+    /// True if a change failed: it is not known what storage has, until the dictionary is opened again.
     broken: bool,
     state: Snapshot,
-    /// How many windows, the oldest ones, are full and wait to be frozen.
+    /// The number of windows, the oldest ones, that are full and wait to be frozen.
     waiting: usize,
-    /// How many ids were given.
+    /// The number of ids that were given.
     next_id: u32,
-    /// The jobs that somebody may be at.
+    /// The tokens of jobs that may be running.
     freezing: Weak<()>,
     merging: Weak<()>,
 }
@@ -247,7 +247,7 @@ impl<S: Storage> Dict<S> {
         }
     }
 
-    /// Reads every byte of every trie on storage: checksums, order, counts, and that each key is found.
+    /// Reads every byte of every trie on storage, and checks checksums, order and counts, and that each key is found.
     ///
     /// # Errors
     /// [`Error::Format`] with the file and the offset of the first damage; [`Error::Io`].

@@ -9,11 +9,11 @@ use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
 
 impl<S: Storage> Dict<S> {
-    /// The work that waits, if there is any: to freeze the windows that are full, or else to merge tries. At most one
-    /// job of each sort is out at a time. The number of its file is made durable here, with one small file.
+    /// Returns waiting work, if there is any: freezing full windows, or else merging tries. At most one job of each
+    /// kind is handed out at a time. The number of its file is made durable here, by writing the manifest.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// Those of [`sync`](Self::sync).
     pub fn job(&mut self) -> Result<Option<Job<S>>> {
         self.check_usable()?;
         let tries = self.tries_len();
@@ -34,12 +34,12 @@ impl<S: Storage> Dict<S> {
         Ok(Some(Job { storage: Arc::clone(&self.storage), task }))
     }
 
-    /// Puts the result of a job in the place of what it was made from. False if that is there no more, because it was
-    /// done otherwise meanwhile: then nothing changes. What the job worked on becomes durable, as with
-    /// [`sync`](Self::sync).
+    /// Puts the result of a job in the place of the parts it was made from, and makes them durable as
+    /// [`sync`](Self::sync) does. Returns false and changes nothing if those parts are gone because their work was done
+    /// otherwise meanwhile.
     ///
     /// # Errors
-    /// As [`sync`](Self::sync).
+    /// Those of [`sync`](Self::sync).
     pub fn install(&mut self, done: Done) -> Result<bool> {
         self.check_usable()?;
         let layers = &self.state.layers;
@@ -52,7 +52,7 @@ impl<S: Storage> Dict<S> {
             Some(range) => self.commit(range, &done)?,
             None => {
                 if let Some(trie) = done.trie {
-                    // Where this fails, the file is an orphan, and the next opening removes it.
+                    // If this fails, the file is an orphan, and the next opening removes it.
                     let _ = self.storage.remove(&StoreKind::Dict.file_name(trie.entry().number));
                 }
                 return Ok(false);
@@ -69,13 +69,14 @@ impl<S: Storage> Dict<S> {
         self.state.layers.len() - self.tries_len()
     }
 
-    /// How many of the first `tries` tries, the newest of them, were outgrown by `newer` keys that come after them.
+    /// The number of the newest of the first `tries` tries that `newer` keys after them have outgrown.
     fn outgrown(&self, tries: usize, newer: u64) -> usize {
         let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
         tries_to_merge(&sizes, newer, &self.options)
     }
 
-    /// Freezes the oldest `windows` windows, and takes in the tries that they outgrew, unless a job is at those.
+    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is merging
+    /// those.
     pub(super) fn freeze(&mut self, windows: usize) -> Result<()> {
         if windows == 0 {
             return Ok(());
@@ -86,7 +87,7 @@ impl<S: Storage> Dict<S> {
         self.replace(tries - outgrown..tries + windows)
     }
 
-    /// Makes one trie of these layers, here and now.
+    /// Merges these layers into one trie at once.
     pub(super) fn replace(&mut self, range: Range<usize>) -> Result<()> {
         if !self.saved {
             self.save()?;
@@ -108,7 +109,7 @@ impl<S: Storage> Dict<S> {
         })
     }
 
-    /// Puts a trie in the place of these layers, in the manifest first.
+    /// Replaces these layers by a trie, in the manifest first.
     fn commit(&mut self, range: Range<usize>, done: &Done) -> Result<()> {
         let tries = self.tries_len();
         let of_manifest = range.start..range.end.min(tries);
@@ -119,7 +120,7 @@ impl<S: Storage> Dict<S> {
         self.waiting = self.waiting.saturating_sub(range.end.saturating_sub(tries));
         self.state.layers.splice(range, done.trie.iter().cloned().map(Layer::Trie));
         for old in replaced {
-            // Where this fails, the file is an orphan, and the next opening removes it.
+            // If this fails, the file is an orphan, and the next opening removes it.
             let _ = self.storage.remove(&StoreKind::Dict.file_name(old.number));
         }
         Ok(())

@@ -8,8 +8,8 @@ use crate::hash::KeyHash;
 use crate::store::Storage;
 
 impl<S: Storage> Dict<S> {
-    /// Whether putting so many keys, of so many bytes together, may have to freeze a window first because nobody has done
-    /// the job yet: the moment to wait for whoever is at it.
+    /// True if putting this many keys, of this many bytes together, may have to freeze a window first because its job
+    /// is not done yet. Before that, wait for the thread that runs the job.
     pub fn will_freeze(&self, keys: usize, bytes: usize) -> bool {
         let (window_keys, window_bytes, crowded) = self.window_size();
         let bytes = window_bytes + bytes + keys * WriteBuffer::KEY_BYTES;
@@ -17,7 +17,7 @@ impl<S: Storage> Dict<S> {
         self.waiting > 0 && (is_full || crowded)
     }
 
-    /// Puts a key into the window at hand; from then on `next_id` is the next id.
+    /// Puts a key into the current window. From then on `next_id` is the next id.
     pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, next_id: u32) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
@@ -29,7 +29,7 @@ impl<S: Storage> Dict<S> {
             });
         }
         if self.window_is_full(key.len()) {
-            // Nobody has taken the one before.
+            // The job for the window before was not taken.
             self.freeze(self.waiting)?;
             self.waiting = self.windows_len();
         }
@@ -44,14 +44,14 @@ impl<S: Storage> Dict<S> {
         Ok(())
     }
 
-    /// Whether a key of this length no longer belongs to the window at hand.
+    /// True if the current window has no room for a key of this length.
     fn window_is_full(&self, length: usize) -> bool {
         let (keys, bytes, crowded) = self.window_size();
         crowded || keys >= self.options.window_keys || keys > 0 && bytes + length > self.options.window_bytes
     }
 
-    /// The keys of the window at hand, its bytes, and whether it is to be frozen before it is full, as its keys were chosen
-    /// to make it slow.
+    /// The keys and the bytes of the current window, and whether it must be frozen early because an adversary has
+    /// chosen keys that make it slow.
     fn window_size(&self) -> (usize, usize, bool) {
         let windows = self.state.layers[self.tries_len() + self.waiting..].iter();
         windows.fold((0, 0, false), |(keys, bytes, crowded), layer| match layer {
@@ -63,11 +63,11 @@ impl<S: Storage> Dict<S> {
         })
     }
 
-    /// The window that takes the next key: a new one if there is none, or if a snapshot holds it.
+    /// The window that takes the next key: a new one if there is none, or if a snapshot holds the last one.
     fn window(&mut self) -> &mut Window {
         let first = self.tries_len() + self.waiting;
         let layers = &mut self.state.layers;
-        // No snapshot can come to hold it while it is written to.
+        // No new snapshot can take it while `self` is borrowed mutably.
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
@@ -80,8 +80,9 @@ impl<S: Storage> Dict<S> {
     }
 }
 
-/// Puts windows together, from `first` on, until each is more than twice as large as the next: then they are few, and a
-/// key was copied a logarithmic number of times. Those that snapshots hold are copied. A crowded one stays by itself.
+/// Joins windows from `first` on until each is more than twice as large as the next one. Then there are few of them,
+/// and a key was copied a logarithmic number of times. Windows that snapshots hold are copied. A crowded one is not
+/// joined.
 fn coalesce(layers: &mut Vec<Layer>, first: usize) {
     while let [.., Layer::Window(older), Layer::Window(newer)] = &layers[first..]
         && older.buffer.len() <= 2 * newer.buffer.len()

@@ -2,7 +2,7 @@ use super::LoudsTrie;
 use crate::bits::{BitWriter, Buffer, Rank1, Select0};
 use crate::dict::Node;
 
-/// Writes a [`LoudsTrie`], node by node, in breadth-first order: what a walk visits.
+/// Builds a [`LoudsTrie`] node by node, in breadth-first order, as a walk visits them.
 ///
 /// ```
 /// use furui::dict::{LoudsBuilder, SortedKeys, breadth_first};
@@ -20,12 +20,12 @@ pub struct LoudsBuilder {
     values: Vec<u8>,
     dead: BitWriter,
     any_dead: bool,
-    /// How many nodes have all their children in `base`.
+    /// The number of nodes whose children are all in `base`.
     closed: u64,
 }
 
 impl LoudsBuilder {
-    /// A trie without nodes yet.
+    /// A builder without nodes.
     pub fn new() -> Self {
         let mut base = BitWriter::default();
         base.push(true);
@@ -34,10 +34,10 @@ impl LoudsBuilder {
         Self { base, leaf, edge: Vec::new(), values: Vec::new(), dead, any_dead: false, closed: 0 }
     }
 
-    /// Writes the next node and returns its number; `parent` is that of its parent, nothing for the root.
+    /// Writes the next node, and returns its number. `parent` is the number of its parent, or `None` for the root.
     ///
-    /// A parent's ones are written as its children come, and its zero when the next parent's do, so that no node is asked
-    /// for its children twice.
+    /// The ones of a parent are written when its children come, and its zero when a child of the next parent does, so
+    /// that no node is asked for its children twice.
     #[inline]
     pub fn visit(&mut self, parent: Option<u64>, node: &impl Node) -> u64 {
         if let Some(parent) = parent {
@@ -58,7 +58,7 @@ impl LoudsBuilder {
         number
     }
 
-    /// How many keys were written.
+    /// The number of keys so far.
     pub fn keys(&self) -> u64 {
         self.dead.len()
     }
@@ -66,7 +66,7 @@ impl LoudsBuilder {
     /// The trie of all nodes, with its index.
     ///
     /// # Panics
-    /// If there is no memory for it, as any collection.
+    /// If there is no memory for it, as a standard collection does.
     pub fn finish(mut self) -> LoudsTrie {
         self.base.push_zeros(self.leaf.len() - self.closed);
         let (base_len, leaf_len) = (self.base.len(), self.leaf.len());

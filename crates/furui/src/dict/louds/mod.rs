@@ -11,11 +11,11 @@ use crate::dict::Value;
 pub use build::LoudsBuilder;
 pub use node::LoudsNode;
 
-/// "What is the number of this key?" by a frozen trie of 11 bits a node and an index, and the values.
+/// A frozen map from keys to values: a trie of 11 bits a node with an index, and the values.
 ///
-/// Nodes are numbered level by level, the root 0. BASE is the number of children of each in unary, behind that of a
-/// super-root of one child; LEAF marks the nodes where a key ends; EDGE is the byte of every node but the root; VAL is the
-/// values of the marked nodes, in their order.
+/// Nodes are numbered level by level, and the root is 0. BASE has the number of children of each node in unary, after
+/// that of a super-root with one child. LEAF marks the nodes where a key ends. EDGE has the byte of every node but the
+/// root. VAL has the values of the marked nodes, in their order.
 ///
 /// ```text
 ///                                       super   0    a    b   ab  ac  bd
@@ -26,32 +26,33 @@ pub use node::LoudsNode;
 ///    b   c   d        VAL                                     1   2   3
 /// ```
 ///
-/// The children of node i begin behind zero i of BASE ([`Select0`]), and as many ones are before them as nodes; the value
-/// of node i is that with the number of ones before LEAF i ([`Rank1`]).
+/// The children of node i begin behind zero i of BASE ([`Select0`]), where the number of ones before them is the number
+/// of the first child. The value of node i is the one whose index is the number of ones before LEAF i ([`Rank1`]).
 ///
-/// **Cost.** 11 bits a node, an index of a tenth of BASE and a sixteenth of LEAF, and 4 bytes a key. A lookup takes one
-/// `select0` and a scan of labels for every byte of the key, each one or two cache misses in a large trie.
+/// **Cost.** 11 bits for each node, an index of a tenth of BASE and a sixteenth of LEAF, and 4 bytes for each key. A
+/// look-up takes one `select0` and a scan of labels for every byte of the key, each of which is one or two cache misses
+/// in a large trie.
 ///
-/// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE" (2011),
-/// section 4.2; Rahman, Raman, "Engineering the LOUDS succinct tree representation" (2006). There LEAF marks the nodes
-/// without children, which is the same while no key is a prefix of another; here it marks the nodes where a key ends, so
-/// any set of byte strings will do. Deleted keys have a label there among the values; here a bit beside them, and none at
-/// all if no key was deleted.
+/// **Source.** Koyanagi, Yoshida, Unno, Shinjo, "Method to Build Bloom Filters for Online Building of LOUDS TRIE"
+/// (2011), section 4.2; Rahman, Raman, "Engineering the LOUDS succinct tree representation" (2006). In the paper LEAF
+/// marks the nodes without children, so that no key may be a prefix of another one; here it marks the nodes where a key
+/// ends, for any set of byte strings. In the paper a deleted key has a special value; here it has a bit beside the
+/// values, or no bit if no key is deleted.
 #[derive(Clone, Debug)]
 pub struct LoudsTrie<M = Buffer> {
     base: Select0<M>,
     leaf: Rank1<M>,
     edge: M,
-    /// Four little-endian bytes a value; 0 for a deleted key.
+    /// Four little-endian bytes for each value; 0 for a deleted key.
     values: M,
-    /// A bit for each value: its key was deleted. Empty if none was.
+    /// A bit for each value, which is set if its key is deleted. Empty if no key is.
     dead: M,
 }
 
 impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
-    /// The trie that has these parts: [`base`](Self::base), [`leaf`](Self::leaf), [`edge`](Self::edge),
-    /// [`values`](Self::values) and [`dead`](Self::dead) of one that was built. Nothing if no trie has them: then a walk
-    /// could not be trusted to end. Cost: one pass over BASE and LEAF.
+    /// The trie with these parts, which are the [`base`](Self::base), [`leaf`](Self::leaf), [`edge`](Self::edge),
+    /// [`values`](Self::values) and [`dead`](Self::dead) of a trie that was built. `None` if no trie has them, because
+    /// a walk might not end then. Cost: one pass over BASE and LEAF.
     pub fn from_parts(base: Select0<M>, leaf: Rank1<M>, edge: M, values: M, dead: M) -> Option<Self> {
         let (nodes, keys) = (leaf.len(), leaf.rank1(leaf.len()));
         let fits = base.verify()
@@ -61,7 +62,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
             && (edge.len() as u64).checked_add(1) == Some(nodes)
             && values.len() as u64 == keys * 4
             && (dead.is_empty() || dead.len() as u64 == keys.div_ceil(64) * 8);
-        // The super-root has one child, the root; every other node is among the children of one before it.
+        // The super-root has one child, the root; every other node is a child of an earlier one.
         let is_tree = || {
             base.select0(0) == Some(1)
                 && (1..nodes).all(|node| base.select0(node).is_some_and(|zero| zero - node > node))
@@ -69,7 +70,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         (fits && is_tree()).then_some(Self { base, leaf, edge, values, dead })
     }
 
-    /// What is known of a key; nothing if it is not in the trie.
+    /// The value of a key; `None` if it is not in the trie.
     pub fn get(&self, key: &[u8]) -> Option<Value> {
         let mut node = 0;
         for &byte in key {
@@ -78,7 +79,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         self.value(node)
     }
 
-    /// The child of a node that has this byte.
+    /// The child of a node with this byte.
     #[inline]
     fn child(&self, node: u64, byte: u8) -> Option<u64> {
         let (first, mut bit) = self.children(node)?;
@@ -92,7 +93,7 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         None
     }
 
-    /// The number of the first child of a node, if it had one, and the place of its bit in BASE.
+    /// The number that the first child of a node has if it exists, and the place of its bit in BASE.
     #[inline]
     fn children(&self, node: u64) -> Option<(u64, u64)> {
         let bit = self.base.select0(node)? + 1;
@@ -110,22 +111,22 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         Some((!is_dead).then_some(value))
     }
 
-    /// The node of all keys, where a walk begins.
+    /// The root, where a walk begins.
     pub fn root(&self) -> LoudsNode<'_, M> {
         LoudsNode::root(self)
     }
 
-    /// How many keys there are, deleted ones among them.
+    /// The number of keys, deletions included.
     pub fn keys(&self) -> u64 {
         self.values.len() as u64 / 4
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> u64 {
         self.leaf.len()
     }
 
-    /// How many bytes all parts take, with their index.
+    /// The bytes of all parts and their index.
     pub fn bytes(&self) -> usize {
         let index = self.base.index().map(<[u8]>::len).iter().sum::<usize>() + self.leaf.index().len();
         let bits = self.base.words().len() + self.leaf.words().len();
@@ -142,17 +143,17 @@ impl<M: Deref<Target = [u8]>> LoudsTrie<M> {
         &self.leaf
     }
 
-    /// The bytes of the nodes, but the root.
+    /// The bytes of all nodes but the root.
     pub fn edge(&self) -> &[u8] {
         &self.edge
     }
 
-    /// The values, four little-endian bytes each.
+    /// The values, four little-endian bytes for each.
     pub fn values(&self) -> &[u8] {
         &self.values
     }
 
-    /// The deleted keys, a bit for each value; empty if there are none.
+    /// A bit for each value, which is set if its key is deleted; empty if no key is.
     pub fn dead(&self) -> &[u8] {
         &self.dead
     }

@@ -9,7 +9,7 @@ use crate::dict::{Node, Value};
 pub struct LoudsNode<'a, M = Buffer> {
     trie: &'a LoudsTrie<M>,
     number: u64,
-    /// Where its one is in BASE.
+    /// The place of its one in BASE.
     bit: u64,
 }
 
@@ -20,7 +20,7 @@ impl<'a, M> LoudsNode<'a, M> {
 }
 
 impl<M: Deref<Target = [u8]>> LoudsNode<'_, M> {
-    /// This node, if there is one at `bit`.
+    /// This node, if BASE has a one at `bit`.
     #[inline]
     fn if_any(self) -> Option<Self> {
         self.trie.base.bit(self.bit).then_some(self)
