@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use furui::filter::Filter;
-
 use super::open_to_read;
 use crate::error::Error;
 use crate::report::{Report, counted, figure, grouped};

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use furui::KeyHash;
-use furui::filter::FilterMut;
 
 use super::build::{no_room, warn_if_too_full};
 use super::file::{Held, save};
@@ -37,7 +36,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     held.filter.check_removable().map_err(|error| named(options, error))?;
     each_block(options, &mut held, |held, hashes| {
         for &hash in hashes {
-            missing += u64::from(!held.filter.remove(hash).map_err(|error| named(options, error))?);
+            missing += u64::from(!held.filter.remove_hash(hash).map_err(|error| named(options, error))?);
         }
         Ok(())
     })?;

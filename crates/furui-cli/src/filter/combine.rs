@@ -12,14 +12,14 @@ use crate::error::Error;
 
 /// What is in any of the filters.
 pub fn union(options: &CombineOptions) -> Result<ExitCode, Error> {
-    let filter = combine(options, AnyFilter::union)?;
+    let filter = combine(options, AnyFilter::union_with)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
 }
 
 /// What is in each of the filters.
 pub fn intersect(options: &CombineOptions) -> Result<ExitCode, Error> {
-    combine(options, AnyFilter::intersect)?;
+    combine(options, AnyFilter::intersect_with)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use furui::filter::Filter;
-
 use super::file::open;
 use crate::cli::TestOptions;
 use crate::complain;

@@ -3,7 +3,7 @@ use std::path::Path;
 use super::trie::CheckedTrie;
 use super::{Found, Trie};
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter, Filter};
+use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};
@@ -119,7 +119,7 @@ impl FilteredTrie {
 
     #[inline(always)]
     pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
-        if self.filter.contains(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
+        if self.filter.contains_hash(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
     }
 
     /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
@@ -168,7 +168,7 @@ impl FilteredTrie {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if !filter.contains(hasher.hash(key)) || trie.get(key) != Some(found) {
+            if !filter.contains_hash(hasher.hash(key)) || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;
