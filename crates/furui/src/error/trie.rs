@@ -3,23 +3,23 @@ use std::fmt;
 /// The most bytes of a key in a dictionary or a trie: 64 KiB.
 pub const MAX_KEY: usize = 1 << 16;
 
-/// Why a trie could not be built.
+/// The reasons why a trie cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrieError {
     /// A key is longer than [`MAX_KEY`].
     KeyTooLong {
-        /// How many keys came before it.
+        /// The number of keys before it.
         index: usize,
-        /// Its length in bytes.
+        /// The length of the key in bytes.
         length: usize,
     },
     /// A key is not greater than the one before it.
     Unsorted {
-        /// How many keys came before it.
+        /// The number of keys before it.
         index: usize,
     },
-    /// The trie would be beyond a limit of its format.
+    /// The trie would exceed a limit of its format.
     TooLarge(&'static str),
     /// There is no memory for this many bytes.
     NoMemory(usize),

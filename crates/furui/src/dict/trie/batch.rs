@@ -4,17 +4,18 @@ use super::search::Step;
 use super::{Found, Guard, Trie};
 use crate::bits::{Cpu, prefetch};
 
-/// How many searches of a batch are under way at a time.
+/// The number of searches of a batch that are in flight at a time.
 const SEARCHES: usize = 16;
 
-/// How many keys of a batch are found before their values are read.
+/// The number of keys of a batch that are found before their values are read.
 const VALUES_TOGETHER: usize = 256;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// What each of `keys` holds; `out` is cleared.
+    /// Looks up each of `keys`. `out` is cleared first.
     ///
-    /// 16 searches are under way at a time, each a step further while the memory of the others is on its way: on a
-    /// trie beyond the caches one and a half times the keys a second, or more; on one in a cache no more than one by one.
+    /// 16 searches are in flight at a time, and each goes one step further while the memory of the others is being
+    /// fetched. On a trie larger than the caches this finds at least one and a half times as many keys in a second; on
+    /// a trie in a cache no more.
     pub fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) {
         out.clear();
         out.reserve(keys.len());

@@ -9,7 +9,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// The first `len` bits of these words; those behind them are 0.
+    /// The first `len` bits of these words. The bits behind them must be 0.
     pub(super) fn from_words(words: Vec<u64>, len: usize) -> Self {
         Self { words, len }
     }
@@ -25,7 +25,7 @@ impl Bits {
         Ok(())
     }
 
-    /// Adds zeros until there are `len` bits, if there are fewer.
+    /// Appends zeros until there are at least `len` bits.
     pub(super) fn pad(&mut self, len: usize) -> Result<(), TrieError> {
         self.len = self.len.max(len);
         let (words, before) = (self.len.div_ceil(64), self.words.len());

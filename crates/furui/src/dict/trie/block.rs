@@ -1,4 +1,4 @@
-//! Blocks of 64 nodes: docs/format.md, "Trie", is the normative description.
+//! Blocks of 64 nodes. docs/format.md, "Trie", is the normative description.
 //!
 //! ```text
 //! +0   first   u64      bit = 1: the node is the first child of its parent
@@ -29,7 +29,7 @@ pub(super) const LEAVES: usize = 43;
 pub(super) const EDGES: usize = 47;
 pub(super) const CODES: usize = EDGES + NODES;
 
-/// A block of the trie, and whatever lies behind it.
+/// A block of the trie, and the bytes behind it.
 #[derive(Clone, Copy)]
 pub(super) struct NodeBlock<'a> {
     head: &'a [u8; CODES],
@@ -37,7 +37,7 @@ pub(super) struct NodeBlock<'a> {
 }
 
 impl<'a> NodeBlock<'a> {
-    /// The block at an offset, if there are enough bytes for one.
+    /// The block at an offset; `None` if too few bytes are there.
     #[inline(always)]
     pub(super) fn at(nodes: &'a [u8], offset: usize) -> Option<Self> {
         let (head, body) = nodes.get(offset..)?.split_first_chunk()?;
@@ -69,7 +69,7 @@ impl<'a> NodeBlock<'a> {
         Position(u64_at(self.head, DOWN) & ((1 << Position::BITS) - 1))
     }
 
-    /// In bytes. Not less than a block has, so that a walk from block to block ends.
+    /// The length in bytes, at least that of an empty block, so that a walk from block to block ends.
     #[inline(always)]
     pub(super) fn length(self) -> usize {
         usize::from(u16_at(self.head, LENGTH)).max(CODES)
@@ -80,13 +80,13 @@ impl<'a> NodeBlock<'a> {
         self.head.last_chunk().expect("edges are the end of the head")
     }
 
-    /// The rank among inner nodes, the root counted, that the inner node in a slot has.
+    /// The rank of the inner node in a slot among inner nodes, the root included.
     #[inline(always)]
     pub(super) fn inner_rank(self, slot: u32) -> u64 {
         u64::from(u32_at(self.head, INNERS)) + u64::from((self.inner() & below(slot)).count_ones())
     }
 
-    /// The rank among leaves that the leaf in a slot has.
+    /// The rank of the leaf in a slot among leaves.
     #[inline(always)]
     pub(super) fn leaf_rank(self, slot: u32) -> u64 {
         u64::from(u32_at(self.head, LEAVES)) + u64::from((!self.inner() & below(slot)).count_ones())
@@ -97,7 +97,7 @@ impl<'a> NodeBlock<'a> {
         self.inner() >> slot & 1 == 1
     }
 
-    /// How the rest of a node's label is written; `None` if that cannot be.
+    /// The encoding of the rest of a node's label; `None` if it is invalid.
     #[inline(always)]
     pub(super) fn label(self, slot: u32, vectors: Cpu) -> Option<Label<'a>> {
         let (one, two) = (self.one(), self.two());
@@ -120,7 +120,7 @@ impl<'a> NodeBlock<'a> {
     }
 }
 
-/// The slots before `slot`.
+/// A mask of the slots before `slot`.
 #[inline(always)]
 pub(super) fn below(slot: u32) -> u64 {
     (1 << slot) - 1

@@ -1,24 +1,24 @@
 use super::TrieError;
 use crate::bits::Buffer;
 
-/// The bytes of a trie, written from the beginning to the end, where they stay.
+/// The bytes of a trie, written front to back in their final place.
 ///
-/// Of the room that is asked for, a large table takes memory only as it is written.
+/// A large table takes memory only for the room that was written to.
 pub(super) struct Body {
     bytes: Buffer,
     len: usize,
 }
 
-/// Up to so many bytes a table is made anew in its own size when it is finished: less would be taken than there was room.
+/// The most bytes of a table that is copied to its own size when it is finished, because it takes less memory then.
 const SMALL_BODY: usize = 4 << 20;
 
 impl Body {
-    /// With room for about so many bytes.
+    /// A body with room for about this many bytes.
     pub(super) fn with_room(room: usize) -> Result<Self, TrieError> {
         Ok(Self { bytes: zeroed(room)?, len: 0 })
     }
 
-    /// As [`with_room`](Self::with_room), in memory that goes back to the system with it.
+    /// A body with room for about this many bytes, whose memory is returned to the system when it is dropped.
     pub(super) fn with_pages(room: usize) -> Result<Self, TrieError> {
         Ok(Self { bytes: Buffer::pages(room).map_err(|_| TrieError::NoMemory(room))?, len: 0 })
     }
@@ -48,12 +48,12 @@ impl Body {
         Ok(())
     }
 
-    /// Empty again, with the same room.
+    /// Removes all bytes, and keeps the room.
     pub(super) fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Zeros, until the length is a multiple of `align`.
+    /// Appends zeros until the length is a multiple of `align`.
     pub(super) fn pad(&mut self, align: usize) -> Result<(), TrieError> {
         let end = self.len.next_multiple_of(align);
         if end > self.bytes.len() {

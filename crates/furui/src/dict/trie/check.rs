@@ -7,11 +7,11 @@ use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
 use super::{Part, Trie};
 
-/// Where something is wrong among a trie's bytes, and what.
+/// A place among a trie's bytes, and what is wrong there.
 type Damage = (usize, &'static str);
 
 impl<M: Deref<Target = [u8]>> Trie<M> {
-    /// Checks that the nodes are those of one tree, in breadth-first order, and that every label can be read.
+    /// Checks that the nodes form one tree in breadth-first order, and that every label can be read.
     ///
     /// # Errors
     /// Where something is wrong among the trie's bytes, and what.
@@ -19,7 +19,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         let nodes = self.part(Part::Nodes);
         let names = self.names();
         let directory = self.part(Part::Directory).as_chunks::<8>().0;
-        // The block whose first inner node is the next to get children, and that node's rank.
+        // The block whose first inner node gets the next children, and the rank of that node.
         let mut parent = (0, 1);
         let (mut offset, mut number) = (0, 0);
         let (mut inners, mut leaves, mut group) = (1u64, 0u64, 0u64);
@@ -70,8 +70,8 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         Ok(())
     }
 
-    /// Checks that the children's place of a block is that of group `group`, if it is the one of the block's first inner
-    /// node. `parent` is that block and the node's rank; gives the next.
+    /// Checks that a block's place of children is that of group `group`, if `group` belongs to the block's first inner
+    /// node. `parent` is the block and the rank of that node; the next one is returned.
     fn check_parent(
         &self,
         mut parent: (usize, u64),
@@ -82,7 +82,7 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
         if group == 0 {
             return Ok(parent);
         }
-        // Blocks without inner nodes say the same as the next one that has some.
+        // A block without inner nodes has the same place as the next block that has some.
         while parent.1 == group {
             let block = NodeBlock::at(self.part(Part::Nodes), parent.0).ok_or((parent.0, "the nodes end early"))?;
             if block.down() != position || parent.0 > current.0 {

@@ -5,49 +5,49 @@ use super::guard::Checked;
 use super::{Found, Part, Trie, TrieEntries, Trusted};
 use crate::format::{Bytes, FormatError, ReadError, Regions};
 
-/// A trie over the bytes of its file, each region of which is checked when this process first reads it: "which number has
-/// this key, unless what says so is damaged?".
+/// A trie over the bytes of its file, each region of which is checked when this process first reads it. A look-up in a
+/// damaged region is an error.
 ///
 /// ```text
 ///   not all regions checked:   search with a guard, which checks what is read ──► whole? ──► the answer, or an error
 ///   all regions checked:       search without one                             ──────────────► the answer
 /// ```
 ///
-/// Cost: opening reads the ends of the file and the trie's numbers. The first search reads the tables of labels, which are
-/// of bounded size; each first touch of a region reads its 4 KiB.
+/// Cost: opening reads the ends of the file and the sizes of the trie. The first search reads the tables of labels,
+/// which are of bounded size, and the first touch of each region reads its 4 KiB.
 #[derive(Debug)]
 pub(in crate::dict) struct CheckedTrie {
     trie: Trie<Bytes>,
     regions: Regions,
-    /// Where the trie's bytes begin in the file.
+    /// The offset of the trie's bytes in the file.
     base: usize,
-    /// Set once the tables of labels were checked, which a guard is not told about.
+    /// Set when the tables of labels were checked. A guard is not told of them.
     labels: OnceLock<()>,
 }
 
 impl CheckedTrie {
-    /// Opens the trie whose file's bytes these are; errors call them `name`.
+    /// Opens the trie in a file with these bytes, which is called `name` in errors.
     pub(in crate::dict) fn open(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
         let (trie, regions, base) = Trie::unchecked(bytes, name)?;
         Ok(Self { trie, regions, base, labels: OnceLock::new() })
     }
 
-    /// How many keys there are, deleted ones among them.
+    /// The number of keys, deletions included.
     pub(in crate::dict) fn keys(&self) -> u64 {
         self.trie.keys()
     }
 
-    /// How many nodes there are, the root not counted.
+    /// The number of nodes, without the root.
     pub(in crate::dict) fn nodes(&self) -> u64 {
         self.trie.nodes()
     }
 
-    /// How many bytes the trie takes.
+    /// The number of bytes of the trie.
     pub(in crate::dict) fn bytes(&self) -> usize {
         self.trie.bytes()
     }
 
-    /// What `key` holds.
+    /// The value of `key`; `None` if the trie does not know it.
     #[inline]
     pub(in crate::dict) fn get(&self, key: &[u8]) -> Result<Option<Found>, FormatError> {
         if self.regions.all_checked() {
@@ -58,7 +58,7 @@ impl CheckedTrie {
         Ok(found)
     }
 
-    /// What each of `keys` holds; `out` is cleared.
+    /// Looks up each of `keys`. `out` is cleared first.
     pub(in crate::dict) fn get_all(&self, keys: &[&[u8]], out: &mut Vec<Option<Found>>) -> Result<(), FormatError> {
         if self.regions.all_checked() {
             self.trie.get_all(keys, out);
@@ -68,20 +68,20 @@ impl CheckedTrie {
         self.regions.result()
     }
 
-    /// The keys from `from` on, in byte order.
+    /// The keys from `from` on, and their values, in byte order.
     pub(in crate::dict) fn entries_from(&self, from: &[u8]) -> CheckedEntries<'_> {
         let entries = TrieEntries::between(self.guarded(), Bound::Included(from), Bound::Unbounded);
         CheckedEntries { entries, regions: &self.regions }
     }
 
-    /// All keys that `text` begins with, shortest first: their lengths, and what they hold.
+    /// The lengths and values of all keys that `text` begins with, the shortest first.
     pub(in crate::dict) fn prefixes(&self, text: &[u8]) -> Result<Vec<(usize, Found)>, FormatError> {
         let found = self.guarded().prefixes(text).collect();
         self.regions.result()?;
         Ok(found)
     }
 
-    /// Checks every region, and gives the trie without a guard: for readers of all of it, such as a merge.
+    /// Checks every region, and returns the trie without a guard, for readers of the whole trie such as a merge.
     pub(in crate::dict) fn whole(&self) -> Result<Trie<&[u8], Trusted>, FormatError> {
         self.regions.check_all()?;
         Ok(self.trie.borrowed())
@@ -98,7 +98,7 @@ impl CheckedTrie {
     }
 }
 
-/// The keys of a [`CheckedTrie`] in byte order, with what they hold.
+/// The keys of a [`CheckedTrie`] in byte order, and their values.
 #[derive(Debug)]
 pub(in crate::dict) struct CheckedEntries<'t> {
     entries: TrieEntries<'t, Checked<'t>>,
@@ -106,7 +106,7 @@ pub(in crate::dict) struct CheckedEntries<'t> {
 }
 
 impl CheckedEntries<'_> {
-    /// The next key, which lies in a buffer of this iterator, and what it holds.
+    /// The next key, in a buffer of this iterator, and its value.
     pub(in crate::dict) fn next_entry(&mut self) -> Result<Option<(&[u8], Found)>, FormatError> {
         let entry = self.entries.next_entry();
         self.regions.result()?;

@@ -3,14 +3,14 @@ use super::intern::Interner;
 use super::labels::{GROUP, ONES, place};
 use super::room::{collected, filled, reserve};
 
-/// How a label's rest is written in a block: the class of its code, and the code if it has one.
+/// The encoding of a label's rest in a block: the class of its code, and the code if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) class: Class,
     pub(super) code: u16,
 }
 
-/// In a block, two bits.
+/// The class of a code, which takes two bits in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Empty = 0b00,
@@ -20,7 +20,7 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// How many bytes its codes have.
+    /// The bytes of a code of this class.
     #[inline(always)]
     pub(super) fn code_len(self) -> usize {
         self as usize % 3
@@ -42,16 +42,16 @@ impl Code {
     }
 }
 
-/// Which labels have codes, and where their texts are.
+/// The codes of labels, and the places of their texts.
 pub(super) struct Codes {
-    /// By the label's number.
+    /// The code of each label, by the label's number.
     pub(super) of: Vec<Code>,
-    /// One for every one-byte code, then one for every [`GROUP`] two-byte codes.
+    /// A place for every one-byte code, then one for every [`GROUP`] two-byte codes.
     pub(super) places: Vec<u8>,
     pub(super) texts: Vec<u8>,
 }
 
-/// What labels are made of: the parts of a trie with its codes and tokens.
+/// The parts of a trie with the texts of its codes and its tokens.
 pub(super) struct Dictionary {
     pub(super) places: Vec<u8>,
     pub(super) texts: Vec<u8>,
@@ -61,22 +61,22 @@ pub(super) struct Dictionary {
 /// The most groups of two-byte codes.
 const MAX_GROUPS: usize = (1 << 16) / GROUP;
 
-/// The longest label that is given a code: longer ones would crowd the dictionary with groups of few.
+/// The longest label that gets a code. Longer ones would fill the dictionary with small groups.
 const MAX_CODED_LENGTH: usize = 128;
 
 impl Codes {
-    /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the labels that save most by one.
+    /// Gives one-byte codes to the 256 most frequent labels, and two-byte codes to the labels that save most with one.
     pub(super) fn choose(labels: &Interner) -> Result<Self, TrieError> {
         let mut of = filled(Code::RECORD, labels.len())?;
         let saving_of = |label| Some((saving(labels.get(label).len(), labels.count(label))?, label));
         let mut wanted: Vec<(u64, u32)> = collected((0..labels.len() as u32).filter_map(saving_of))?;
-        // Ties by number: the same skeleton always becomes the same bytes.
+        // Ties are ordered by number, so that equal skeletons become equal bytes.
         wanted.sort_unstable_by_key(|&(saving, label)| (std::cmp::Reverse(saving), label));
         if let Some(empty) = (0..labels.len() as u32).find(|&label| labels.get(label).is_empty()) {
             of[empty as usize] = Code::EMPTY;
         }
         let length = |label: u32| labels.get(label).len();
-        // The greatest counts, ties in the order of savings.
+        // The greatest counts come first, and ties are in the order of savings.
         let counts = wanted.iter().enumerate().map(|(i, &(_, label))| (std::cmp::Reverse(labels.count(label)), i));
         let mut by_count: Vec<(std::cmp::Reverse<u32>, usize)> = collected(counts)?;
         if by_count.len() > ONES {
@@ -133,11 +133,11 @@ impl Codes {
     }
 }
 
-/// About how many eighths of a byte a label of this length, met `count` times, saves with a code of two bytes; `None` if
-/// nothing.
+/// About how many eighths of a byte a label of this length that occurs `count` times saves with a two-byte code; `None`
+/// if it saves nothing.
 ///
-/// Without a code it is a record once, one byte and a token of 12 bits for 2.7 bytes of text, and then a record again or
-/// a link of 5 bytes.
+/// Without a code its first occurrence is a record of one byte and 12 bits for each 2.7 bytes of text, and each other
+/// one is a record again or a link of 5 bytes.
 fn saving(length: usize, count: u32) -> Option<u64> {
     if !(1..=MAX_CODED_LENGTH).contains(&length) {
         return None;

@@ -5,11 +5,11 @@ use super::position::Position;
 use super::search::group;
 use super::{Found, Guard, Trie};
 
-/// A node of a [`Trie`], good for that trie only.
+/// A node of a [`Trie`]. It is valid for that trie only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrieNode(u64);
 
-/// The root is no node of a block.
+/// The root, which lies in no block.
 const ROOT: u64 = u64::MAX;
 
 impl TrieNode {
@@ -26,18 +26,18 @@ impl TrieNode {
     }
 }
 
-/// Walks node by node. Every step is a look at one block, two at times, and no label is decoded but by
-/// [`push_label`](Trie::push_label).
+/// Methods that walk node by node. Each reads one block, or two at times, and only [`push_label`](Trie::push_label)
+/// decodes a label.
 ///
-/// Whatever the bytes are, a walk down ends, because children come behind their parent. But in a damaged trie there may be
-/// many ways to a node: who visits all of them stops after [`nodes`](Trie::nodes).
+/// A walk down ends whatever the bytes are, because children come behind their parent. But a damaged trie may have many
+/// paths to a node: a walk over all of them must stop after [`nodes`](Trie::nodes).
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// The root: the empty path.
+    /// The root, which stands for the empty path.
     pub fn root(&self) -> TrieNode {
         TrieNode(ROOT)
     }
 
-    /// The child whose label begins with the least byte.
+    /// The child whose label has the least first byte; `None` if there is no child.
     pub fn first_child(&self, node: TrieNode) -> Option<TrieNode> {
         if node.0 == ROOT {
             return (self.nodes() > 0).then_some(TrieNode(0));
@@ -51,7 +51,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Some(TrieNode::new(offset, slot)).filter(|child| *child > node)
     }
 
-    /// The next child of the same parent.
+    /// The next child of the same parent; `None` if this is the last one.
     pub fn sibling(&self, node: TrieNode) -> Option<TrieNode> {
         let (block, slot) = self.block(node)?;
         let position = node.position();
@@ -65,7 +65,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         (block.first() >> slot & 1 == 0).then_some(next)
     }
 
-    /// Whether it has children.
+    /// True if the node has children.
     pub fn has_children(&self, node: TrieNode) -> bool {
         match self.block(node) {
             Some((block, slot)) => block.is_inner(slot),
@@ -73,12 +73,12 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         }
     }
 
-    /// The first byte of its label; 0 for the root, whose label is empty.
+    /// The first byte of the node's label; 0 for the root, whose label is empty.
     pub fn first_byte(&self, node: TrieNode) -> u8 {
         self.block(node).map_or(0, |(block, slot)| block.edges()[slot as usize])
     }
 
-    /// Appends its label, the bytes between its parent and itself, to `out`.
+    /// Appends the node's label, which is the bytes between its parent and itself, to `out`.
     pub fn push_label(&self, node: TrieNode, out: &mut Vec<u8>) {
         let Some((block, slot)) = self.block(node) else { return };
         out.push(block.edges()[slot as usize]);
@@ -87,7 +87,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         label.into_iter().for_each(|rest| names.append(rest, out));
     }
 
-    /// Its rank among inner nodes, the root the first; nothing if it is a leaf.
+    /// The node's rank among inner nodes, of which the root is the first; `None` for a leaf.
     pub(super) fn inner_rank(&self, node: TrieNode) -> Option<u64> {
         match self.block(node) {
             Some((block, slot)) => block.is_inner(slot).then(|| block.inner_rank(slot)),
@@ -95,7 +95,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         }
     }
 
-    /// The number of the key that ends with it, if one does.
+    /// The id of the key that ends at the node; `None` if no key does.
     pub fn id(&self, node: TrieNode) -> Option<u64> {
         let inner = match self.block(node) {
             Some((block, slot)) if !block.is_inner(slot) => return self.leaf_id(block.leaf_rank(slot)),
@@ -106,7 +106,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.inner_id(inner)
     }
 
-    /// What the key holds that ends with it, if one does.
+    /// The value of the key that ends at the node; `None` if no key does.
     pub fn terminal(&self, node: TrieNode) -> Option<Found> {
         self.id(node).map(|id| self.found(id))
     }

@@ -5,9 +5,9 @@ use super::labels::MAX_RECORD_NIBBLES;
 use super::position::NODES;
 use super::room::filled;
 
-/// What a block is made of, before it is bytes: its nodes and their labels, which come apart.
+/// A block before it is written: its nodes and their labels, which arrive separately.
 pub(super) struct Draft {
-    /// How many inner nodes and leaves come before the block.
+    /// The numbers of inner nodes and leaves before the block.
     inners: u32,
     leaves: u32,
     first: u64,
@@ -20,20 +20,20 @@ pub(super) struct Draft {
     codes: [u8; CODES],
     code_bytes: usize,
     lengths: [u8; NODES],
-    /// How many records there are, and how many half bytes they have.
+    /// The number of records, and of their half bytes.
     count: usize,
     nibbles: usize,
-    /// Behind the last half byte the rest of its byte is 0.
+    /// The records. The bits behind the last half byte are 0.
     records: Vec<u8>,
 }
 
-/// What is written of records at a time.
+/// The bytes of records that are written at a time.
 const WORD: usize = size_of::<u128>();
 const CODES: usize = NODES * 2 + 2;
 const RECORDS: usize = NODES * MAX_RECORD_NIBBLES.div_ceil(2) + WORD;
 
 impl Draft {
-    /// Of the first block, before which there is only the root.
+    /// A draft of the first block, before which there is only the root.
     pub(super) fn new() -> Result<Self, TrieError> {
         Ok(Self {
             inners: 1,
@@ -54,29 +54,29 @@ impl Draft {
         })
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     #[inline(always)]
     pub(super) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// How many labels.
+    /// The number of labels.
     #[inline(always)]
     pub(super) fn labels(&self) -> usize {
         self.labels
     }
 
-    /// How many leaves come before the block.
+    /// The number of leaves before the block.
     pub(super) fn leaves(&self) -> u32 {
         self.leaves
     }
 
-    /// Which nodes are first children.
+    /// A mask of the nodes that are first children.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// The next node, one of [`NODES`] at most.
+    /// Adds the next node, of at most [`NODES`].
     #[inline(always)]
     pub(super) fn push_node(&mut self, edge: u8, first: bool, inner: bool) {
         self.edges[self.nodes] = edge;
@@ -85,30 +85,30 @@ impl Draft {
         self.nodes += 1;
     }
 
-    /// The next label, one of [`NODES`] at most.
+    /// Adds the next label, of at most [`NODES`].
     #[inline(always)]
     pub(super) fn push_code(&mut self, Code { class, code }: Code) {
         self.one |= (class as u64 & 1) << self.labels;
         self.two |= (class as u64 >> 1) << self.labels;
         self.labels += 1;
-        // Always both bytes: how many are needed nobody can foresee.
+        // Both bytes are always written, because the processor could not predict how many are needed.
         self.codes[self.code_bytes..][..2].copy_from_slice(&code.to_le_bytes());
         self.code_bytes += class.code_len();
     }
 
-    /// The length of the next record; its half bytes follow.
+    /// Adds the length of the next record, whose half bytes follow.
     #[inline(always)]
     pub(super) fn push_length(&mut self, length: u8) {
         self.lengths[self.count] = length;
         self.count += 1;
     }
 
-    /// Appends `count` nibbles, 16 at most, those of `bits`, which has no more.
+    /// Appends `count` half bytes, at most 16: the low ones of `bits`, whose other bits must be 0.
     #[inline(always)]
     pub(super) fn push_nibbles(&mut self, bits: u64, count: usize) {
         let rest = &mut self.records[self.nibbles / 2..];
         let half = self.nibbles % 2;
-        // By a mask: whether there is half a byte nobody can foresee either.
+        // A mask replaces a branch, because the processor could not predict whether there is half a byte.
         let before = rest[0] & 0u8.wrapping_sub(half as u8);
         rest[..WORD].copy_from_slice(&(u128::from(before) | u128::from(bits) << (4 * half)).to_le_bytes());
         self.nibbles += count;
@@ -117,7 +117,7 @@ impl Draft {
     /// Appends the block to `out`, with 0 for `down`, and begins the next one.
     pub(super) fn write(&mut self, out: &mut Vec<u8>) {
         let start = out.len();
-        // What is no node is the first child of nobody: that ends the last group.
+        // Unused slots are marked as first children, so that the last group of siblings ends there.
         let none = u64::MAX.checked_shl(self.nodes as u32).unwrap_or(0);
         self.edges[self.nodes..].fill(0);
         for word in [self.first | none, self.inner, self.one, self.two] {

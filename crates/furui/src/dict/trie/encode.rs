@@ -10,8 +10,8 @@ use super::values::Width;
 use super::writer::{Encoded, Writer, link_nibbles};
 use crate::bits::Cpu;
 
-/// Encodes a trie: the codes of labels from their counts, the tokens from the labels without codes, then the blocks in one
-/// pass over the nodes.
+/// Encodes a trie: chooses the codes of labels by their counts, trains the tokens with the labels without codes, and
+/// writes the blocks in one pass over the nodes.
 pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     let codes = Codes::choose(&skeleton.distinct)?;
     let tokens = train(skeleton, &codes)?;
@@ -37,13 +37,13 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
     writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Cpu::detect())
 }
 
-/// About how many bytes a node takes, at most; where it is more, the trie is moved once while it is written.
+/// The bytes of a node, usually at most. If nodes take more, the trie is moved once while it is written.
 const ROOM_PER_NODE: usize = 8;
 
-/// Rare labels up to this many bytes are made of tokens; longer ones are texts of their own.
+/// The most bytes of a rare label that is written as tokens. Longer ones are texts of their own.
 pub(super) const MAX_RARE: usize = 255;
 
-/// At most this many bytes of labels train the tokens.
+/// The most bytes of labels that train the tokens.
 const TRAINING_BYTES: usize = 3 << 20;
 
 fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
@@ -56,7 +56,7 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
         text.iter().for_each(|&byte| occurs[usize::from(byte)] = true);
         bytes += text.len();
     }
-    // Every so many labels: those of one region of the keys are alike.
+    // The sample is spread evenly, because labels of one region of the keys are alike.
     let step = bytes / TRAINING_BYTES + 1;
     let stride = 17;
     let repeats = (bytes / step / REPEATS_PER).clamp(3, 400) as u16;
@@ -70,21 +70,21 @@ fn train(skeleton: &Skeleton, codes: &Codes) -> Result<Tokens, TrieError> {
     )
 }
 
-/// A pair of tokens becomes one when it was met once for every so many bytes of the sample.
+/// A pair of tokens becomes a token if it occurs at least once in this many bytes of the sample.
 const REPEATS_PER: usize = 1 << 16;
 
 /// The labels without codes, while they are written.
 struct Records<'s> {
     skeleton: &'s Skeleton,
     tokens: LabelMatcher,
-    /// Where the record of a label is that was written first, + 1; by the number among labels.
+    /// The position of the first record of each label, plus one, by the label's number.
     written: Vec<u64>,
     /// The words of a record.
     cut: Vec<u64>,
 }
 
 impl Records<'_> {
-    /// Writes the label of the next node: a link to where it was before, if that is shorter.
+    /// Writes the label of the next node, or a link to an earlier record of it, if that is shorter.
     fn write(&mut self, writer: &mut Writer, label: u32) -> Result<(), TrieError> {
         let text = self.skeleton.distinct.get(label);
         let written = self.written[label as usize];
@@ -120,5 +120,5 @@ impl Records<'_> {
     }
 }
 
-/// Marks a label that was written as a text of its own.
+/// The mark of a label that was written as a text of its own.
 const LONG_TEXT: u64 = 1 << 63;

@@ -3,20 +3,20 @@ use super::pieces::Pieces;
 use super::values::{self, Width};
 use super::{Found, TrieError};
 
-/// Where keys end and what they hold, taken as nodes come breadth-first, given back in the order of ids: of leaves, of the
-/// root, of inner nodes.
+/// The ends of keys and their values. They are collected as nodes come breadth-first, and written in the order of ids:
+/// those of leaves, of the root, of inner nodes.
 pub(super) struct Ends {
     width: Width,
     leaves: Held,
     inners: Held,
-    /// Which inner nodes are ends of keys, the root first.
+    /// The inner nodes where keys end, the root first.
     terminals: Bits,
 }
 
 struct Held {
     values: Packed,
     keys: usize,
-    /// Which keys are deleted, up to the last that is.
+    /// The deleted keys, up to the last one.
     deleted: Bits,
 }
 
@@ -37,7 +37,7 @@ impl Held {
     }
 }
 
-/// The parts of a trie that say what its keys hold.
+/// The parts of a trie that hold the ends and the values of its keys.
 pub(super) struct EndParts {
     pub(super) keys: u64,
     pub(super) terminals: Vec<u8>,
@@ -46,7 +46,7 @@ pub(super) struct EndParts {
 }
 
 impl Ends {
-    /// Values have at most `width` bits.
+    /// An empty collection of values of at most `width` bits, and the value of the root.
     pub(super) fn new(width: Width, root: Option<Found>) -> Result<Self, TrieError> {
         let mut ends = Self { width, leaves: Held::new()?, inners: Held::new()?, terminals: Bits::default() };
         ends.push(true, root)?;
@@ -57,7 +57,7 @@ impl Ends {
         self.width
     }
 
-    /// The next node.
+    /// Adds the next node.
     #[inline(always)]
     pub(super) fn push(&mut self, inner: bool, terminal: Option<Found>) -> Result<(), TrieError> {
         let held = if inner { &mut self.inners } else { &mut self.leaves };
@@ -90,11 +90,11 @@ impl Ends {
     }
 }
 
-/// Values, one after the other, as bits.
+/// Values as a string of bits.
 struct Packed {
-    /// In whole words.
+    /// The whole words.
     pieces: Pieces,
-    /// The bits behind those, fewer than 64.
+    /// The bits behind the whole words, fewer than 64.
     word: u64,
     bits: u32,
 }
@@ -104,7 +104,7 @@ impl Packed {
         Ok(Self { pieces: Pieces::new()?, word: 0, bits: 0 })
     }
 
-    /// Adds the `count` bits of `bits`, 64 at most.
+    /// Appends the low `count` bits of `bits`, at most 64.
     #[inline(always)]
     fn push(&mut self, bits: u64, count: u32) -> Result<(), TrieError> {
         self.word |= bits << self.bits;

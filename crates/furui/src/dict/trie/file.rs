@@ -14,9 +14,9 @@ use crate::format::field::{put, u16_at, u32_at, u64_at};
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Regions, Seal, Tag};
 use crate::hash::HashSpec;
 
-/// What the trie is: its numbers.
+/// The section with the sizes of the trie.
 const META: Tag = Tag::new(*b"META");
-/// Its parts.
+/// The section with its parts.
 const TRIE: Tag = Tag::new(*b"TRIE");
 
 const META_LEN: usize = 128;
@@ -44,11 +44,12 @@ impl<M: Deref<Target = [u8]>> Trie<M> {
 }
 
 impl<'a> Trie<&'a [u8]> {
-    /// The trie whose file's bytes these are, whose checksums are all checked; errors call them `name`. That its nodes are
-    /// those of one tree is for [`check`](Self::check) to say: whatever they are, they give answers, and no panic.
+    /// The trie in a file with these bytes, which is called `name` in errors. All checksums are compared.
+    /// [`check`](Self::check) also finds out whether the nodes form one tree; if they do not, the trie gives wrong
+    /// answers, but never panics.
     ///
     /// # Errors
-    /// [`ReadError::Format`] if these are not the bytes of a trie's file, whole and undamaged.
+    /// [`ReadError::Format`] if these are not the bytes of a whole and undamaged file of a trie.
     pub fn from_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
         let (envelope, shape) = read_shape(bytes, name)?;
         envelope.verify(bytes)?;
@@ -59,8 +60,8 @@ impl<'a> Trie<&'a [u8]> {
 }
 
 impl Trie<Bytes> {
-    /// The trie whose file's bytes these are, not checked yet, with the regions of the file and where the trie's bytes
-    /// begin in it.
+    /// The trie in a file with these bytes, not checked yet, with the regions of the file, and the offset of the trie's
+    /// bytes.
     pub(super) fn unchecked(bytes: &Bytes, name: &str) -> Result<(Self, Regions, usize), ReadError> {
         let (envelope, shape) = read_shape(bytes, name)?;
         let base = envelope.section(TRIE)?.offset as usize;
@@ -103,7 +104,8 @@ impl TrieShape {
         meta
     }
 
-    /// Total: whatever the bytes are, these are numbers that every other part of the code can work with, or an error.
+    /// Decodes the sizes of a trie. Whatever the bytes are, the result is an error, or sizes that all other code can
+    /// work with.
     fn from_meta(meta: &[u8; META_LEN]) -> Result<Self, &'static str> {
         let [keys, nodes, leaves] = [KEYS, NODE_COUNT, LEAVES].map(|at| u64_at(meta, at));
         let jump: Lengths = std::array::from_fn(|i| u16_at(meta, JUMPS + 2 * i));

@@ -1,15 +1,16 @@
 use crate::format::Regions;
 
-/// What a reader of a trie's bytes tells before it reads some: either nothing is to be told, or they are checked.
+/// A reader of a trie's bytes tells a guard which bytes it will read; the guard checks them, if that is necessary.
 ///
-/// A search goes on whatever it is answered, for it is total; but what was found is believed only if all was whole.
+/// A search continues whatever the guard returns, because it is total. But its result is valid only if all bytes were
+/// whole.
 pub trait Guard: Copy {
-    /// Whether the `len` bytes of the trie from `start` on are what was written.
+    /// True if the `len` bytes of the trie from `start` on are whole.
     #[doc(hidden)]
     fn touch(self, start: usize, len: usize) -> bool;
 }
 
-/// The guard of bytes that this process wrote, or has checked all.
+/// The guard of bytes that this process has written or checked, which does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Trusted;
 
@@ -20,11 +21,11 @@ impl Guard for Trusted {
     }
 }
 
-/// The guard of a file's bytes, whose regions are checked when they are first read.
+/// The guard of the bytes of a file, whose regions are checked when they are first read.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dict) struct Checked<'a> {
     pub(super) regions: &'a Regions,
-    /// Where the trie's bytes begin in the file.
+    /// The offset of the trie's bytes in the file.
     pub(super) base: usize,
 }
 

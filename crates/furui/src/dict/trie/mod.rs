@@ -1,11 +1,11 @@
-//! The compact trie: one immutable map from byte strings to numbers, ten times smaller than a hash map.
+//! The compact trie: an immutable map from byte strings to numbers that is ten times smaller than a hash map.
 //!
-//! From the question down: `mod` answers it, `batch` for many keys at once; `search` goes from node to node, `block`
-//! and `labels` read the nodes (`text` is what a label says), `jump` skips the upper ones, those with many keys below,
-//! which `counts` finds; `writer` makes all of them as nodes come, `body` is where, `ends` their values (in `pieces`
-//! until all nodes are there); `skeleton` and `encode` bring the nodes of keys, with `codes`, `tokens` and `matcher`
-//! for the labels, `merge` those of several tries; `cursor`, `iter` and `up` are the other ways through the tree;
-//! `file` and `check` take bytes from strangers; `checked` is a trie whose file is checked as it is read, by way of a
+//! Looking up: `mod` has the look-up of one key and `batch` that of many at once; `search` goes from node to node;
+//! `block`, `labels` and `text` read nodes and labels; `jump` skips the upper nodes, those with many keys below, which
+//! `counts` finds. Writing: `writer` writes everything as nodes come, into a `body`; `ends` writes the values, in
+//! `pieces` until all nodes are there; `skeleton` and `encode` supply the nodes of keys, with `codes`, `tokens` and
+//! `matcher` for the labels, and `merge` those of several tries. Walking: `cursor`, `iter` and `up`. Files: `file` and
+//! `check` read bytes of unknown origin; `checked` is a trie whose file is checked while it is read, by way of a
 //! `guard`, which is told what is read.
 
 use std::fmt;
@@ -62,7 +62,7 @@ use search::{Search, Step};
 pub use skeleton::Skeleton;
 use values::Width;
 
-/// "Which number has this key?": an immutable map from byte strings to `u32`, over bytes in memory, mapped or borrowed.
+/// An immutable map from byte strings to `u32`, over bytes in memory, mapped or borrowed.
 ///
 /// ```text
 /// keys  rom romane romanus      one block:  first   1  1  1  0      label    r·om  a·n  e·  u·s
@@ -71,10 +71,10 @@ use values::Width;
 ///                     └─ us*                        those of the i-th are the i-th group from there
 /// ```
 ///
-/// Nodes are those of a path-compressed trie, breadth-first, in self-contained blocks of 64: a search compares one byte
-/// with the 64 edges of a block at once, then the rest of the label, and counts ones to find the next group. Frequent
-/// labels are codes of one or two bytes, the others are made of 4096 trained tokens, and a jump table leads past the
-/// upper levels. A [`Skeleton`] is what one is made from.
+/// The nodes are those of a path-compressed trie, breadth-first, in self-contained blocks of 64. A search compares one
+/// byte with the 64 edges of a block at once, then the rest of the label, and counts ones to find the next group.
+/// Frequent labels are codes of one or two bytes, the others consist of 4096 trained tokens, and a jump table skips the
+/// upper levels. A trie is encoded from a [`Skeleton`].
 ///
 /// ```
 /// use furui::dict::{Found, Skeleton, Trie};
@@ -91,34 +91,35 @@ use values::Width;
 ///
 /// # Cost
 ///
-/// On 5 million paths of 64 bytes: 7.5 bytes a key and ⌈log₂(max + 1)⌉ bits for its value; a search visits some seven
-/// nodes after its jump, each a cache miss or two away. Building is linear in the bytes of the sorted keys.
+/// On 5 million paths of 64 bytes: 7.5 bytes a key and ⌈log₂(max + 1)⌉ bits for its value; a search visits about seven
+/// nodes after its jump, each of which costs a cache miss or two. Building is linear in the bytes of the sorted keys.
 ///
 /// # Source
 ///
 /// Level-order tries without per-degree unary codes are the LOUDS-Sparse of SuRF (Zhang et al., SIGMOD 2018), path
-/// compression is Morrison's PATRICIA (1968). Instead of select directories, each block has the place of its children, as
-/// it has its ranks: one memory access where LOUDS needs several. Ids, tombstones and the label codes are of this crate.
+/// compression is Morrison's PATRICIA (1968). Instead of select directories, each block holds the place of its children
+/// and its ranks: one memory access where LOUDS needs several. Ids, tombstones and the label codes are this crate's
+/// own.
 #[derive(Clone)]
 pub struct Trie<M = Buffer, G = Trusted> {
     body: M,
     shape: TrieShape,
     vectors: Cpu,
-    /// Told of what is read.
+    /// The guard, which is told what is read.
     guard: G,
 }
 
-/// What a key holds.
+/// The value of a key in a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// A value.
     Value(u32),
-    /// Nothing any more: the key is deleted, here and in all older tries of a list.
+    /// The key is deleted, here and in all older tries of a dictionary.
     Deleted,
 }
 
 impl Found {
-    /// The value, if it is one.
+    /// The value; `None` if the key is deleted.
     pub fn value(self) -> Option<u32> {
         match self {
             Self::Value(value) => Some(value),
@@ -127,10 +128,10 @@ impl Found {
     }
 }
 
-/// The numbers of a trie.
+/// The sizes of a trie and of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TrieShape {
-    /// Deleted ones among them.
+    /// The number of keys, deletions included.
     keys: u64,
     nodes: u64,
     leaves: u64,
@@ -143,7 +144,7 @@ impl Trie {
     /// Encodes a trie.
     ///
     /// # Errors
-    /// [`TrieError`] if there is no memory, or a limit of the format is met.
+    /// [`TrieError`] if there is no memory, or a limit of the format is exceeded.
     pub fn encode(skeleton: &Skeleton) -> Result<Self, TrieError> {
         Ok(Self::assemble(encode::encode(skeleton)?))
     }
@@ -154,24 +155,24 @@ impl Trie {
 }
 
 impl<M, G> Trie<M, G> {
-    /// How many keys there are, deleted ones among them.
+    /// The number of keys, deletions included.
     pub fn keys(&self) -> u64 {
         self.shape.keys
     }
 
-    /// How many nodes there are, the root not counted.
+    /// The number of nodes, without the root.
     pub fn nodes(&self) -> u64 {
         self.shape.nodes
     }
 }
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// How many bytes it takes.
+    /// The number of bytes.
     pub fn bytes(&self) -> usize {
         self.body.len()
     }
 
-    /// What its parts are called, and how many bytes each takes.
+    /// The names of its parts, and the bytes of each.
     pub fn sizes(&self) -> Vec<(&'static str, u64)> {
         Part::ALL.iter().map(|part| part.name()).zip(self.shape.parts.lengths()).collect()
     }
@@ -186,7 +187,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Trie { body: &self.body, shape: self.shape, vectors: self.vectors, guard }
     }
 
-    /// Tells the guard what is read of a part.
+    /// Tells the guard which bytes of a part are read.
     #[inline(always)]
     fn touch(&self, part: Part, start: usize, len: usize) {
         self.guard.touch(self.shape.parts.start(part).saturating_add(start), len);
@@ -212,7 +213,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         }
     }
 
-    /// What `key` holds.
+    /// The value of `key`; `None` if the trie does not know it.
     pub fn get(&self, key: &[u8]) -> Option<Found> {
         let id = self.vectors.run(
             #[inline(always)]
@@ -221,7 +222,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Some(self.found(id))
     }
 
-    /// A search from where the key jumps to, or from the root.
+    /// Begins a search at the node that the jump table has for the key, or at the root.
     #[inline(always)]
     fn begin<'k>(&self, key: &'k [u8], vectors: Cpu) -> Search<'k> {
         let table = JumpTable {
@@ -241,7 +242,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.part(Part::Values).get(byte).into_iter().for_each(prefetch);
     }
 
-    /// The number of `key`, below [`keys`](Self::keys).
+    /// The id of `key`, which is less than [`keys`](Self::keys); `None` if the trie does not know it.
     pub fn id_of(&self, key: &[u8]) -> Option<u64> {
         self.vectors.run(
             #[inline(always)]
@@ -279,7 +280,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         (id < self.shape.keys).then_some(id)
     }
 
-    /// What the key of this number holds.
+    /// The value of the key with this id.
     #[inline]
     fn found(&self, id: u64) -> Found {
         let deleted = self.part(Part::Deleted);
