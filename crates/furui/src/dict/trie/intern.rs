@@ -3,19 +3,20 @@ use super::room::{collected, filled, reserve};
 use crate::bits::prefetch;
 use crate::hash::{HashSpec, KeyHasher};
 
-/// Numbers for distinct byte strings, in the order in which they first come, and how often each came.
+/// Numbers distinct byte strings in the order of their first occurrences, and counts the occurrences of each.
 #[derive(Clone, Debug)]
 pub(super) struct Interner {
-    /// Where a string is in `text`: start · 2¹⁶ + length.
+    /// The place of each string in `text`: start · 2¹⁶ + length.
     places: Vec<u64>,
     counts: Vec<u32>,
     text: Vec<u8>,
-    /// Open addressing: the upper half of a hash, and the number + 1; 0 is free. Empty before the first string.
+    /// A hash table with open addressing: the upper half of a hash, and the number + 1; 0 in a free slot. Empty before
+    /// the first string.
     slots: Vec<u64>,
     hasher: KeyHasher,
 }
 
-/// Strings that wait for their numbers, so that the memory of one is on its way while others are looked for.
+/// Strings that wait for their numbers, so that the cache misses of their searches overlap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     items: Vec<Item>,
@@ -30,10 +31,10 @@ struct Item {
 }
 
 impl Batch {
-    /// How many strings are worth waiting for.
+    /// The number of strings at which a batch is full.
     const FULL: usize = 64;
 
-    /// Adds a string, and whatever number its owner knows it by.
+    /// Adds a string, and a key by which the caller knows it.
     #[inline]
     pub(super) fn push(&mut self, interner: &Interner, string: &[u8], key: u32) {
         let tag = interner.tag(string);
@@ -49,20 +50,21 @@ impl Batch {
 }
 
 impl Default for Interner {
-    /// Hashed with a random seed: the strings are parts of keys that strangers choose.
+    /// The seed of the hash is random, because the strings are parts of keys that strangers choose.
     fn default() -> Self {
         Self { places: vec![], counts: vec![], text: vec![], slots: vec![], hasher: HashSpec::random().hasher() }
     }
 }
 
 impl Interner {
-    /// The number of `string`, which is shorter than 64 KiB.
+    /// The number of `string`, which must be shorter than 64 KiB.
     pub(super) fn intern(&mut self, string: &[u8]) -> Result<u32, TrieError> {
         self.reserve(1, string.len())?;
         Ok(self.intern_tagged(string, self.tag(string)))
     }
 
-    /// The numbers of the strings of a batch, in their order; empties it. `each` is told the key of each and its number.
+    /// Numbers the strings of a batch in their order, and empties it. `each` gets the key of each string and its
+    /// number.
     pub(super) fn intern_all(&mut self, batch: &mut Batch, mut each: impl FnMut(u32, u32)) -> Result<(), TrieError> {
         self.reserve(batch.items.len(), batch.text.len())?;
         for item in &batch.items {
@@ -91,14 +93,14 @@ impl Interner {
         self.hasher.hash(string).get() >> 32
     }
 
-    /// The number in the first slot of a tag, if it has that tag.
+    /// The number in the first slot of a tag, if that slot has the tag.
     #[inline]
     fn likely(&self, tag: u64) -> Option<usize> {
         let slot = *self.slots.get(self.home(tag))?;
         (slot != 0 && slot >> 32 == tag).then(|| slot as u32 as usize - 1)
     }
 
-    /// Makes room for so many more strings, of so many bytes together.
+    /// Makes room for this many more strings, of this many bytes together.
     fn reserve(&mut self, strings: usize, bytes: usize) -> Result<(), TrieError> {
         reserve(&mut self.places, strings)?;
         reserve(&mut self.counts, strings)?;
@@ -109,7 +111,7 @@ impl Interner {
         Ok(())
     }
 
-    /// The number of a string for which there is room.
+    /// The number of a string. There must be room for it.
     fn intern_tagged(&mut self, string: &[u8], tag: u64) -> u32 {
         let mask = self.slots.len() - 1;
         let mut at = self.home(tag);
@@ -133,7 +135,7 @@ impl Interner {
         number
     }
 
-    /// Gives the memory of the table back: no string is likely to come any more.
+    /// Frees the table, when further strings are unlikely.
     pub(super) fn close(&mut self) {
         self.slots = vec![];
     }
@@ -148,12 +150,12 @@ impl Interner {
         &self.text[(place >> 16) as usize..][..place as usize & 0xFFFF]
     }
 
-    /// How often the string of this number came.
+    /// The number of occurrences of the string with this number.
     pub(super) fn count(&self, number: u32) -> u32 {
         self.counts[number as usize]
     }
 
-    /// Where the search for a tag begins: the slots are a power of two, 2³² at most.
+    /// The slot where the search for a tag begins. The number of slots is a power of two, at most 2³².
     fn home(&self, tag: u64) -> usize {
         (tag >> (32 - self.slots.len().trailing_zeros().min(32))) as usize
     }

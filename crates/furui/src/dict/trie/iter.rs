@@ -5,14 +5,14 @@ use super::position::Position;
 use super::search::{Search, Step};
 use super::{Found, Guard, Trie, TrieNode, Trusted};
 
-/// The keys of a [`Trie`] in byte order, from one bound to another, with what they hold.
+/// An iterator over the keys of a [`Trie`] between two bounds, in byte order, and their values.
 pub struct TrieEntries<'t, G = Trusted> {
     trie: Trie<&'t [u8], G>,
-    /// Nodes to be visited, with the length of the path to their parents; the next is the last.
+    /// The nodes to visit, with the lengths of the paths to their parents. The next one is the last.
     stack: Vec<(TrieNode, usize)>,
     path: Vec<u8>,
     end: End,
-    /// How many nodes may still be visited: in a damaged trie there may be more ways to a node than one.
+    /// The most nodes that may still be visited, because a damaged trie may have more than one path to a node.
     left: u64,
 }
 
@@ -41,12 +41,12 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         TrieEntries::new(self.borrowed(), Bound::Included(prefix), End::Prefix(prefix.to_vec()))
     }
 
-    /// The longest key that `text` begins with: its length, and what it holds.
+    /// The length and the value of the longest key that `text` begins with.
     pub fn longest_prefix(&self, text: &[u8]) -> Option<(usize, Found)> {
         self.prefixes(text).last()
     }
 
-    /// All keys that `text` begins with, shortest first: their lengths, and what they hold.
+    /// The lengths and values of all keys that `text` begins with, the shortest first.
     pub fn prefixes<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = (usize, Found)> + use<'a, M, G> {
         let names = self.names();
         let mut search = Some(Search::new(text, Position(0), 0));
@@ -91,14 +91,14 @@ impl<'t, G: Guard> TrieEntries<'t, G> {
             Bound::Unbounded => entries.stack.push((entries.trie.root(), 0)),
             Bound::Included(key) => entries.seek(key),
             Bound::Excluded(key) => {
-                // The least key that is greater.
+                // This is the least key that is greater than `key`.
                 entries.seek(&[key, &[0]].concat());
             }
         }
         entries
     }
 
-    /// The next key and what it holds. The key lies in a buffer of this iterator: nothing is allocated.
+    /// The next key and its value. The key lies in a buffer of this iterator, so nothing is allocated.
     pub fn next_entry(&mut self) -> Option<(&[u8], Found)> {
         while let Some((node, parent)) = self.stack.pop() {
             self.left = match self.left.checked_sub(1) {
@@ -122,14 +122,14 @@ impl<'t, G: Guard> TrieEntries<'t, G> {
         None
     }
 
-    /// Leaves what comes before `key` out.
+    /// Skips the keys before `key`.
     fn seek(&mut self, key: &[u8]) {
         let mut child = Some(self.trie.root());
         let mut label = vec![];
         while let Some(node) = child {
             let rest = &key[self.path.len()..];
             label.clear();
-            // Labels of other first bytes need not be read.
+            // Labels with smaller first bytes need not be read.
             match rest.first() {
                 Some(&byte) if node != self.trie.root() && self.trie.first_byte(node) < byte => {
                     child = self.trie.sibling(node);

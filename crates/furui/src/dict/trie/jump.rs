@@ -1,8 +1,8 @@
-//! The jump table: for a few lengths, from the first bytes of a key to the children of the node they lead to.
+//! The jump table: for a few lengths, it leads from the first bytes of a key to the children of their node.
 //!
-//! It is only ever a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key that finds no
-//! entry is searched from the root. Buckets are lines of four entries and what does not fit is left out, so a search
-//! looks at one line for each length, whatever the keys are.
+//! It is only a shortcut: an entry holds the whole path to its node, so a jump is exact, and a key without an entry is
+//! searched from the root. Buckets are cache lines of four entries, and entries that do not fit are left out, so a
+//! search reads one line for each length, whatever the keys are.
 
 use super::TrieError;
 use super::block::below;
@@ -16,34 +16,34 @@ use crate::bits::{Cpu, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
 
-/// The most lengths a table has.
+/// The most lengths of a table.
 pub(super) const MAX_LENGTHS: usize = 4;
-/// The longest length.
+/// The longest prefix that is jumped over.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 
-/// A node gets an entry if at least this many keys are below it.
+/// The least keys below a node that has an entry.
 const MIN_KEYS: u32 = 72;
 
-/// Lengths in question are multiples of this.
+/// The multiple that candidate lengths are of.
 const STEP: usize = 4;
-/// How many are in question.
+/// The number of candidate lengths.
 const CANDIDATES: usize = MAX_JUMP_LENGTH as usize / STEP;
 
 const ENTRY: usize = 16;
 pub(super) const BUCKET: usize = 64;
 const TAG_BITS: u32 = 24;
 
-/// Lengths, longest first; the rest is 0.
+/// The lengths of a table, the longest first; the others are 0.
 pub(super) type Lengths = [u16; MAX_LENGTHS];
 
-/// A node that is jumped to.
+/// A node with an entry.
 struct Landing {
-    /// The bytes that lead to it.
+    /// The bytes of the path to it.
     path: Vec<u8>,
-    /// How many of them are hashed.
+    /// The number of them that are hashed.
     length: u16,
     keys: u32,
-    /// Where its children are.
+    /// The position of its children.
     children: Position,
 }
 
@@ -56,24 +56,24 @@ pub(super) struct Jump {
 /// An inner node with many keys below. The root is the first.
 struct Heavy {
     inner: u32,
-    /// Of the root it is nothing.
+    /// The position of the node; it has no meaning for the root.
     position: Position,
     parent: usize,
-    /// Bytes from the root.
+    /// The length of the path from the root, in bytes.
     depth: usize,
-    /// Nodes from the root.
+    /// The number of nodes on the path from the root.
     level: u64,
     keys: u32,
 }
 
-/// What it brings and costs to jump to some nodes. First of each length, what it has more than the one before.
+/// The gain and the cost of entries for some nodes, in comparison to the next shorter length.
 #[derive(Clone, Copy, Default)]
 struct Gain {
-    /// Levels skipped by keys.
+    /// The levels that keys skip, summed over the keys.
     saved: u64,
-    /// Of entries and paths.
+    /// The bytes of entries and paths.
     bytes: usize,
-    /// Keys that jump.
+    /// The number of keys that jump.
     reached: u64,
 }
 
@@ -96,8 +96,8 @@ impl Gain {
 }
 
 impl Jump {
-    /// The table of a trie that is written. Chooses lengths by what they save: levels skipped by the keys that jump, less
-    /// what their entries and the searches in vain cost.
+    /// Builds the table of a trie. It chooses lengths by what they save: the levels that keys skip, less the cost of
+    /// the entries and of failed searches.
     pub(super) fn choose(
         names: &Names<'_>,
         lengths: &[u16],
@@ -108,7 +108,8 @@ impl Jump {
         let heavy = heavy(names, lengths, terminals, nodes, vectors)?;
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
-        // The deepest level that a chosen length jumps to above or at a node, and the keys that jump below it.
+        // For each node, the deepest level at or above it that a chosen length jumps to, and the number of keys that
+        // jump below it.
         let mut above = filled(0u64, heavy.len())?;
         while lengths.len() < MAX_LENGTHS {
             let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;
@@ -159,7 +160,7 @@ impl Jump {
         lengths.resize(MAX_LENGTHS, 0);
         let mut by_path: Vec<&Landing> = collected(landings)?;
         by_path.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        // The path of a node is the beginning of the path of the next, if that is below it.
+        // If the next node is below a node, its path begins with that node's path.
         let mut paths: Vec<u8> = vec![];
         let mut entries: Vec<(u32, &Landing, usize)> = vec![];
         reserve(&mut entries, by_path.len())?;
@@ -172,7 +173,7 @@ impl Jump {
             }
             entries.push((landing.keys, landing, paths.len() - last.len()));
         }
-        // Ties from the last path on.
+        // Ties are broken by the path, the last one first.
         let last_first = |landing: &Landing| std::cmp::Reverse(landing.path.len());
         entries.sort_unstable_by_key(|&(keys, landing, start)| (std::cmp::Reverse(keys), start, last_first(landing)));
         let mut buckets = filled(0, (entries.len() * ENTRY * 5 / 4).div_ceil(BUCKET) * BUCKET)?;
@@ -194,13 +195,13 @@ fn array_of(lengths: &[u16]) -> Lengths {
     std::array::from_fn(|i| lengths[i])
 }
 
-/// What the choice of lengths is weighed by: levels that a search in vain costs, levels that a byte a key is worth, and
-/// the least a further length must save.
+/// The weights of the choice of lengths: the levels that a failed search costs, the levels that a byte for each key is
+/// worth, and the least that a further length must save.
 const VAIN_LEVELS: f64 = 0.5;
 const LEVELS_PER_BYTE: f64 = 8.0;
 const MIN_SCORE: f64 = 0.3;
 
-/// The inner nodes with at least [`MIN_KEYS`] keys below, in breadth-first order.
+/// The inner nodes with at least [`MIN_KEYS`] keys below them, in breadth-first order.
 fn heavy(
     names: &Names<'_>,
     lengths: &[u16],
@@ -218,7 +219,7 @@ fn heavy(
     reserve(&mut heavy, counted.len())?;
     let mut parent = 0;
     for Counted { inner, above, position, keys } in counted.into_iter().rev() {
-        // The parent of a heavy node is heavy, and parents come in the order of their children.
+        // The parent of a heavy node is heavy, and parents are in the order of their children.
         while heavy[parent].inner < above {
             parent += 1;
         }
@@ -229,7 +230,7 @@ fn heavy(
     Ok(heavy)
 }
 
-/// The label of a node behind its first byte.
+/// The label of a node without its first byte.
 fn rest(names: &Names<'_>, position: Position, vectors: Cpu) -> Vec<u8> {
     let mut out = vec![];
     let label = names.block(position.offset()).and_then(|block| block.label(position.slot(), vectors));
@@ -264,7 +265,7 @@ fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Cpu)
     Ok(landings)
 }
 
-/// Where the children of an inner node are.
+/// The position of the children of an inner node.
 fn children(names: &Names<'_>, position: Position, vectors: Cpu) -> Option<Position> {
     let block = names.block(position.offset())?;
     let (down, skip) = (block.down(), (block.inner() & below(position.slot())).count_ones());
@@ -277,12 +278,13 @@ pub(super) struct JumpTable<'a, G> {
     pub(super) lengths: &'a Lengths,
     pub(super) buckets: &'a [u8],
     pub(super) paths: &'a [u8],
-    /// Where both begin among the trie's bytes.
+    /// The offsets of buckets and paths among the trie's bytes.
     pub(super) starts: [usize; 2],
     pub(super) guard: G,
 }
 
-/// Where a key jumps to: the children it goes on with, and how many of its bytes, not all, lead there.
+/// The entry of a key: the position of the children that the search continues with, and the number of the key's bytes
+/// that lead there, which are not all.
 #[inline(always)]
 pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Cpu) -> Option<(Position, usize)> {
     let lines = table.buckets.as_chunks::<BUCKET>().0;

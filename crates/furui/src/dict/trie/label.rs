@@ -1,4 +1,4 @@
-/// How the rest of a label (what is behind its first byte) is written.
+/// The encoding of the rest of a label, which is the label without its first byte.
 #[derive(Clone, Copy)]
 pub(super) enum Label<'a> {
     Empty,
@@ -6,7 +6,7 @@ pub(super) enum Label<'a> {
     One(u8),
     /// The number of a frequent label.
     Two(u16),
-    /// `nibbles` half bytes from half byte `start` on: tokens of 12 bits or, if it is a link, the place of the text.
+    /// `nibbles` half bytes from half byte `start` on: tokens of 12 bits, or the place of the text if it is a link.
     Record {
         records: &'a [u8],
         start: usize,

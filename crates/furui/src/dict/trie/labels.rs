@@ -5,28 +5,29 @@ use super::position::Position;
 use super::text::Text;
 use crate::bits::Cpu;
 
-/// 2¹² tokens.
+/// The half bytes of a token's number: there are 2¹² tokens.
 pub(super) const TOKEN_NIBBLES: usize = 3;
-/// So many tokens are read, compared and written at a time, as a word: 12 bits each, the first the lowest.
+/// The number of tokens that are read, compared and written at a time, as a word: 12 bits each, the first one lowest.
 pub(super) const WORD_TOKENS: usize = 5;
-/// The most half bytes of a record of tokens: the length has 7 bits.
+/// The most half bytes of a record of tokens, whose length has 7 bits.
 pub(super) const MAX_RECORD_NIBBLES: usize = 127;
-/// A link to the equal label of an earlier node has this many half bytes if the position has as many bits ...
+/// The half bytes of a link to the equal label of an earlier node, if the position fits.
 pub(super) const NEAR_NIBBLES: usize = 8;
-/// ... or this many.
+/// The half bytes of a link to any other position.
 pub(super) const FAR_NIBBLES: usize = 10;
-/// A link to a text of its own has this many.
+/// The half bytes of a link to a text of its own.
 pub(super) const LONG_NIBBLES: usize = 16;
 
-/// A text of the label dictionary or one of its own: start · 2¹⁶ + length.
+/// The bits of the length in a place of a text, which is start · 2¹⁶ + length.
 pub(super) const PLACE_LENGTH_BITS: u32 = 16;
 
-/// Labels of two-byte codes are in groups of this many, all of one length: that makes places of codes arithmetic.
+/// The labels of a group of two-byte codes, all of one length, so that the place of a text can be computed from its
+/// code.
 pub(super) const GROUP: usize = 64;
-/// How many places there are for one-byte codes, one each.
+/// The number of places for one-byte codes.
 pub(super) const ONES: usize = 256;
 
-/// A label's rest, found: text as it is, or a record of tokens.
+/// The rest of a label after codes and links were followed: a text, or a record of tokens.
 #[derive(Clone, Copy)]
 pub(super) enum Rest<'a> {
     Text(Text<'a>),
@@ -58,7 +59,7 @@ impl<'a, G: Guard> Names<'a, G> {
         Some(place.wrapping_add((length * times as u64) << PLACE_LENGTH_BITS))
     }
 
-    /// Kept out of the way of the usual labels.
+    /// Follows a link. It is not inlined, because links are rare.
     #[inline(never)]
     fn linked(&self, records: &'a [u8], start: usize, nibbles: usize, vectors: Cpu) -> Option<Rest<'a>> {
         let mut bytes = [0; 16];
@@ -88,7 +89,7 @@ impl<'a, G: Guard> Names<'a, G> {
         self.tokens.get(usize::from(token_number(records, nibble)?))
     }
 
-    /// How long the label's rest is, if `text` begins with it.
+    /// The length of the label's rest, if `text` begins with it.
     #[inline(always)]
     pub(super) fn length_if_prefix(&self, rest: Rest<'_>, text: &[u8], vectors: Cpu) -> Option<usize> {
         match rest {
@@ -108,7 +109,7 @@ impl<'a, G: Guard> Names<'a, G> {
         }
     }
 
-    /// Appends the label's rest to `out`; what is damaged is left out.
+    /// Appends the label's rest to `out`, without damaged parts.
     pub(super) fn append(&self, rest: Rest<'_>, out: &mut Vec<u8>) {
         match rest {
             Rest::Text(label) => out.extend_from_slice(label.as_bytes()),
@@ -121,9 +122,10 @@ impl<'a, G: Guard> Names<'a, G> {
         }
     }
 
-    /// Writes the text of a record to the beginning of `out`, and gives its length. There must be room for a token more than
-    /// `count`: each is copied whole, of which the end is overwritten, as that is one instruction, and of each word as many,
-    /// as how many it has nobody can foresee.
+    /// Writes the text of a record to the beginning of `out`, and returns its length. `out` must have room for one
+    /// token more than `count`: each token is copied whole, which is one instruction, and the next one overwrites its
+    /// unused end. A fixed number of tokens is copied from each word, because the processor could not predict how many
+    /// it has.
     #[inline(always)]
     pub(super) fn decode(&self, records: &[u8], start: usize, count: usize, out: &mut [u8]) -> usize {
         let mut end = 0;
@@ -138,7 +140,7 @@ impl<'a, G: Guard> Names<'a, G> {
     }
 }
 
-/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before it does.
+/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before that.
 #[inline(always)]
 pub(super) fn words(records: &[u8], start: usize, count: usize) -> impl Iterator<Item = u64> {
     (0..count).step_by(WORD_TOKENS).map_while(move |first| {
@@ -164,8 +166,8 @@ pub(super) fn in_word(word: u64) -> impl Iterator<Item = u16> {
     (0..WORD_TOKENS).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
 }
 
-/// A record of tokens that is being made: words, appended to others. The one at hand is kept apart, so that it stays in a
-/// register.
+/// A record of tokens that is being written, as words behind other ones. The current word is kept apart, so that it
+/// stays in a register.
 pub(super) struct Packing<'w> {
     words: &'w mut Vec<u64>,
     word: u64,
@@ -190,7 +192,7 @@ impl<'w> Packing<'w> {
         self.count += 1;
     }
 
-    /// Gives the number of tokens.
+    /// Writes the last word, and returns the number of tokens.
     #[inline(always)]
     pub(super) fn finish(self) -> usize {
         if self.shift > 0 {
@@ -213,13 +215,13 @@ fn text(texts: &[u8], place: u64) -> Option<Rest<'_>> {
     Some(Rest::Text(Text::beginning(texts.get(start..)?, len)?))
 }
 
-/// Where a text begins, and how long it is, of what a place or link says.
+/// The start and the length of a text in a place or link.
 #[inline(always)]
 fn place_of(place: u64) -> (usize, usize) {
     ((place >> PLACE_LENGTH_BITS) as usize, (place & ((1 << PLACE_LENGTH_BITS) - 1)) as usize)
 }
 
-/// Where a text is, as places and links say it.
+/// The place of a text, as in places and links.
 pub(super) fn place(start: usize, len: usize) -> u64 {
     (start as u64) << PLACE_LENGTH_BITS | len as u64
 }

@@ -2,14 +2,14 @@ use super::label::Token;
 use super::labels::Packing;
 use super::token_trie::{ROOT, TokenTrie};
 
-/// Finds the fewest tokens that a text is made of.
+/// Divides a text into the fewest tokens.
 pub(super) struct LabelMatcher {
     trie: TokenTrie,
-    /// From each place of a text, the best way to its end.
+    /// The best way from each position of a text to its end.
     best: Vec<Way>,
 }
 
-/// How many tokens it takes, with which first, of what length.
+/// A way to the end of the text: its number of tokens, and the first token with its length.
 #[derive(Clone, Copy)]
 struct Way {
     tokens: u32,
@@ -17,7 +17,7 @@ struct Way {
     length: u8,
 }
 
-/// More tokens than a text has bytes.
+/// A number of tokens that no text has, because it has fewer bytes.
 const NO_WAY: u32 = 1 << 16;
 
 impl LabelMatcher {
@@ -25,8 +25,8 @@ impl LabelMatcher {
         Self { trie: TokenTrie::new(tokens), best: vec![] }
     }
 
-    /// Appends the fewest tokens that `text` is made of to the words of a record, by dynamic programming from its end, and
-    /// gives how many they are; nothing if there are none: some byte is in no token. `text` is shorter than 64 KiB.
+    /// Appends the fewest tokens that make up `text` to the words of a record, by dynamic programming from the end, and
+    /// returns their number; `None` if some byte is in no token. `text` must be shorter than 64 KiB.
     pub(super) fn cut(&mut self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
         self.best.clear();
         self.best.resize(text.len() + 1, Way { tokens: 0, first: 0, length: 1 });

@@ -4,37 +4,37 @@ use super::block::{CODES, NodeBlock};
 use super::guard::{Guard, Trusted};
 use super::label::Token;
 
-/// What a trie's bytes are divided into. Each part begins at a multiple of 64.
+/// The parts of a trie's bytes. Each begins at a multiple of 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// The blocks of nodes.
     Nodes,
     /// The offset of every 64th block: 8 bytes each.
     Directory,
-    /// Where the labels of codes are.
+    /// The places of the labels with codes.
     Places,
-    /// The labels of codes.
+    /// The texts of the labels with codes.
     Texts,
     /// The tokens, 16 bytes each.
     Tokens,
     /// Labels too long for a block.
     Long,
-    /// Which inner nodes are the ends of keys, in lines of 64 bytes.
+    /// The inner nodes where keys end, in lines of 64 bytes.
     Terminals,
     /// The jump table.
     Buckets,
-    /// The paths of its entries.
+    /// The paths of the jump table's entries.
     Paths,
     /// The values.
     Values,
-    /// Which keys are deleted: a bit each, if any is.
+    /// A bit for each key that is set if it is deleted; empty if no key is.
     Deleted,
 }
 
 pub(super) const PARTS: usize = 11;
 
 impl Part {
-    /// In the order in which they lie.
+    /// All parts, in their order in the file.
     pub(super) const ALL: [Self; PARTS] = [
         Self::Nodes,
         Self::Directory,
@@ -49,7 +49,7 @@ impl Part {
         Self::Deleted,
     ];
 
-    /// What people call it.
+    /// The name in reports.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
@@ -67,10 +67,10 @@ impl Part {
     }
 }
 
-/// What parts begin at a multiple of.
+/// The multiple that parts begin at.
 pub(super) const ALIGN: u64 = 64;
 
-/// Where the parts are among the bytes of a trie.
+/// The places of the parts among the bytes of a trie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
     starts: [usize; PARTS],
@@ -78,7 +78,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Parts of these lengths, one after the other; `None` if they are beyond this machine.
+    /// Parts of these lengths, one after the other; `None` if this machine cannot address them.
     pub(super) fn new(lengths: [u64; PARTS]) -> Option<Self> {
         let mut parts = Self { starts: [0; PARTS], ends: [0; PARTS] };
         let mut end = 0u64;
@@ -91,7 +91,7 @@ impl Parts {
         Some(parts)
     }
 
-    /// How many bytes all parts take.
+    /// The bytes of all parts together.
     pub(super) fn len(&self) -> usize {
         self.ends[PARTS - 1]
     }
@@ -119,14 +119,14 @@ pub(super) struct Names<'a, G = Trusted> {
     pub(super) texts: &'a [u8],
     pub(super) tokens: &'a [Token],
     pub(super) long: &'a [u8],
-    /// Where the long labels begin among the trie's bytes. The nodes begin at 0.
+    /// The offset of the long labels among the trie's bytes. The nodes begin at 0.
     pub(super) long_start: usize,
-    /// Told of the nodes and long labels that are read; the other parts are checked before.
+    /// The guard, which is told which nodes and long labels are read. The other parts are checked before.
     pub(super) guard: G,
 }
 
 impl<'a, G: Guard> Names<'a, G> {
-    /// The block of nodes at an offset, if there is one, and it is whole.
+    /// The block of nodes at an offset; `None` if there is none, or it is damaged.
     #[inline(always)]
     pub(super) fn block(&self, offset: usize) -> Option<NodeBlock<'a>> {
         if !self.guard.touch(offset, CODES) {

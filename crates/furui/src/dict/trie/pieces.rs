@@ -4,15 +4,14 @@ use super::TrieError;
 use super::body::Body;
 use super::room::no_memory;
 
-/// Bytes that are written at the end and taken from the beginning, a piece at a time, so that of what was taken no memory
-/// is kept.
+/// A queue of bytes that is read a piece at a time, so that no memory is kept for bytes that were read.
 pub(super) struct Pieces {
     full: VecDeque<Body>,
     last: Body,
     spare: Option<Body>,
 }
 
-/// How long a piece becomes.
+/// The bytes of a piece.
 const PIECE_BYTES: usize = 1 << 18;
 
 impl Pieces {
@@ -20,7 +19,7 @@ impl Pieces {
         Ok(Self { full: VecDeque::new(), last: Body::with_room(0)?, spare: None })
     }
 
-    /// Adds bytes, all to one piece.
+    /// Appends bytes, all to one piece.
     #[inline(always)]
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), TrieError> {
         if self.last.len() + bytes.len() > PIECE_BYTES && self.last.len() > 0 {
@@ -37,7 +36,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// The first piece, if there is any.
+    /// Removes the first piece.
     pub(super) fn pop(&mut self) -> Result<Option<Body>, TrieError> {
         if self.full.is_empty() && self.last.len() > 0 {
             let next = self.spare.take().map_or_else(|| Body::with_room(0), Ok)?;
@@ -46,7 +45,7 @@ impl Pieces {
         Ok(self.full.pop_front())
     }
 
-    /// Takes back the memory of a piece, for the next one.
+    /// Keeps the memory of a piece for the next one.
     pub(super) fn reuse(&mut self, mut piece: Body) {
         piece.clear();
         self.spare = Some(piece);

@@ -1,12 +1,12 @@
-/// How many nodes a block has.
+/// The number of nodes of a block.
 pub(super) const NODES: usize = 64;
 
-/// Where a node is: 64 times its block's offset, and its slot.
+/// The position of a node: 64 times the offset of its block, plus its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position(pub(super) u64);
 
 impl Position {
-    /// Positions have 40 bits in files: 16 GiB of blocks.
+    /// The bits of a position in files, which suffice for 16 GiB of blocks.
     pub(super) const BITS: u32 = 40;
 
     #[inline(always)]

@@ -1,14 +1,14 @@
-//! Room for what grows with the keys: where there is no memory for it, that is an error.
+//! Memory for vectors that grow with the keys. If there is none, the result is an error.
 
 use super::TrieError;
 
-/// Makes room for `more` items behind those that are there.
+/// Reserves room for `more` items.
 #[inline(always)]
 pub(in crate::dict) fn reserve<T>(items: &mut Vec<T>, more: usize) -> Result<(), TrieError> {
     items.try_reserve(more).map_err(|_| no_memory::<T>(items.len().saturating_add(more)))
 }
 
-/// So many times the same.
+/// A vector of `len` copies of an item.
 pub(in crate::dict) fn filled<T: Clone>(item: T, len: usize) -> Result<Vec<T>, TrieError> {
     let mut items = vec![];
     reserve(&mut items, len)?;
@@ -16,7 +16,7 @@ pub(in crate::dict) fn filled<T: Clone>(item: T, len: usize) -> Result<Vec<T>, T
     Ok(items)
 }
 
-/// All items of an iterator.
+/// A vector of all items of an iterator.
 pub(in crate::dict) fn collected<T>(all: impl IntoIterator<Item = T>) -> Result<Vec<T>, TrieError> {
     let all = all.into_iter();
     let mut items = vec![];
@@ -28,7 +28,7 @@ pub(in crate::dict) fn collected<T>(all: impl IntoIterator<Item = T>) -> Result<
     Ok(items)
 }
 
-/// The error for so many items.
+/// The error that there is no memory for this many items.
 pub(super) fn no_memory<T>(items: usize) -> TrieError {
     TrieError::NoMemory(items.saturating_mul(size_of::<T>()))
 }

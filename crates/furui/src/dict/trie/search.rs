@@ -4,29 +4,30 @@ use super::parts::Names;
 use super::position::Position;
 use crate::bits::{Cpu, prefetch};
 
-/// A group of siblings has at most 256 nodes, and the children of a block's inner nodes are within this many blocks.
+/// The most blocks that the children of a block's inner nodes are spread over. A group of siblings has at most 256
+/// nodes.
 const MAX_SPAN: usize = 260;
 
-/// A search on its way: `at` bytes of the key lead to a group of children.
+/// A search in progress: `at` bytes of the key lead to a group of children.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'k> {
     key: &'k [u8],
     at: usize,
-    /// The group comes this many groups behind the one that begins at or after `slot` of the block at `offset`.
+    /// The number of groups between this one and the one that begins at or after `slot` of the block at `offset`.
     skip: u32,
     offset: usize,
     slot: u32,
-    /// How many blocks were passed in search of the group.
+    /// The number of blocks that were passed in search of the group.
     hops: usize,
 }
 
-/// What a step came to.
+/// The result of a step.
 pub(super) enum Step {
-    /// No child.
+    /// There is no such child.
     Miss,
-    /// The leaf of this rank: there is no further step.
+    /// The leaf with this rank. The search ends.
     Leaf(u64),
-    /// The inner node of this rank.
+    /// The inner node with this rank.
     Inner(u64),
 }
 
@@ -37,13 +38,13 @@ impl<'k> Search<'k> {
         Self { key, at, skip: 0, offset: position.offset(), slot: position.slot(), hops: 0 }
     }
 
-    /// Asks for the block that the next step begins with.
+    /// Prefetches the block that the next step begins with.
     #[inline(always)]
     pub(super) fn fetch<G>(&self, names: &Names<'_, G>) {
         fetch(names.nodes, self.offset);
     }
 
-    /// One block nearer to the group, if it is not in this one. True if it is, or nowhere.
+    /// Goes one block nearer to the group. True if the group is in the current block, or in none.
     #[inline(always)]
     pub(super) fn is_at_group<G: Guard>(&mut self, names: &Names<'_, G>) -> bool {
         let Some(block) = names.block(self.offset) else { return true };
@@ -58,9 +59,9 @@ impl<'k> Search<'k> {
         false
     }
 
-    /// Finds the child that the key goes on with, and compares its label.
+    /// Finds the child that the key continues with, and compares its label.
     ///
-    /// `leaf` is told of a leaf's rank before its label is compared.
+    /// `leaf` gets the rank of a leaf before its label is compared.
     #[inline(always)]
     pub(super) fn step<G: Guard>(&mut self, names: &Names<'_, G>, vectors: Cpu, leaf: impl Fn(u64)) -> Step {
         let Some(&byte) = self.key.get(self.at) else { return Step::Miss };
@@ -88,13 +89,13 @@ impl<'k> Search<'k> {
         Step::Inner(block.inner_rank(slot))
     }
 
-    /// How many bytes of the key lead to the node of the last step.
+    /// The number of the key's bytes that lead to the node of the last step.
     #[inline(always)]
     pub(super) fn matched(&self) -> usize {
         self.at
     }
 
-    /// Whether they are all.
+    /// True if those are all bytes of the key.
     #[inline(always)]
     pub(super) fn is_done(&self) -> bool {
         self.at == self.key.len()
@@ -104,7 +105,8 @@ impl<'k> Search<'k> {
     #[inline(always)]
     fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Cpu, byte: u8) -> Option<(NodeBlock<'a>, u32)> {
         let (mut block, mut offset, slot) = group(names, self.offset, self.slot, self.skip, vectors)?;
-        // Up to the next first child: the borrow of the subtraction runs to the top if there is none in the block.
+        // The mask reaches to the next first child. If there is none in the block, the borrow of the subtraction runs
+        // to the top.
         let mut next = block.first() & (!1 << slot);
         let mut within = (next & next.wrapping_neg()).wrapping_sub(1 << slot);
         for _ in 0..MAX_SPAN {
@@ -124,8 +126,8 @@ impl<'k> Search<'k> {
     }
 }
 
-/// Asks for two blocks of usual size: children are as likely in the block behind the one that the search goes on with, and
-/// labels are at its end. Which of the lines will be read is known too late, and was foreseen too seldom.
+/// Prefetches two blocks of usual size: children are as likely to be in the next block, and labels are at a block's
+/// end. Which lines will be read is known too late, and predicting it failed too often.
 #[inline(always)]
 pub(super) fn fetch(nodes: &[u8], offset: usize) {
     const LINE: usize = 64;
@@ -135,8 +137,8 @@ pub(super) fn fetch(nodes: &[u8], offset: usize) {
     }
 }
 
-/// The group that comes `skip` groups behind the one that begins at or after `slot` of the block at `offset`: its block,
-/// that block's offset, and the slot of its first node.
+/// The group `skip` groups behind the one that begins at or after `slot` of the block at `offset`: its block, the
+/// offset of that, and the slot of its first node.
 #[inline(always)]
 pub(super) fn group<'a, G: Guard>(
     names: &Names<'a, G>,

@@ -3,42 +3,42 @@ use super::intern::{Batch, Interner};
 use super::room::{collected, filled, reserve};
 use super::{Found, MAX_KEY, TrieError};
 
-/// The most nodes a trie has: their ranks are kept in 32 bits.
+/// The most nodes of a trie, whose ranks have 32 bits.
 pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 
-/// A path-compressed (Patricia) trie as a list of its nodes in breadth-first order: what a [`Trie`](super::Trie) is
-/// encoded from.
+/// A path-compressed (Patricia) trie as a list of its nodes in breadth-first order. A [`Trie`](super::Trie) is encoded
+/// from it.
 ///
 /// ```text
 /// keys  romane romanus rom        root ── rom* ── an ─┬─ e*        nodes: rom* | an | e* us*
 ///       (* = a key ends here)                         └─ us*
 /// ```
 ///
-/// Whoever can walk a trie breadth-first, siblings in byte order, can make one: [`push`](Self::push) takes the nodes in
-/// that order. [`from_sorted`](Self::from_sorted) makes it from keys.
+/// A caller that walks a trie breadth-first, siblings in byte order, passes the nodes to [`push`](Self::push) in that
+/// order. [`from_sorted`](Self::from_sorted) takes keys instead.
 ///
-/// It takes 5.3 bytes a node, 4 a key, and every distinct label once, with an index of 24 bytes each: on 5 million paths,
-/// 21 bytes a key.
+/// It takes 5.3 bytes for each node, 4 for each key, and every distinct label once, with an index of 24 bytes for each.
+/// On 5 million paths that is 21 bytes a key.
 #[derive(Clone, Debug, Default)]
 pub struct Skeleton {
     /// The first byte of every node's label.
     pub(super) edges: Vec<u8>,
-    /// The rest of every node's label, by its number among the distinct ones.
+    /// The number of the rest of every node's label among distinct ones.
     pub(super) rests: Vec<u32>,
     pub(super) distinct: Interner,
-    /// Labels whose numbers in `rests` are still to come; none but while a trie is made.
+    /// The labels whose numbers in `rests` are missing. There are some only while the trie is built.
     waiting: Batch,
     pub(super) firsts: Bits,
     pub(super) inner: Bits,
     pub(super) terminals: Bits,
     pub(super) root: Option<Found>,
-    /// What the terminal nodes hold, 0 for those deleted.
+    /// The values of the terminal nodes, 0 for deleted keys.
     pub(super) values: Vec<u32>,
-    /// Which of `values` are deleted.
+    /// The entries of `values` that are deletions.
     pub(super) deleted: Bits,
 }
 
-/// The number of a label that waits for one.
+/// The number of a label whose number is missing.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Skeleton {
@@ -47,17 +47,17 @@ impl Skeleton {
         Self::default()
     }
 
-    /// How many nodes there are, the root not counted.
+    /// The number of nodes, without the root.
     pub fn nodes(&self) -> usize {
         self.edges.len()
     }
 
-    /// How many keys there are, deleted ones among them.
+    /// The number of keys, deletions included.
     pub fn keys(&self) -> usize {
         self.values.len() + usize::from(self.root.is_some())
     }
 
-    /// What the key of this rank among ends of keys holds.
+    /// The value of the key with this rank among the ends of keys.
     pub(super) fn found(&self, terminal: usize) -> Found {
         match self.deleted.get(terminal) {
             true => Found::Deleted,
@@ -65,16 +65,16 @@ impl Skeleton {
         }
     }
 
-    /// What the empty key holds.
+    /// Sets the value of the empty key.
     pub fn set_root(&mut self, found: Option<Found>) {
         self.root = found;
     }
 
-    /// Adds the next node in breadth-first order: its `label`, whether it is the `first` child of its parent, whether it
-    /// has `children`, and what the key holds that ends there.
+    /// Adds the next node in breadth-first order: its `label`, whether it is the `first` child of its parent, whether
+    /// it has `children`, and the value of the key that ends there.
     ///
-    /// Siblings come in the order of their labels' first bytes, which differ. A node without children is the end of a
-    /// key.
+    /// Siblings must come in the order of the first bytes of their labels, which differ. A node without children must
+    /// be the end of a key.
     ///
     /// # Errors
     /// [`TrieError::TooLarge`], [`TrieError::NoMemory`].
@@ -94,7 +94,8 @@ impl Skeleton {
         self.push_node(label[0], rest, first, children, terminal)
     }
 
-    /// As [`push`](Self::push), but the label is looked up later: see [`settle`](Self::settle).
+    /// Adds the next node as [`push`](Self::push) does, and leaves the search for its label to
+    /// [`settle`](Self::settle).
     #[inline]
     pub(super) fn push_later(
         &mut self,
@@ -108,19 +109,19 @@ impl Skeleton {
         self.push_node(edge, UNKNOWN, first, children, terminal)
     }
 
-    /// Whether so many labels wait that it is time to [`settle`](Self::settle).
+    /// True if so many labels wait that [`settle`](Self::settle) should be called.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.waiting.is_full()
     }
 
-    /// Gives the labels that wait their numbers.
+    /// Numbers the waiting labels.
     pub(super) fn settle(&mut self) -> Result<(), TrieError> {
         let rests = &mut self.rests;
         self.distinct.intern_all(&mut self.waiting, |node, number| rests[node as usize] = number)
     }
 
-    /// As [`push`](Self::push), if the number of the rest of the label is known.
+    /// Adds the next node as [`push`](Self::push) does, with the number of the rest of its label.
     #[inline]
     pub(super) fn push_node(
         &mut self,
@@ -146,7 +147,7 @@ impl Skeleton {
         Ok(())
     }
 
-    /// Makes room for so many more nodes, at which so many keys end.
+    /// Makes room for this many more nodes, where this many keys end.
     #[inline(always)]
     fn reserve(&mut self, nodes: usize, keys: usize) -> Result<(), TrieError> {
         reserve(&mut self.edges, nodes)?;
@@ -154,11 +155,11 @@ impl Skeleton {
         reserve(&mut self.values, keys)
     }
 
-    /// The trie of these keys, which ascend; `None` marks a key as deleted.
+    /// The trie of these keys, which must ascend. `None` marks a deleted key.
     ///
-    /// Cost: one pass over the keys, which finds the nodes in post-order (a stack of the open ones, as one builds a
-    /// suffix tree from its array), and one over the nodes, level by level. 12 bytes a node and 24 a key are taken
-    /// meanwhile.
+    /// Cost: one pass over the keys, which finds the nodes in post-order (with a stack of open nodes, as a suffix tree
+    /// is built from its array), and one over the nodes, level by level. Meanwhile it takes 12 bytes for each node and
+    /// 24 for each key.
     ///
     /// # Errors
     /// [`TrieError`] if a key is too long or out of order, there are too many, or there is no memory for them.
@@ -192,22 +193,22 @@ impl Skeleton {
     }
 }
 
-/// A node while the keys are read: its label is `start..=last` of a key that goes through it, one that ends there if
+/// A node while the keys are read. Its label is `start..=last` of a key that passes through it, or that ends there if
 /// any does.
 #[derive(Clone, Copy)]
 struct Post {
     key: u32,
-    /// How many nodes its subtree has.
+    /// The number of nodes of its subtree.
     size: u32,
     start: u16,
     last: u16,
 }
 
-/// A node on the way to the last key; its children before that way are closed.
+/// A node on the path to the last key. Its children before that path are closed.
 struct Open {
     depth: usize,
     key: u32,
-    /// How many nodes were closed before its first.
+    /// The number of nodes that were closed before its first descendant.
     before: usize,
 }
 
@@ -235,13 +236,14 @@ fn post_order(keys: &[(&[u8], Option<u32>)]) -> Result<Vec<Post>, TrieError> {
     Ok(nodes)
 }
 
-/// Closes what is open below `depth`, and sees to it that a node is open at `depth`.
+/// Closes the nodes below `depth`, and makes sure that a node is open at `depth`.
 fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) -> Result<(), TrieError> {
     while let [.., parent, node] = open.as_slice()
         && node.depth > depth
     {
         let start = parent.depth.max(depth);
-        // Depths of two nodes are 0 to 2^16 and differ, so that of the upper one fits, and that of the lower less 1.
+        // The depths of two nodes differ and are from 0 to 2^16, so the upper one fits into 16 bits, and the lower one
+        // less 1 does.
         reserve(nodes, 1)?;
         nodes.push(Post {
             key: node.key,
@@ -259,12 +261,12 @@ fn close(open: &mut Vec<Open>, nodes: &mut Vec<Post>, depth: usize) -> Result<()
     Ok(())
 }
 
-/// The nodes' indices in breadth-first order, and which are first children.
+/// The indices of the nodes in breadth-first order, and which of them are first children.
 fn breadth_first(nodes: &[Post]) -> Result<(Vec<u32>, Bits), TrieError> {
     let mut levels: Vec<u16> = filled(0, nodes.len())?;
     let mut first = filled(0u64, nodes.len().div_ceil(64))?;
     let mut starts: Vec<usize> = vec![0];
-    // The beginnings of the subtrees of a node's ancestors, the root's first.
+    // The beginnings of the subtrees of the current node's ancestors, the root's first.
     let mut above = vec![0];
     for (j, node) in nodes.iter().enumerate().rev() {
         while above.len() > 1 && above[above.len() - 1] > j {
@@ -292,7 +294,7 @@ fn breadth_first(nodes: &[Post]) -> Result<(Vec<u32>, Bits), TrieError> {
     Ok((order, Bits::from_words(first, nodes.len())))
 }
 
-/// How many bytes `a` and `b` begin with alike.
+/// The length of the common prefix of `a` and `b`.
 pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let alike = words.take_while(|(a, b)| a == b).count() * 8;

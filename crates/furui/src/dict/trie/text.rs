@@ -3,28 +3,28 @@ use std::ops::Range;
 use super::skeleton::common_prefix;
 use crate::hash::{Rolling, RollingRun};
 
-/// A text that lies in memory with more behind it, so that short ones are read and copied as one of usual length: how short
-/// they are nobody can foresee.
+/// A text with more bytes behind it in memory, so that a short one can be read and copied at a fixed length. The
+/// processor could not predict its own length.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Text<'a> {
     bytes: &'a [u8],
     len: usize,
 }
 
-/// What most texts are shorter than.
+/// A length that most texts do not exceed.
 const SHORT: usize = 16;
 
-/// So many bytes behind a text let it be copied as one of usual length.
+/// The bytes behind a text that allow copying it at a fixed length.
 pub(super) const SLACK: usize = 2 * SHORT;
 
 impl<'a> Text<'a> {
-    /// Some bytes of these.
+    /// A range of some bytes.
     #[inline(always)]
     pub(super) fn of(bytes: &'a [u8], range: Range<usize>) -> Self {
         Self { bytes: &bytes[range.start..], len: range.len() }
     }
 
-    /// The first `len` of some bytes, if they are so many.
+    /// The first `len` of some bytes; `None` if there are fewer.
     #[inline(always)]
     pub(super) fn beginning(bytes: &'a [u8], len: usize) -> Option<Self> {
         (len <= bytes.len()).then_some(Self { bytes, len })
@@ -40,26 +40,26 @@ impl<'a> Text<'a> {
         &self.bytes[..self.len]
     }
 
-    /// Its first byte, and what is behind that.
+    /// The first byte, and the text behind it.
     #[inline(always)]
     pub(super) fn split_first(self) -> Option<(u8, Self)> {
         let (&first, bytes) = self.bytes.split_first()?;
         Some((first, Self { bytes, len: self.len.checked_sub(1)? }))
     }
 
-    /// What is behind the first `count` bytes, of which it has as many.
+    /// The text behind the first `count` bytes. It must have as many.
     #[inline(always)]
     pub(super) fn behind(self, count: usize) -> Self {
         Self { bytes: &self.bytes[count..], len: self.len - count }
     }
 
-    /// Its first bytes, `len` at most.
+    /// The first bytes of the text, at most `len`.
     #[inline(always)]
     pub(super) fn up_to(self, len: usize) -> Self {
         Self { len: len.min(self.len), ..self }
     }
 
-    /// How many bytes both begin with alike.
+    /// The length of the common prefix.
     #[inline(always)]
     pub(super) fn common_prefix(self, other: Self) -> usize {
         let most = self.len.min(other.len);
@@ -73,7 +73,7 @@ impl<'a> Text<'a> {
         common_prefix(self.as_bytes(), other.as_bytes())
     }
 
-    /// What it does to a hash, if it is not too long.
+    /// The effect of the text on a rolling hash; `None` if it is too long.
     #[inline(always)]
     pub(super) fn run(self, rolling: &Rolling) -> Option<RollingRun> {
         match self.bytes.first_chunk::<SHORT>() {
@@ -82,7 +82,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Writes it to the beginning of `out`, where there are [`SLACK`] bytes more.
+    /// Writes the text to the beginning of `out`, which must have [`SLACK`] bytes more.
     #[inline(always)]
     pub(super) fn copy_to(self, out: &mut [u8]) {
         match (self.bytes.first_chunk::<SLACK>(), out.first_chunk_mut()) {

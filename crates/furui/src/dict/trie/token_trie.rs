@@ -1,34 +1,34 @@
 use super::label::{MAX_TOKEN, Token};
 
-/// Finds tokens that a text begins with.
+/// A trie that finds the tokens that a text begins with.
 ///
 /// ```text
 ///   token trie as a double array        node ──byte b──▶ place base(node) + b, if its parent is the node
 /// ```
 ///
-/// A step from node to node is one load and one comparison, in a table of 8 bytes a node. Source: J. Aoe, "An Efficient
-/// Digital Search Algorithm by Using a Double-Array Structure" (1989).
+/// A step from node to node takes one load and one comparison, in a table of 8 bytes for each node. Source: J. Aoe, "An
+/// Efficient Digital Search Algorithm by Using a Double-Array Structure" (1989).
 pub(super) struct TokenTrie {
     places: Vec<TokenPlace>,
 }
 
-/// A node of the trie, at the place that is its name, in a word.
+/// A node of the trie in a word. The index of its place in the table is its name.
 ///
 /// ```text
 ///   parent 25 bits │ the token that ends here + 1, 0 if none does 13 bits │ base 25 bits
 /// ```
 ///
-/// Of at most 2¹⁶ nodes each keeps a base from at most 2⁸ others with children of the same bytes, and 2⁸ children from
-/// their first places: names have 25 bits.
+/// Names have 25 bits: there are at most 2¹⁶ nodes; each keeps at most 2⁸ others with children of the same bytes from a
+/// base, and at most 2⁸ children from their first places.
 #[derive(Clone, Copy)]
 pub(super) struct TokenPlace(u64);
 
-/// Of the name of a node.
+/// The bits of a node's name.
 pub(super) const NAME_BITS: u32 = 25;
-/// Of the number of a token, + 1.
+/// The bits of a token's number plus one.
 pub(super) const END_BITS: u32 = 13;
 const NO_NAME: u32 = (1 << NAME_BITS) - 1;
-/// The name of the root, the children of which are at the places that are their bytes.
+/// The name of the root. Its children are at the places that equal their bytes.
 pub(super) const ROOT: u32 = NO_NAME - 1;
 const FREE: TokenPlace = TokenPlace::new(NO_NAME, 0);
 
@@ -37,19 +37,19 @@ impl TokenPlace {
         Self((parent as u64) << (NAME_BITS + END_BITS) | (end as u64) << NAME_BITS)
     }
 
-    /// The node's parent; that of a free place is no node.
+    /// The name of the node's parent. In a free place it is no node.
     #[inline(always)]
     pub(super) fn parent(self) -> u32 {
         (self.0 >> (NAME_BITS + END_BITS)) as u32
     }
 
-    /// The number of the token that ends at the node, + 1; 0 if none does.
+    /// The number of the token that ends at the node, plus one; 0 if none does.
     #[inline(always)]
     pub(super) fn end(self) -> u32 {
         (self.0 >> NAME_BITS) as u32 & ((1 << END_BITS) - 1)
     }
 
-    /// The child by a byte is at this place and the byte, if there is one.
+    /// The place of the child for byte 0. The child for another byte is that many places behind it.
     #[inline(always)]
     pub(super) fn base(self) -> u32 {
         self.0 as u32 & NO_NAME
@@ -62,14 +62,14 @@ impl TokenTrie {
             tokens.iter().zip(1..).map(|(token, end)| (&token[..usize::from(token[MAX_TOKEN])], end)).collect();
         sorted.sort_unstable();
         let mut this = Self { places: vec![FREE; 1 << 9] };
-        // Nodes whose children have no places yet: name, depth, the tokens below it. Places before `full` are taken, or
-        // kept for the root's children.
+        // The nodes whose children have no places yet: name, depth, and the tokens below. All places before `full` are
+        // taken, or reserved for the root's children.
         let mut open = vec![(ROOT, 0, sorted.as_slice())];
         let mut full = 0x100;
         while let Some((node, depth, below)) = open.pop() {
             let children: Vec<&[(&[u8], u32)]> = below.chunk_by(|a, b| a.0[depth] == b.0[depth]).collect();
             let byte = |child: &[(&[u8], u32)]| usize::from(child[0].0[depth]);
-            // The root's children are where their bytes say.
+            // The places of the root's children are their bytes.
             let mut base = if node == ROOT { 0 } else { full - byte(children[0]) };
             while node != ROOT && !children.iter().all(|child| this.is_free(base + byte(child))) {
                 base += 1;
@@ -97,11 +97,11 @@ impl TokenTrie {
     }
 
     fn is_free(&self, place: usize) -> bool {
-        // Those of the root's children are kept for them.
+        // The places of the root's children are reserved.
         place > 0xFF && self.places.get(place).is_none_or(|place| place.parent() == NO_NAME)
     }
 
-    /// The place of this name; there is one for the base of every node and each byte.
+    /// The place with this name. Every base plus any byte is a place.
     #[inline(always)]
     pub(super) fn place(&self, name: u32) -> TokenPlace {
         self.places[name as usize]

@@ -3,25 +3,26 @@ use super::label::{MAX_TOKEN, Token};
 use super::matcher::LabelMatcher;
 use super::room::filled;
 
-/// How many tokens 12 bits tell apart.
+/// The most tokens, which 12 bits can number.
 pub(super) const MAX_TOKENS: usize = 1 << 12;
 
-/// Texts of 1 to 15 bytes that rare labels are made of, and the search for the longest one that a text begins with.
+/// The tokens: texts of 1 to 15 bytes that rare labels consist of, and the search for the longest one that a text
+/// begins with.
 ///
-/// They are trained in one pass of pair counting, as OnPair does it (Gargiulo and Venturini, 2025): the text is cut
-/// greedily into the tokens there are, and two that are met in a row for the k-th time become a token of their own.
-/// Unlike there, k is a constant of the caller, who may train again if there were too few or too many.
+/// They are trained in one pass that counts pairs, as in OnPair (Gargiulo and Venturini, 2025): the text is divided
+/// greedily into existing tokens, and a pair of tokens that follow each other for the k-th time becomes a token. Unlike
+/// in OnPair, the caller chooses k, and may train again if there were too few or too many tokens.
 pub(super) struct Tokens {
     tokens: Vec<Token>,
-    /// A byte trie of all tokens: from (node, byte) to the child, by open addressing: (node · 256 + byte) · 2¹⁶ + child;
-    /// 0 is free. Node 0 is the root.
+    /// A trie of all tokens, by open addressing: (node · 256 + byte) · 2¹⁶ + child, or 0 in a free place. Node 0 is the
+    /// root.
     children: Vec<u64>,
-    /// The token that ends in a node, + 1.
+    /// The number of the token that ends in each node, plus one.
     ends: Vec<u16>,
 }
 
 impl Tokens {
-    /// One token for each of `bytes`.
+    /// A token for each of `bytes`.
     fn new(bytes: impl Iterator<Item = u8>) -> Self {
         let mut tokens = Self { tokens: vec![], children: vec![0; 1 << 12], ends: vec![0] };
         for byte in bytes {
@@ -30,14 +31,15 @@ impl Tokens {
         tokens
     }
 
-    /// Trains on texts: `bytes` are those that occur anywhere, `repeats` is how often a pair must be met.
+    /// Trains with texts. `bytes` are the bytes that occur anywhere, and `repeats` is the number of occurrences that
+    /// make a pair a token.
     pub(super) fn train<'t>(
         bytes: impl Iterator<Item = u8>,
         texts: impl Iterator<Item = &'t [u8]>,
         repeats: u16,
     ) -> Result<Self, TrieError> {
         let mut this = Self::new(bytes);
-        // Counts of pairs by hash: two pairs that share one may become tokens a little early.
+        // Pairs are counted by hash, so two pairs with one hash may become tokens a little early.
         let mut counts = filled(0u16, 1 << 18)?;
         for text in texts {
             if this.tokens.len() == MAX_TOKENS {
@@ -78,7 +80,7 @@ impl Tokens {
         self.tokens.as_flattened()
     }
 
-    /// The number of a token of this text, made if there is none.
+    /// The number of the token with this text, which is added if it is new.
     fn add(&mut self, text: &[u8]) -> u16 {
         if (self.ends.len() + text.len()) * 2 > self.children.len() {
             self.grow();
@@ -115,7 +117,7 @@ impl Tokens {
         }
     }
 
-    /// The child of a node, or the free place for it: half of the places are free.
+    /// The child of a node, or as an error the free place for it. Half of the places are free.
     #[inline]
     fn child(&self, node: u16, byte: u8) -> Result<u16, usize> {
         let wanted = u64::from(node) << 8 | u64::from(byte);
@@ -130,7 +132,7 @@ impl Tokens {
         }
     }
 
-    /// The longest token that `text` begins with, and its length. There is one for every byte that occurs.
+    /// The longest token that `text` begins with, and its length. Every byte that occurs has a token.
     #[inline]
     fn longest(&self, text: &[u8]) -> (u16, usize) {
         let (mut node, mut best) = (0, (0, 1));

@@ -1,4 +1,4 @@
-//! From the number of a key to the key: up from its node, by the same ranks that lead down.
+//! The way from the id of a key to the key: up from its node, by the ranks that lead down.
 
 use std::ops::Deref;
 
@@ -9,8 +9,8 @@ use super::{Guard, MAX_KEY, Part, Trie};
 use crate::bits::Cpu;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
-    /// The key of this number, below [`keys`](Self::keys). Numbers are in breadth-first order, first of the keys that end in
-    /// leaves, then of the others: [`id_of`](Self::id_of) undone.
+    /// The key with this id, which must be less than [`keys`](Self::keys). It is the inverse of [`id_of`](Self::id_of).
+    /// Ids are in breadth-first order, first those of keys that end in leaves, then the others.
     ///
     /// Cost: a binary search among the blocks for every level.
     pub fn key_of(&self, id: u64) -> Option<Vec<u8>> {
@@ -44,7 +44,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Some(labels.concat())
     }
 
-    /// The node of a rank among inner nodes or leaves.
+    /// The node with this rank among inner nodes or leaves.
     fn node_of(&self, rank: u64, inner: bool) -> Option<Position> {
         let rank_at = |block: NodeBlock<'_>| if inner { block.inner_rank(0) } else { block.leaf_rank(0) };
         let (block, offset) = self.last_block(|block| rank_at(block) <= rank)?;
@@ -53,14 +53,14 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Some(Position::new(offset, slot))
     }
 
-    /// The node whose child is at `position`; `None` inside if it is the root.
+    /// The node that has a child at `position`; the inner `None` is the root.
     fn parent(&self, position: Position) -> Option<Option<Position>> {
         let names = self.names();
         let (block, offset) = match self.last_block(|block| block.down() <= position) {
             Some(found) => found,
             None => return Some(None),
         };
-        // Which group among those of the block's inner nodes: how many begin from the first one's to here.
+        // The number of groups of children from that of the block's first inner node to this one.
         let (mut at, mut mask, mut groups) = (block.down().offset(), !below(block.down().slot()), 0);
         while at < position.offset() {
             let block = names.block(at)?;
@@ -74,7 +74,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         Some(Some(Position::new(offset, slot)).filter(|parent| *parent < position))
     }
 
-    /// The last block of which `holds`, which holds of none behind one of which it does not.
+    /// The last block for which `holds` is true. It must be true for all blocks before that, too.
     fn last_block(&self, holds: impl Fn(NodeBlock<'_>) -> bool) -> Option<(NodeBlock<'_>, usize)> {
         let names = self.names();
         let directory = self.part(Part::Directory).as_chunks::<8>().0;

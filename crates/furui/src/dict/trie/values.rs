@@ -2,7 +2,7 @@ use super::TrieError;
 use super::bits::Bits;
 use super::room::reserve;
 
-/// How many bits a value has, from 0 to 32: as many as the greatest.
+/// The number of bits of a value, from 0 to 32, as the greatest value needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Width(u32);
 
@@ -21,19 +21,19 @@ impl Width {
         self.0
     }
 
-    /// How many bytes `count` values take.
+    /// The bytes of `count` values.
     pub(super) fn bytes(self, count: u64) -> u64 {
         (u128::from(count) * u128::from(self.0)).div_ceil(8) as u64
     }
 
-    /// Where the bytes of the value of this index begin, and how many they are at most.
+    /// The offset of the bytes of the value with this index, and the most bytes it has.
     #[inline(always)]
     pub(super) fn place(self, index: u64) -> (usize, usize) {
         let bit = index as u128 * u128::from(self.0);
         (usize::try_from(bit / 8).unwrap_or(usize::MAX), (bit as usize % 8 + self.0 as usize).div_ceil(8))
     }
 
-    /// The value of this index; 0 if there is none.
+    /// The value with this index; 0 if there is none.
     #[inline(always)]
     pub(super) fn get(self, packed: &[u8], index: u64) -> u32 {
         let bit = index as u128 * u128::from(self.0);
@@ -49,12 +49,13 @@ fn last_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Bits of inner nodes that a line of 64 bytes holds, behind the number of those set before it.
+/// The bits of inner nodes in a line of 64 bytes, behind the number of bits that are set before it.
 const LINE_BITS: u64 = 512 - 32;
 
-/// The lines of a bit for every inner node, the root first, that is set if a key ends there; none if no key does.
+/// The bits of inner nodes as lines. A bit, the root's first, is set if a key ends there. There are no lines if no key
+/// ends in an inner node.
 ///
-/// In lines of 64 bytes: how many bits are set before the line (u32), and 480 bits.
+/// A line has 64 bytes: the number of bits that are set before it (u32), and 480 bits.
 pub(super) fn terminals(bits: &Bits) -> Result<Vec<u8>, TrieError> {
     if bits.ones() == 0 {
         return Ok(vec![]);
@@ -71,25 +72,26 @@ pub(super) fn terminals(bits: &Bits) -> Result<Vec<u8>, TrieError> {
     Ok(lines)
 }
 
-/// Where the line of the inner node of this rank begins, and its length.
+/// The offset and the length of the line of the inner node with this rank.
 #[inline(always)]
 pub(super) fn terminal_line(inner: u64) -> (usize, usize) {
     ((inner / LINE_BITS) as usize * 64, 64)
 }
 
-/// Whether a key ends in the inner node of this rank.
+/// True if a key ends in the inner node with this rank.
 pub(super) fn is_terminal(lines: &[u8], inner: u64) -> bool {
     let line = lines.as_chunks::<64>().0.get((inner / LINE_BITS) as usize);
     let bit = (inner % LINE_BITS) as usize + 32;
     line.is_some_and(|line| line[bit / 8] >> (bit % 8) & 1 == 1)
 }
 
-/// How many bytes the terminals of `inners` inner nodes take, if any key ends in one.
+/// The bytes of the terminals of `inners` inner nodes, if any key ends in one.
 pub(super) fn terminals_len(inners: u64) -> u64 {
     inners.div_ceil(LINE_BITS) * 64
 }
 
-/// The rank among keys that end in inner nodes of the one that ends in the inner node of rank `inner`, if one does.
+/// The rank, among the keys that end in inner nodes, of the one that ends in the inner node with rank `inner`; `None`
+/// if no key does.
 #[inline(always)]
 pub(super) fn terminal_rank(lines: &[u8], inner: u64) -> Option<u64> {
     let line = lines.as_chunks::<64>().0.get((inner / LINE_BITS) as usize)?;
@@ -112,7 +114,7 @@ pub(super) fn terminal_rank(lines: &[u8], inner: u64) -> Option<u64> {
     Some(count)
 }
 
-/// The inner node in which the key of this rank among keys of inner nodes ends.
+/// The inner node where the key with this rank among the keys of inner nodes ends.
 pub(super) fn terminal_select(lines: &[u8], rank: u64) -> Option<u64> {
     let lines = lines.as_chunks::<64>().0;
     let before = |line: &[u8; 64]| u64::from(u32::from_le_bytes([line[0], line[1], line[2], line[3]]));

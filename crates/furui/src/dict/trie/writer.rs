@@ -13,44 +13,44 @@ use super::values::Width;
 use super::{Found, TrieError, TrieShape, Trusted};
 use crate::bits::{Buffer, Cpu, prefetch};
 
-/// The offset of every so many blocks is in the directory.
+/// The directory has the offset of one block in this many.
 pub(super) const DIRECTORY_STEP: usize = 64;
 
-/// A trie's bytes and its numbers.
+/// The bytes and the sizes of a trie.
 pub(super) struct Encoded {
     pub(super) shape: TrieShape,
     pub(super) body: Buffer,
 }
 
-/// Writes the blocks of a trie as its nodes come, breadth-first: [`push`](Self::push) for each, and for each its label,
-/// before or after that: a block is written when it has all of both.
+/// Writes the blocks of a trie as its nodes come, breadth-first. Each node is [`pushed`](Self::push), and its label is
+/// given before or after that. A block is written when it has all its nodes and labels.
 pub(super) struct Writer {
-    /// The blocks so far: the beginning of the trie's bytes.
+    /// The blocks so far, which are the beginning of the trie's bytes.
     nodes: Body,
-    /// A block, before it is put there.
+    /// Room for a block before it is appended to `nodes`.
     block: Vec<u8>,
     directory: Vec<u8>,
     long: Vec<u8>,
     ends: Ends,
-    /// How many bytes each block has.
+    /// The length of each block in bytes.
     lengths: Vec<u16>,
-    /// The block that is not yet written.
+    /// The block that is not written yet.
     draft: Draft,
-    /// The group of children that begins next belongs to the inner node of this rank.
+    /// The rank of the inner node whose group of children begins next.
     group: u32,
-    /// The block whose first inner node is the next to get its children's place, and that node's rank.
+    /// The block whose first inner node is the next to get the place of its children, and the rank of that node.
     parent: (usize, u32),
     uses_tokens: bool,
 }
 
-/// More bytes than a block has.
+/// A number of bytes that no block exceeds.
 const BLOCK: usize = 1 << 13;
 
-/// What a link to a label's text leads with: the high bit of its length.
+/// The high bit of a record's length, which is set if the record is a link.
 const LINK: u8 = 0x80;
 
 impl Writer {
-    /// Of a trie of about `room` bytes whose values have at most `width` bits.
+    /// A writer of a trie of about `room` bytes whose values have at most `width` bits.
     pub(super) fn new(room: usize, width: Width, root: Option<Found>) -> Result<Self, TrieError> {
         let mut block = vec![];
         reserve(&mut block, BLOCK)?;
@@ -68,13 +68,13 @@ impl Writer {
         })
     }
 
-    /// The node whose label comes next.
+    /// The position of the node whose label comes next.
     #[inline(always)]
     pub(super) fn position(&self) -> Position {
         Position::new(self.nodes.len(), self.draft.labels() as u32)
     }
 
-    /// Whether the block waits for labels.
+    /// True if the block has all its nodes and waits for labels.
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
         self.draft.nodes() == NODES
@@ -86,14 +86,14 @@ impl Writer {
         self.nodes.bytes()
     }
 
-    /// The next node's label. If it is a record, that was given before.
+    /// Sets the label of the next node. A record must have been given before.
     #[inline(always)]
     pub(super) fn code(&mut self, code: Code) -> Result<(), TrieError> {
         self.draft.push_code(code);
         self.block_if_full()
     }
 
-    /// The next record is made of `count` tokens, which `words` are.
+    /// Sets the next record to the `count` tokens in `words`.
     #[inline]
     pub(super) fn tokens(&mut self, words: &[u64], count: usize) {
         self.uses_tokens = true;
@@ -106,20 +106,20 @@ impl Writer {
         }
     }
 
-    /// The next record is that of the node at `position`.
+    /// Sets the next record to a link to the record of the node at `position`.
     pub(super) fn link(&mut self, position: Position) {
         let nibbles = link_nibbles(position);
         self.draft.push_length(LINK | nibbles as u8);
         self.draft.push_nibbles(position.0, nibbles);
     }
 
-    /// The next record is the text at a place of its own.
+    /// Sets the next record to a link to a text of its own.
     pub(super) fn long(&mut self, place: u64) {
         self.draft.push_length(LINK | LONG_NIBBLES as u8);
         self.draft.push_nibbles(place, LONG_NIBBLES);
     }
 
-    /// A place for a text of its own.
+    /// Appends a text of its own, and returns its place.
     pub(super) fn add_long(&mut self, text: &[u8]) -> Result<u64, TrieError> {
         if self.long.len() as u64 >= 1 << 46 {
             return Err(TrieError::TooLarge("more than 2^46 bytes of long labels"));
@@ -130,14 +130,14 @@ impl Writer {
         Ok(place)
     }
 
-    /// Whether this text is at a place of its own.
+    /// True if `text` is the text at `place`.
     pub(super) fn is_long(&self, place: u64, text: &[u8]) -> bool {
         self.long.get((place >> PLACE_LENGTH_BITS) as usize..).is_some_and(|long| long.starts_with(text))
             && place as usize & ((1 << PLACE_LENGTH_BITS) - 1) == text.len()
     }
 
-    /// The next node: its first byte, whether it is the `first` child of its parent, whether it has
-    /// children, and what the key holds that ends there.
+    /// Adds the next node: its first byte, whether it is the `first` child of its parent, whether it has children, and
+    /// the value of the key that ends there.
     #[inline(always)]
     pub(super) fn push(
         &mut self,
@@ -156,7 +156,7 @@ impl Writer {
         if self.draft.nodes() == NODES && self.draft.labels() == NODES { self.block() } else { Ok(()) }
     }
 
-    /// Writes the block, and in the blocks of their parents where the children are that are in it.
+    /// Writes the block, and the places of the children in it into the blocks of their parents.
     fn block(&mut self) -> Result<(), TrieError> {
         let offset = self.nodes.len();
         if self.lengths.len().is_multiple_of(DIRECTORY_STEP) {
@@ -177,7 +177,7 @@ impl Writer {
         }
         while firsts != 0 {
             let position = Position::new(offset, firsts.trailing_zeros());
-            // Blocks without inner nodes say the same as the next one that has some.
+            // A block without inner nodes has the same place as the next block that has some.
             while self.group == self.parent.1 {
                 let Some(block) = NodeBlock::at(self.nodes.bytes(), self.parent.0) else { break };
                 let next = (self.parent.0 + block.length(), self.parent.1 + block.inner().count_ones());
@@ -191,13 +191,13 @@ impl Writer {
         Ok(())
     }
 
-    /// The trie, if its labels have the codes and tokens of `dictionary`.
+    /// Finishes the trie, whose labels have the codes and tokens of `dictionary`.
     pub(super) fn finish(mut self, dictionary: Dictionary, vectors: Cpu) -> Result<Encoded, TrieError> {
         let nodes = (self.lengths.len() * NODES + self.draft.nodes()) as u64;
         if self.draft.nodes() > 0 {
             self.block()?;
         }
-        // No inner node comes any more.
+        // There are no further inner nodes.
         let mut parent = self.parent.0;
         while let Some(length) = NodeBlock::at(self.nodes.bytes(), parent).map(NodeBlock::length) {
             set_down(self.nodes.bytes_mut(), parent, Position(u64::MAX));
@@ -240,7 +240,7 @@ impl Writer {
     }
 }
 
-/// How many half bytes a link to a position has.
+/// The half bytes of a link to a position.
 pub(super) fn link_nibbles(position: Position) -> usize {
     if position.0 < 1 << (4 * NEAR_NIBBLES) { NEAR_NIBBLES } else { FAR_NIBBLES }
 }

@@ -10,20 +10,20 @@ use crate::dict::trie::room::{collected, filled};
 use crate::dict::trie::text::Text;
 use crate::hash::{Rolling, RollingRun};
 
-/// The codes that labels have in the merged trie, by their texts: those of the trie that they are inherited from.
+/// The codes of labels in the merged trie by their texts, which are those of one of the sources.
 ///
-/// A hash table of which a search looks at a few places: a code that is not found there only makes the trie larger.
+/// It is a hash table whose searches probe a few places. A code that is not found only makes the trie larger.
 pub(super) struct Codebook<'t> {
     names: Names<'t>,
-    /// 15 bits of a text's hash, and above 17 bits of its code + 1; 0 is free.
+    /// 15 bits of a text's hash, above 17 bits of its code + 1; 0 in a free slot.
     slots: Vec<u32>,
-    /// What the text of each code does to a hash.
+    /// The effect of the text of each code on a rolling hash.
     runs: Vec<RollingRun>,
     rolling: &'t Rolling,
     vectors: Cpu,
 }
 
-/// A code of the merged trie from 1 on, those of one byte before those of two; the last is that of the empty text.
+/// A code of the merged trie, counted from 1: one-byte codes, then two-byte codes, then the code of the empty text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number(NonZeroU32);
 
@@ -38,14 +38,14 @@ impl Number {
     }
 }
 
-/// How many places are looked at.
+/// The number of places that a search probes.
 const PLACES: usize = 8;
 
-/// Codes have so many bits, and 0 is none of them.
+/// The bits of a code, which is never 0.
 const NUMBER_BITS: u32 = 17;
 const _: () = assert!(ONES + (1 << 16) < 1 << NUMBER_BITS);
 
-/// The upper bits of a hash, above those of a number.
+/// The upper bits of a hash, which stand above those of a number.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32 >> NUMBER_BITS << NUMBER_BITS
@@ -86,13 +86,13 @@ impl<'t> Codebook<'t> {
         if number.index() == self.runs.len() - 1 { Code::EMPTY } else { code(number.index()) }
     }
 
-    /// Asks for the memory that a search for a text begins with.
+    /// Prefetches the places of a search for a text.
     #[inline(always)]
     pub(super) fn fetch(&self, hash: u64) {
         prefetch(&self.slots[self.places(hash).start]);
     }
 
-    /// The codes of a source's labels as they are called here.
+    /// The codes in the merged trie of a source's codes.
     pub(super) fn translate(&self, source: &Names<'t>) -> Result<Vec<Option<Number>>, TrieError> {
         let translated = |number| {
             let text = text(source, number, self.vectors)?;
@@ -106,7 +106,7 @@ impl<'t> Codebook<'t> {
         self.find_if(hash, |found| found.len() == text.len() && found.common_prefix(text) == text.len())
     }
 
-    /// The code of a text with this hash, if `is_it`.
+    /// The code of a text with this hash for which `is_it` is true.
     #[inline(always)]
     pub(super) fn find_if(&self, hash: u64, is_it: impl Fn(Text<'_>) -> bool) -> Option<Number> {
         for at in self.places(hash) {
@@ -136,13 +136,13 @@ impl<'t> Codebook<'t> {
     }
 }
 
-/// The hash of a text, if so it does to others.
+/// The hash of a text from its effect on a rolling hash.
 #[inline(always)]
 pub(super) fn hash_of(rolling: &Rolling, run: RollingRun) -> u64 {
     rolling.push_run(rolling.start(), run).finish().get()
 }
 
-/// How many codes a trie may have.
+/// The number of codes that a trie has room for.
 fn count(names: &Names<'_>) -> usize {
     let groups = names.places.len().saturating_sub(ONES).min((1 << 16) / GROUP);
     names.places.len().min(ONES) + groups * GROUP

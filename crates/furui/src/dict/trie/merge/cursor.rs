@@ -1,14 +1,14 @@
 use crate::dict::trie::position::Position;
 
-/// Where one of the merged tries goes on: with the children of a node, or within a label, and then with the children of the
-/// label's node if it has some.
+/// The place where one of the merged tries continues: with the children of a node, or within a label, and then with the
+/// children of the label's node if it has some.
 ///
 /// ```text
 ///   trie 8 bits │ within a label 1 bit │ children 1 bit │ skip 6 bits │ down 40 bits
 /// ```
 ///
-/// The children are the group that comes `skip` groups behind the one at `down`, so that they are found without another
-/// look at the block of their parent.
+/// The children are the group `skip` groups behind the one at `down`, so that they are found without reading their
+/// parent's block again.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor(u64);
 
@@ -30,13 +30,13 @@ impl Cursor {
         Self::children(trie, Position(0), 0)
     }
 
-    /// At the end of a label.
+    /// A cursor at the end of a label.
     #[inline(always)]
     pub(super) fn children(trie: u8, down: Position, skip: u32) -> Self {
         Self(u64::from(trie) << 56 | CHILDREN | u64::from(skip) << Position::BITS | down.0)
     }
 
-    /// Within the label of a node from which `beyond` goes on, if that has children.
+    /// A cursor within the label of a node. `beyond` is the cursor at its end, if the node has children.
     #[inline(always)]
     pub(super) fn within(trie: u8, beyond: Option<Self>) -> Self {
         Self(beyond.map_or(u64::from(trie) << 56, |beyond| beyond.0) | WITHIN)
@@ -47,7 +47,7 @@ impl Cursor {
         self.0 & WITHIN != 0
     }
 
-    /// How it goes on at the end of the label.
+    /// The cursor at the end of the label.
     #[inline(always)]
     pub(super) fn beyond(self) -> Option<Self> {
         (self.0 & CHILDREN != 0).then_some(Self(self.0 & !WITHIN))

@@ -4,23 +4,23 @@ use crate::dict::trie::labels::Packing;
 use crate::dict::trie::room::filled;
 use crate::dict::trie::token_trie::{END_BITS, NAME_BITS, ROOT, TokenTrie};
 
-/// Makes a text of tokens, the longest at each place: not always the fewest, but with far fewer steps than a
-/// [`LabelMatcher`](crate::dict::trie::matcher::LabelMatcher) takes.
+/// Divides a text into tokens greedily, the longest at each place. That is not always the fewest, but takes far fewer
+/// steps than a [`LabelMatcher`](crate::dict::trie::matcher::LabelMatcher).
 pub(super) struct Greedy {
     trie: TokenTrie,
-    /// How far two bytes lead, by 256 · first + second: most tokens that are found are hardly longer.
+    /// Where two bytes lead, by 256 · first + second. Most tokens that are found are hardly longer.
     pairs: Vec<Pair>,
 }
 
-/// How far the first two bytes of a text lead.
+/// Where the first two bytes of a text lead.
 ///
 /// ```text
 ///   the longest token has both 1 bit │ the node behind both 25 bits │ the longest token + 1, 0 if there is none 13 bits │
 ///   the node's base 25 bits
 /// ```
 ///
-/// If they lead to no node, that is 0, as its base: so is named the root's child by the byte 0, and no child of it is among the
-/// root's children.
+/// If they lead to no node, the node and its base are 0. That is the name of the root's child for byte 0, none of whose
+/// children is among the root's children.
 #[derive(Clone, Copy)]
 struct Pair(u64);
 
@@ -72,8 +72,8 @@ impl Greedy {
         Ok(Self { trie, pairs })
     }
 
-    /// Appends the tokens that `text` is made of to the words of a record, and gives how many they are; nothing if some byte is
-    /// in no token.
+    /// Appends the tokens of `text` to the words of a record, and returns their number; `None` if some byte is in no
+    /// token.
     #[inline(always)]
     pub(super) fn cut(&self, text: &[u8], words: &mut Vec<u64>) -> Option<usize> {
         let mut record = Packing::new(words);

@@ -1,4 +1,4 @@
-//! Nodes at which several tries go on together.
+//! Nodes where several tries continue together.
 
 use super::cursor::Cursor;
 use super::path::Path;
@@ -11,8 +11,8 @@ use crate::dict::trie::text::{SLACK, Text};
 use crate::hash::KeyHash;
 
 impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
-    /// Adds the node to which several tries go on together, those of `alike`, whose first bytes are the same: to the end of what
-    /// is the same of their labels.
+    /// Adds the node where the tries of `alike`, whose first bytes are equal, continue together. Its label is the
+    /// common prefix of theirs.
     #[inline(always)]
     pub(super) fn join<'b, 'p: 'b>(
         &mut self,
@@ -49,7 +49,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         self.node(path, byte, first, newest)
     }
 
-    /// Writes what is left of a branch's label, behind its first byte, behind the others.
+    /// Appends the rest of a branch's label, without its first byte, to the decoded texts.
     #[inline(always)]
     fn decode(&mut self, branch: &Branch<'_>, vectors: Cpu) -> Result<(), TrieError> {
         let start = self.ends.last().copied().unwrap_or(0);
@@ -66,7 +66,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    /// Writes the rest of a label of a trie to `decoded`, from `start` on, and gives its end.
+    /// Writes the rest of a label of a trie to `decoded` from `start` on, and returns its end.
     #[inline(always)]
     pub(super) fn keep_rest(&mut self, trie: u8, rest: Rest<'_>, start: usize) -> usize {
         match rest {

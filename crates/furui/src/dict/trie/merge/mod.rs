@@ -29,16 +29,16 @@ use path::Path;
 use queue::{Queue, Waiting};
 use source::{At, Branch, End, Source};
 
-/// The most tries that are merged at a time.
+/// The most tries of a merge.
 pub const MAX_MERGED: usize = 256;
 
 impl Trie {
-    /// Several tries as one, newest first: of equal keys the newest counts. `each_key` is told the hash of each of its keys
-    /// by `rolling`, in breadth-first order.
+    /// Merges several tries, which are newest first. Of equal keys the newest counts. `each_key` gets the hash of each
+    /// key by `rolling`, in breadth-first order.
     ///
-    /// `forget`: keys that are deleted are left out, which is right if there is no older trie. The trie has the nodes of the
-    /// one that is built of the same keys, but its labels have the codes and tokens of the largest source: it may be a
-    /// few hundredths larger.
+    /// With `forget` deleted keys are left out, which is right if there is no older trie. The trie has the nodes of a
+    /// trie that is built from the same keys, but its labels have the codes and tokens of the largest source, so it may
+    /// be a few hundredths larger.
     ///
     /// ```text
     ///   new   rom ── an* ─┬─ us*        queue   {new: behind "rom", old: behind "rom" of "romul"}, hash of "rom"
@@ -47,17 +47,18 @@ impl Trie {
     ///                └─ o*                           u  {old: behind "romul"},  a node "ul"
     /// ```
     ///
-    /// One walk, breadth-first, from branch to branch: what waits in the queue is how each trie goes on that has keys
-    /// there, with a node's children or with the rest of a label, and the state of the hash of the path. Where they go on alike they go
-    /// together, to the end of the shortest label. Where only one trie has keys, its nodes are copied. A node is written
-    /// when the walk meets it.
+    /// It is one breadth-first walk from branch to branch. The queue holds the state of the hash of each path, and the
+    /// place where each trie that has keys there continues: with a node's children, or within a label. Where tries
+    /// continue with the same bytes they go together, to the end of the shortest label. Where only one trie has keys,
+    /// its nodes are copied. A node is written when the walk meets it.
     ///
-    /// Cost: time linear in the nodes of all tries and the bytes of their labels; beside the trie 12 bytes for every
-    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it stands within one; a byte a
-    /// key for places of records, some megabytes for codes. If keys are left out, a second walk over the merged trie.
+    /// Cost: time linear in the nodes of all tries and the bytes of their labels. Besides the trie, 12 bytes for every
+    /// waiting node, 8 for every trie that has keys below it, and the rest of its label if it is within one; a byte for
+    /// each key for places of records, and some megabytes for codes. If keys are left out, there is a second walk over
+    /// the merged trie.
     ///
     /// Source: sections 4.3 and 4.4 of Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS
-    /// TRIE" (2011), where every node is a byte, so that a walk never stands within one.
+    /// TRIE" (2011), where every node is one byte, so that a walk is never within a label.
     ///
     /// # Errors
     /// [`TrieError::Damaged`] if the bytes of a trie are not those of one, [`TrieError::TooLarge`] if there are too many
@@ -97,14 +98,14 @@ struct Walk<'t, F> {
     forget: bool,
     each_key: F,
     queue: Queue,
-    /// How many nodes there may still be: in damaged tries there may be more ways to a node than one.
+    /// The most nodes that may still come, because damaged tries may have more than one path to a node.
     left: u64,
-    /// The texts that are compared, and where they end.
+    /// The texts that are compared, and their ends.
     decoded: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// The most children a node has.
+/// The most children of a node.
 const MAX_CHILDREN: usize = 256;
 
 impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
@@ -168,7 +169,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         writer.finish(labels.finish(), vectors)
     }
 
-    /// The first branch of the next cursor.
+    /// The first branch of the next cursor in the queue.
     #[inline(always)]
     fn next_branch<'p>(&self, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<Branch<'p>, TrieError>
     where
@@ -184,7 +185,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(Branch { byte, trie: cursor.trie(), at: At::Tail(rest, End { beyond: cursor.beyond(), found }) })
     }
 
-    /// The children of a node that only one trie has.
+    /// Copies the children of a node that only one trie has.
     #[inline(always)]
     fn copy_all<'p>(&mut self, parent: Path, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<(), TrieError>
     where
@@ -200,7 +201,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         }
     }
 
-    /// The branches of a node that several tries have, newest first.
+    /// Reads the branches of a node that several tries have, newest first.
     #[inline(always)]
     fn read<'p>(
         &self,
@@ -232,7 +233,8 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    /// The children of a node that several tries have: `order` says in which order, of equal bytes the newest first.
+    /// Merges the children of a node that several tries have. `order` is their order, where the newest of equal bytes
+    /// comes first.
     #[inline(always)]
     fn merge(&mut self, parent: Path, branches: &[Branch<'_>], order: &[u32], vectors: Cpu) -> Result<(), TrieError> {
         let mut at = 0;
@@ -269,7 +271,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         self.node(path, branch.byte, first, end.found)
     }
 
-    /// The label of a node that only one trie has.
+    /// Adds the label of a node that only one trie has.
     #[inline(always)]
     fn label(&mut self, path: Path, trie: u8, label: Label<'_>, vectors: Cpu) -> Result<Path, TrieError> {
         if let Some(known) = self.labels.known(trie, label) {
@@ -284,7 +286,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(self.labels.push_text(Text::of(&self.decoded, 0..end), path))
     }
 
-    /// Adds a node whose label is given to `labels`, and whose cursors to the queue.
+    /// Adds a node. The caller gives its label to `labels`, and its cursors to the queue.
     #[inline(always)]
     fn node(&mut self, path: Path, byte: u8, first: bool, found: Option<Found>) -> Result<(), TrieError> {
         self.left = self.left.checked_sub(1).ok_or(TrieError::Damaged)?;

@@ -1,11 +1,11 @@
-/// The order of a few branches by their first bytes; of equal ones that which came first is first.
+/// Sorts a few branches by their first bytes. Equal ones stay in their order.
 #[derive(Default)]
 pub(super) struct Order {
     /// 2²⁴ · byte + index.
     items: Vec<u32>,
 }
 
-/// So many are put in order by counting for each how many are smaller: that needs no branches to be guessed.
+/// The most branches that are sorted by counting the smaller ones for each, which needs no unpredictable branches.
 const COUNTED: usize = 16;
 
 impl Order {
@@ -19,7 +19,7 @@ impl Order {
         self.items.push(u32::from(byte) << 24 | self.items.len() as u32);
     }
 
-    /// All of them in order.
+    /// All branches in order.
     #[inline(always)]
     pub(super) fn ascending(&mut self) -> &[u32] {
         let count = self.items.len();

@@ -3,7 +3,7 @@ use crate::dict::trie::TrieError;
 use crate::format::field::{u32_at, u64_at};
 use crate::hash::{Rolling, RollingRun, RollingState};
 
-/// What is carried along a path: the state of its hash, and how many bytes it has.
+/// The state of the hash of a path, and its length in bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Path {
     pub(super) hash: RollingState,
@@ -13,7 +13,7 @@ pub(super) struct Path {
 impl Path {
     pub(super) const BYTES: usize = 12;
 
-    /// As bytes, with a number up to 256.
+    /// The path as bytes, with a number of at most 256.
     #[inline(always)]
     pub(super) fn to_bytes(self, cursors: u32) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -47,13 +47,13 @@ impl Path {
         Self { hash: rolling.push_run(self.hash, run), length: self.length + run.len() }
     }
 
-    /// Behind `length` bytes more, which make `rest` of [`RollingState::ZERO`].
+    /// The path with `length` more bytes, where `rest` is their state when they are pushed to [`RollingState::ZERO`].
     #[inline(always)]
     pub(super) fn push_rest(self, rolling: &Rolling, rest: RollingState, length: u32) -> Self {
         Self { hash: rolling.push_rest(self.hash, rest, length as usize), length: self.length + length }
     }
 
-    /// An error if no key is so long.
+    /// Fails if the path is longer than any key.
     #[inline(always)]
     pub(super) fn check(self) -> Result<Self, TrieError> {
         if self.length as usize > MAX_KEY { Err(TrieError::Damaged) } else { Ok(self) }

@@ -10,8 +10,8 @@ use crate::dict::trie::{Found, Trie, TrieError, TrieNode};
 use crate::hash::Rolling;
 
 impl Trie {
-    /// The trie of the keys that are not deleted: without the nodes that lead to none, and nodes that lead to one child
-    /// only become one with it.
+    /// The trie of the keys that are not deleted. Nodes without such keys below are left out, and nodes with one child
+    /// left are joined with it.
     pub(super) fn without_deleted(&self, rolling: &Rolling, vectors: Cpu) -> Result<Self, TrieError> {
         let staying = self.staying()?;
         let kept = |node| self.terminal(node).filter(|&found| found != Found::Deleted);
@@ -49,9 +49,9 @@ impl Trie {
         Ok(Self::assemble(writer.finish(labels.finish(), vectors)?))
     }
 
-    /// How many children of each inner node stay, up to 2; by rank, the root the first.
+    /// The number of children of each inner node that stay, at most 2; by rank, the root first.
     fn staying(&self) -> Result<Vec<u8>, TrieError> {
-        // Breadth-first, a node comes before its children.
+        // In breadth-first order a node comes before its children.
         let mut inners = vec![self.root()];
         let mut parents = vec![0u32];
         let mut at = 0;

@@ -5,19 +5,19 @@ use crate::dict::trie::pieces::Pieces;
 use crate::dict::trie::text::Text;
 use crate::dict::trie::{Found, TrieError};
 
-/// The inner nodes of the merged trie whose children are still to come, with the cursors of each.
+/// The inner nodes of the merged trie whose children are still to be merged, with their cursors.
 ///
 /// ```text
 ///   path 12 bytes │ cursor 8 bytes │ cursor, within a label: │ 7 bytes: length, what the key holds │ rest of the label │ ...
 /// ```
 pub(super) struct Queue {
     pieces: Pieces,
-    /// The node that is not yet in them.
+    /// The record of the node that is being added.
     record: Vec<u8>,
     cursors: u32,
 }
 
-/// Some nodes that were taken from the queue.
+/// Some nodes that were removed from the queue.
 pub(super) struct Waiting<'p> {
     bytes: &'p [u8],
 }
@@ -31,15 +31,15 @@ impl Queue {
         Ok(Self { pieces: Pieces::new()?, record: vec![0; Path::BYTES], cursors: 0 })
     }
 
-    /// A cursor of the next node.
+    /// Adds a cursor to the next node.
     #[inline(always)]
     pub(super) fn push(&mut self, cursor: Cursor) {
         self.record.extend_from_slice(&cursor.to_bytes());
         self.cursors += 1;
     }
 
-    /// A cursor of the next node that stands within a label, `rest` of which is still to come, less than 64 KiB, and then the
-    /// end of a key, if `found`.
+    /// Adds a cursor within a label to the next node. `rest` is the rest of the label, shorter than 64 KiB, and `found`
+    /// the value of the key that ends there, if one does.
     #[inline(always)]
     pub(super) fn push_within(&mut self, cursor: Cursor, rest: Text<'_>, found: Option<Found>) {
         self.push(cursor);
@@ -55,13 +55,13 @@ impl Queue {
         rest.append_to(&mut self.record);
     }
 
-    /// How many cursors the next node has.
+    /// The number of cursors of the next node.
     #[inline(always)]
     pub(super) fn cursors(&self) -> u32 {
         self.cursors
     }
 
-    /// Adds the node.
+    /// Finishes the next node.
     #[inline(always)]
     pub(super) fn close(&mut self, path: Path) -> Result<(), TrieError> {
         self.record[..Path::BYTES].copy_from_slice(&path.to_bytes(self.cursors));
@@ -71,12 +71,12 @@ impl Queue {
         Ok(())
     }
 
-    /// The next nodes.
+    /// Removes the next nodes.
     pub(super) fn pop(&mut self) -> Result<Option<Body>, TrieError> {
         self.pieces.pop()
     }
 
-    /// Takes the memory of nodes back.
+    /// Keeps the memory of nodes for later ones.
     pub(super) fn reuse(&mut self, piece: Body) {
         self.pieces.reuse(piece);
     }
@@ -87,7 +87,7 @@ impl<'p> Waiting<'p> {
         Self { bytes: piece.bytes() }
     }
 
-    /// The next node: its path, and how many cursors come.
+    /// The path of the next node, and the number of its cursors.
     #[inline(always)]
     pub(super) fn node(&mut self) -> Option<(Path, u32)> {
         let (path, rest) = self.bytes.split_first_chunk()?;
@@ -103,7 +103,7 @@ impl<'p> Waiting<'p> {
         Some(Cursor::from_bytes(*cursor))
     }
 
-    /// What is left of the label within which the last cursor stands, and what the key holds that ends with it.
+    /// The rest of the label of the last cursor, and the value of the key that ends with it.
     #[inline(always)]
     pub(super) fn rest(&mut self) -> Option<(Text<'p>, Option<Found>)> {
         let (&[a, b, kind, c, d, e, f], text) = self.bytes.split_first_chunk()?;

@@ -8,15 +8,15 @@ use crate::dict::trie::room::filled;
 use crate::dict::trie::search::fetch;
 use crate::dict::trie::writer::{Writer, link_nibbles};
 
-/// Where records of tokens are that were written: an equal one may be a link.
+/// The positions of records of tokens that were written, so that an equal record can be a link.
 ///
-/// One place for each hash, in which the last counts: a record that is forgotten is only written again.
+/// Each hash has one place, which holds the last record. A record that is forgotten is only written again.
 pub(super) struct Records {
     /// 24 bits of a hash and a position.
     places: Vec<u64>,
 }
 
-/// There is a place for so many keys.
+/// The number of keys for which there is one place.
 const KEYS: usize = 12;
 
 const TAG: u64 = !0 << Position::BITS;
@@ -26,8 +26,8 @@ impl Records {
         Ok(Self { places: filled(0, (keys as usize / KEYS).max(1))? })
     }
 
-    /// Asks for the place of a record of `count` tokens, by the hash of its text. Short ones are none the shorter as links and
-    /// have no place.
+    /// Prefetches the place of a record of `count` tokens by the hash of its text. Short records have no place, because
+    /// links to them would save nothing.
     #[inline(always)]
     pub(super) fn fetch(&self, count: usize, hash: u64) {
         if count * TOKEN_NIBBLES > NEAR_NIBBLES {
@@ -35,7 +35,7 @@ impl Records {
         }
     }
 
-    /// Asks for the record that may be equal to one of this hash.
+    /// Prefetches the record that may be equal to one with this hash.
     #[inline(always)]
     pub(super) fn fetch_earlier(&self, writer: &Writer, count: usize, hash: u64) {
         let entry = self.places[scale(hash, self.places.len())];
@@ -44,8 +44,8 @@ impl Records {
         }
     }
 
-    /// Where the record of the label that comes `slot` labels after the next one is already, if a link there is shorter.
-    /// Otherwise it is about to be written.
+    /// The position of an equal record for the label `slot` labels behind the next one, if a link to it is shorter.
+    /// Otherwise the record is noted as about to be written.
     #[inline(always)]
     pub(super) fn before(
         &mut self,
@@ -74,7 +74,7 @@ impl Records {
     }
 }
 
-/// Whether a record is the label of the node at `position`.
+/// True if a record is the label of the node at `position`.
 #[inline(always)]
 fn is_at(nodes: &[u8], position: Position, record: &[u64], count: usize, vectors: Cpu) -> bool {
     let label = NodeBlock::at(nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));

@@ -22,7 +22,7 @@ pub(super) struct Source<'t> {
     width: Width,
 }
 
-/// A trie's way on from a node of the merged one.
+/// A branch of one trie from a node of the merged trie.
 #[derive(Clone, Copy)]
 pub(super) struct Branch<'t> {
     pub(super) byte: u8,
@@ -30,25 +30,25 @@ pub(super) struct Branch<'t> {
     pub(super) at: At<'t>,
 }
 
-/// What a branch leads to.
+/// The end of a branch.
 #[derive(Clone, Copy)]
 pub(super) enum At<'t> {
-    /// A node, whose label begins with the byte.
+    /// A node whose label begins with the branch's byte.
     Node(NodeBlock<'t>, Position),
-    /// What is left of a label behind the byte, and then that label's end.
+    /// The rest of a label behind the branch's byte, and the label's end.
     Tail(Text<'t>, End),
 }
 
-/// The end of a label.
+/// The facts about the end of a label.
 #[derive(Clone, Copy)]
 pub(super) struct End {
-    /// How it goes on, if the node has children.
+    /// The cursor of the children, if the node has some.
     pub(super) beyond: Option<Cursor>,
-    /// What the key holds that ends there.
+    /// The value of the key that ends there, if one does.
     pub(super) found: Option<Found>,
 }
 
-/// About how many leaves there are from the beginning of a block to the end of the next one.
+/// About how many leaves there are between the beginning of a block and the end of the next one.
 const LEAVES_AHEAD: [u64; 2] = [44, 66];
 
 impl<'t> Source<'t> {
@@ -65,7 +65,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// The first of the children with which a cursor goes on.
+    /// The first child that a cursor leads to.
     #[inline(always)]
     pub(super) fn first_child(&self, cursor: Cursor, vectors: Cpu) -> Result<Branch<'t>, TrieError> {
         let down = cursor.down();
@@ -96,7 +96,7 @@ impl<'t> Source<'t> {
         (block.first() >> slot & 1 == 0).then_some(Branch { byte, trie: branch.trie, at: At::Node(block, position) })
     }
 
-    /// Asks for the block behind this one and its values: of each level, a walk takes the nodes in their order.
+    /// Prefetches the next block and its values: a walk visits the nodes of each level in their order.
     #[inline]
     fn fetch_next(&self, block: NodeBlock<'t>, offset: usize) {
         let next = self.names.nodes.get(offset + block.length()..);
@@ -131,8 +131,8 @@ impl<'t> Source<'t> {
     }
 }
 
-/// In groups that begin before this slot the next block is asked for: often enough that it is, and not with each group.
+/// The next block is prefetched for groups that begin before this slot: often enough, but not for every group.
 const PREFETCH_SLOTS: u32 = 8;
 const LINE: usize = 64;
-/// Blocks are not often longer.
+/// The bytes of the next block that are prefetched. Longer blocks are rare.
 const NEXT_BYTES: usize = 7 * LINE;

@@ -18,53 +18,53 @@ use crate::hash::{Rolling, RollingRun, RollingState};
 
 mod settle;
 
-/// Writes the labels of a merged trie, which has the codes and tokens of one of its sources, the heir's.
+/// Writes the labels of a merged trie, which has the codes and tokens of one of its sources, the heir.
 ///
-/// A label that is whole in a source is not read if it has a code, and its tokens are copied if the heir has all of them; any
-/// other text is looked up among the codes, or cut into tokens anew. The labels of a block wait until it has all of them:
-/// then the memory of one is on its way while others are written.
+/// A label that is whole in a source is not decoded if it has a code, and its tokens are copied if the heir has all of
+/// them. Any other text is looked up among the codes, or divided into tokens again. The labels of a block wait until it
+/// has all of them, so that their cache misses overlap.
 pub(super) struct Labels<'t> {
     names: Names<'t>,
     heir: u8,
     rolling: &'t Rolling,
     vectors: Cpu,
     book: Codebook<'t>,
-    /// By source and code.
+    /// The numbers of the merged trie's codes by source and code.
     known: Vec<Vec<Option<Number>>>,
     tokens: Vec<Token>,
-    /// What the tokens do to a hash. [`NOTHING`] and [`NONE`] do nothing.
+    /// The effects of the tokens on a rolling hash. [`NOTHING`] and [`NONE`] have no effect.
     runs: Vec<RollingRun>,
-    /// The numbers of a source's tokens here, or [`NONE`]; behind them [`NOTHING`].
+    /// The merged trie's numbers of each source's tokens, or [`NONE`]; behind them [`NOTHING`].
     inherited: Vec<[u16; MAX_TOKENS + 1]>,
     greedy: Greedy,
-    /// How many labels wait.
+    /// The number of waiting labels.
     count: usize,
-    /// The codes of labels; those that have none are in `rare`, or still to be looked for.
+    /// The codes of the waiting labels. Labels without one are in `rare`, or still have to be looked up.
     codes: [Code; NODES],
     rare: [Rare; NODES],
-    /// Which labels are in `rare`: a bit each.
+    /// A mask of the labels in `rare`.
     rares: u64,
     sought: Vec<Sought>,
     foreign: Vec<Sought>,
-    /// The texts that wait, and the words of the records.
+    /// The waiting texts, and the words of records.
     text: Vec<u8>,
     words: Vec<u64>,
     records: Records,
-    /// The places of texts of their own, by hash: the first of each counts.
+    /// The places of texts of their own by hash. The first one with a hash counts.
     long: HashMap<u64, u64>,
 }
 
 /// A label without a code.
 #[derive(Clone, Copy)]
 enum Rare {
-    /// A record: where its words begin, and its tokens.
+    /// A record: the start of its words, and the number of its tokens.
     Tokens { start: u32, count: u32, hash: u64 },
-    /// A text that tokens cannot make.
+    /// A text that cannot be divided into tokens.
     Long { start: u32, end: u32 },
 }
 
-/// A label that may have a code: a text from `start` to `end`, or a record of which the words begin at `start`, with `end`
-/// tokens. The hash is that of the text.
+/// A label that may have a code: a text from `start` to `end`, or a record whose words begin at `start` and that has
+/// `end` tokens. The hash is that of the text.
 #[derive(Clone, Copy)]
 struct Sought {
     slot: u32,
@@ -73,13 +73,13 @@ struct Sought {
     hash: u64,
 }
 
-/// Stands behind the last token of a record.
+/// The number that stands behind the last token of a record.
 const NOTHING: u16 = MAX_TOKENS as u16;
-/// A token that the merged trie does not have.
+/// The number of a token that the merged trie does not have.
 const NONE: u16 = NOTHING + 1;
 
 impl<'t> Labels<'t> {
-    /// For a trie of about `keys` keys.
+    /// A writer for a trie of about `keys` keys.
     pub(super) fn new(
         sources: &[Names<'t>],
         heir: u8,
@@ -125,7 +125,7 @@ impl<'t> Labels<'t> {
         })
     }
 
-    /// What a label is called that is whole in a source, if it has a code there and here.
+    /// The number in the merged trie of a label that is whole in a source, if it has a code in both.
     #[inline(always)]
     pub(super) fn known(&self, source: u8, label: Label<'_>) -> Option<Number> {
         match number(label) {
@@ -141,14 +141,14 @@ impl<'t> Labels<'t> {
         self.count += 1;
     }
 
-    /// The next label, if it is known.
+    /// Adds the next label, whose number is known.
     #[inline(always)]
     pub(super) fn push_known(&mut self, known: Number, path: Path) -> Path {
         self.push(self.book.code(known));
         path.push_run(self.rolling, self.book.run(known))
     }
 
-    /// The next label, if it is a record of tokens that the merged trie has.
+    /// Adds the next label, if it is a record of tokens that the merged trie has.
     #[inline(always)]
     pub(super) fn push_tokens(&mut self, source: u8, rest: Rest<'_>, path: Path) -> Option<Path> {
         let Rest::Tokens { records, start, count } = rest else { return None };
@@ -160,7 +160,7 @@ impl<'t> Labels<'t> {
         for word in words(records, start, count) {
             let mut here = 0;
             for (i, token) in in_word(word).enumerate() {
-                // A word as a whole: how many tokens it has nobody can foresee.
+                // The whole word is processed, because the processor could not predict how many tokens it has.
                 let number = inherited[if i < left { usize::from(token) } else { MAX_TOKENS }];
                 let run = self.runs[usize::from(number)];
                 text = self.rolling.push_run(text, run);
@@ -188,7 +188,7 @@ impl<'t> Labels<'t> {
         Some(path.push_rest(rolling, text, length))
     }
 
-    /// The next label, whatever it is.
+    /// Adds the next label, whatever it is.
     #[inline(always)]
     pub(super) fn push_text(&mut self, text: Text<'_>, path: Path) -> Path {
         if text.len() == 0 {
@@ -209,7 +209,7 @@ impl<'t> Labels<'t> {
         path.push_run(self.rolling, run)
     }
 
-    /// The label that is the text from `start` on, too long for a code.
+    /// Sets a label to the text from `start` on, which is too long for a code.
     #[cold]
     fn push_long(&mut self, slot: usize, start: u32, path: Path) -> Path {
         let text = &self.text[start as usize..];

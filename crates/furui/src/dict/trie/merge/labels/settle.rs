@@ -1,4 +1,4 @@
-//! Writing the labels of a block, when it has all of them.
+//! Writing the labels of a block that has all of them.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
 
 impl Labels<'_> {
-    /// Writes the labels that wait: step by step all of one sort, as branches are guessed best then.
+    /// Writes the waiting labels, one kind after the other, because branches are then predicted best.
     pub(in super::super) fn settle(&mut self, writer: &mut Writer) -> Result<(), TrieError> {
         self.vectors.run(
             #[inline(always)]
@@ -66,7 +66,7 @@ impl Labels<'_> {
         Ok(())
     }
 
-    /// Makes a record of a text without a code.
+    /// Divides a text without a code into the tokens of a record.
     #[inline(always)]
     pub(super) fn cut(&mut self, slot: usize, start: u32, end: u32, hash: u64) {
         let text = &self.text[start as usize..end as usize];
@@ -81,7 +81,7 @@ impl Labels<'_> {
         self.rares |= 1 << slot;
     }
 
-    /// A label is `count` tokens, the words of which begin at `start`: a text with this hash.
+    /// Sets a label to a record of `count` tokens whose words begin at `start`; `hash` is that of its text.
     #[inline(always)]
     pub(super) fn set_record(&mut self, slot: usize, start: usize, count: usize, hash: u64) {
         self.records.fetch(count, hash);
@@ -89,7 +89,7 @@ impl Labels<'_> {
         self.rares |= 1 << slot;
     }
 
-    /// Whether a record is made of the tokens of a text.
+    /// True if a record has the tokens of a text.
     fn is_text(&self, start: usize, count: usize, text: &[u8]) -> bool {
         let words = self.words[start..].iter().zip((0..count).step_by(WORD_TOKENS));
         let mut tokens = words.flat_map(|(&word, first)| in_word(word).take(count - first));
@@ -97,7 +97,7 @@ impl Labels<'_> {
         rest.is_some_and(<[u8]>::is_empty)
     }
 
-    /// Writes a label that tokens cannot make.
+    /// Writes a label that cannot be divided into tokens.
     fn long(&mut self, writer: &mut Writer, text: Range<usize>) -> Result<(), TrieError> {
         let text = &self.text[text];
         let hash = self.rolling.push_all(self.rolling.start(), text).finish().get();
