@@ -51,28 +51,10 @@ pub enum Error {
     Full(Full),
     /// Two filters that do not fit together were to be combined or compared.
     Mismatch(Mismatch),
-    /// The parameters of a filter are invalid.
+    /// An argument or an option is invalid.
     Config(ConfigError),
     /// A trie could not be built.
     Trie(TrieError),
-    /// A number is outside its range.
-    OutOfRange {
-        /// What the number counts, as in "keys of an LRU cache".
-        what: &'static str,
-        /// The number that was given.
-        given: u64,
-        /// The least that is valid.
-        least: u64,
-        /// The most that is valid.
-        most: u64,
-    },
-    /// A false-positive rate is not valid for the filters it is for.
-    Rate {
-        /// The rate that was given.
-        given: f64,
-        /// The least that is valid. A rate must also be less than 1.
-        least: f64,
-    },
     /// The system has no memory left.
     NoMemory {
         /// What the memory was for.
@@ -108,12 +90,6 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { action, file, source } => write!(f, "{action} {file}: {source}"),
-            Self::OutOfRange { what, given, least, most } => {
-                write!(f, "{given} {what}: from {least} to {most} are valid")
-            }
-            Self::Rate { given, least } => {
-                write!(f, "a false-positive rate of {given:e}: ask for {least:e} or more, and less than 1")
-            }
             Self::NoMemory { what, bytes } => {
                 write!(f, "no memory for {bytes} bytes of {what}: ask for less, or give the process more memory")
             }
@@ -140,7 +116,7 @@ impl std::error::Error for Error {
             Self::Mismatch(error) => Some(error),
             Self::Config(error) => Some(error),
             Self::Trie(error) => Some(error),
-            Self::OutOfRange { .. } | Self::Rate { .. } | Self::NoMemory { .. } | Self::NoNumberLeft { .. } => None,
+            Self::NoMemory { .. } | Self::NoNumberLeft { .. } => None,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use furui::dict::{Dict, DictOptions, Done, Entries, Job, Snapshot, Trie, TrieEntries, WriteBuffer};
 use furui::error::{StoreError, StoreProblem};
+use furui::filter::ConfigError;
 use furui::format::EnvelopeWriter;
 use furui::seen::{Lru, Seen, SeenOptions};
 use furui::store::cascade::{Cascade, Journal, Run, RunWriter};
@@ -99,14 +100,19 @@ fn invalid_arguments_are_named_with_their_range() {
     let mut dict = Dict::open_with(Memory::new(), DictOptions::default()).unwrap();
     let long = vec![0; furui::dict::MAX_KEY + 1];
     match dict.put(&long, 1).unwrap_err() {
-        Error::OutOfRange { what: "bytes of a key", given, most, .. } => assert_eq!(given, most + 1),
+        Error::Config(ConfigError::OutOfRange { what: "bytes of a key", given, most, .. }) => {
+            assert_eq!(given, most + 1)
+        }
         other => panic!("{other}"),
     }
     let none = DictOptions { window_keys: 0, ..DictOptions::default() };
-    assert!(matches!(Dict::open_with(Memory::new(), none), Err(Error::OutOfRange { given: 0, least: 1, .. })));
+    assert!(matches!(
+        Dict::open_with(Memory::new(), none),
+        Err(Error::Config(ConfigError::OutOfRange { given: 0, least: 1, .. }))
+    ));
     let rate = DictOptions { filter_rate: 1.5, ..DictOptions::default() };
-    assert!(matches!(Dict::open_with(Memory::new(), rate), Err(Error::Rate { given: 1.5, .. })));
-    assert!(matches!(Lru::new(0), Err(Error::OutOfRange { given: 0, .. })));
+    assert!(matches!(Dict::open_with(Memory::new(), rate), Err(Error::Config(ConfigError::Rate { given: 1.5, .. }))));
+    assert!(matches!(Lru::new(0), Err(Error::Config(ConfigError::OutOfRange { given: 0, .. }))));
 }
 
 #[test]

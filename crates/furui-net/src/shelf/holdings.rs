@@ -2,6 +2,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use furui::dict::{Dict, DictOptions};
+use furui::filter::ConfigError;
 use furui::search::{ContentId, Lock, MAX_WORD, WordPostings};
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
@@ -289,7 +290,7 @@ fn to_time(seconds: u64) -> u32 {
 }
 
 fn out_of_range(what: &'static str, given: usize, least: u64, most: usize) -> Error {
-    Error::OutOfRange { what, given: given as u64, least, most: most as u64 }
+    ConfigError::OutOfRange { what, given: given as u64, least, most: most as u64 }.into()
 }
 
 fn check(postings: &[WordPostings], records: &[(ContentId, Vec<u8>)]) -> Result<()> {

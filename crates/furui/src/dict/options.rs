@@ -1,5 +1,5 @@
-use crate::error::{Error, Result};
-use crate::filter::FINEST_BLOCKED_RATE;
+use crate::error::Result;
+use crate::filter::{ConfigError, FINEST_BLOCKED_RATE};
 use crate::hash::HashSpec;
 
 /// The options of a [`Dict`](super::Dict).
@@ -54,10 +54,10 @@ impl DictOptions {
         let counts =
             [(window_keys, "keys of a window"), (window_bytes, "bytes of a window"), (most_tries, "tries at most")];
         if let Some(&(_, what)) = counts.iter().find(|&&(count, _)| count == 0) {
-            return Err(Error::OutOfRange { what, given: 0, least: 1, most: usize::MAX as u64 });
+            return Err(ConfigError::OutOfRange { what, given: 0, least: 1, most: usize::MAX as u64 }.into());
         }
         if !(FINEST_BLOCKED_RATE..1.0).contains(&filter_rate) {
-            return Err(Error::Rate { given: filter_rate, least: FINEST_BLOCKED_RATE });
+            return Err(ConfigError::Rate { given: filter_rate, finest: FINEST_BLOCKED_RATE }.into());
         }
         Ok(())
     }

@@ -40,7 +40,12 @@ impl Counters {
 /// Refuses numbers of counters and probes that no filter can have.
 pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigError> {
     if !(1..=MAX_COUNTERS).contains(&(counters as u64)) {
-        return Err(ConfigError(format!("{counters} counters: a filter has from 1 to {MAX_COUNTERS}")));
+        return Err(ConfigError::OutOfRange {
+            what: "counters of a filter",
+            given: counters as u64,
+            least: 1,
+            most: MAX_COUNTERS,
+        });
     }
     check_probes(probes)
 }

@@ -73,7 +73,7 @@ impl CountingBloom {
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(counters: usize, probes: u32, bits: u32) -> Result<Self, ConfigError> {
         if !WIDTHS.contains(&bits) {
-            return Err(ConfigError(format!("counters of {bits} bits: a counting filter's have 2, 4 or 8")));
+            return Err(ConfigError::CounterBits { given: bits, valid: &WIDTHS });
         }
         Ok(Self { counters: Counters::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
     }

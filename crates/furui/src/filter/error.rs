@@ -1,19 +1,135 @@
 use std::fmt;
 
+use super::Full;
 use crate::format::Kind;
 use crate::hash::HashSpec;
 
-/// Parameters that cannot be; the message says what could be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError(pub String);
+/// A parameter is invalid, or there is no memory for what it asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A number is outside its range.
+    OutOfRange {
+        /// What the number counts, in the plural.
+        what: &'static str,
+        /// The number that was given.
+        given: u64,
+        /// The least that is valid.
+        least: u64,
+        /// The most that is valid.
+        most: u64,
+    },
+    /// A false-positive rate is not less than 1, or finer than a filter of this kind for so many keys can have.
+    Rate {
+        /// The rate that was given.
+        given: f64,
+        /// A valid rate is more than this.
+        finest: f64,
+    },
+    /// A filter for so many keys at this rate would be larger than its kind can be.
+    TooLarge {
+        /// The number of keys.
+        keys: u64,
+        /// The false-positive rate.
+        rate: f64,
+        /// The largest size.
+        most: u64,
+        /// What the size counts, in the plural.
+        what: &'static str,
+    },
+    /// The keys would have a higher false-positive rate with these fingerprints than is allowed.
+    RateExceeded {
+        /// The number of keys.
+        keys: u64,
+        /// The false-positive rate that they would have.
+        expected: f64,
+        /// The rate that is allowed.
+        allowed: f64,
+    },
+    /// Counters cannot have this many bits.
+    CounterBits {
+        /// The number of bits that was given.
+        given: u32,
+        /// The numbers that are valid.
+        valid: &'static [u32],
+    },
+    /// The probes of a key go to two lines, so there must be an even number of lines.
+    OddLines {
+        /// The number of lines that was given.
+        lines: u64,
+        /// The number of probes.
+        probes: u32,
+    },
+    /// Keys cannot be removed from filters of this kind.
+    NotRemovable(Kind),
+    /// There is no filter to merge.
+    NothingToMerge,
+    /// Filters to merge do not go together.
+    Mismatch(Mismatch),
+    /// The keys of the filters to merge do not fit into one.
+    Full(Full),
+    /// There is no memory.
+    NoMemory {
+        /// The number of items that there is no memory for.
+        count: usize,
+        /// What the items are.
+        what: &'static str,
+    },
+}
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::OutOfRange { what, given, least, most } => {
+                write!(f, "{given} {what}: from {least} to {most} are valid")
+            }
+            Self::Rate { given, finest: 0.0 } => {
+                write!(f, "a false-positive rate of {given}: it is more than 0 and less than 1")
+            }
+            Self::Rate { given, finest } => write!(
+                f,
+                "a false-positive rate of {given:e}: ask for more than {finest:.1e} and less than 1, for fewer keys, or for \
+                 another kind of filter"
+            ),
+            Self::TooLarge { keys, rate, most, what } => {
+                write!(
+                    f,
+                    "{keys} keys at a rate of {rate}: more than {most} {what}; ask for fewer keys or a larger rate"
+                )
+            }
+            Self::RateExceeded { keys, expected, allowed } => write!(
+                f,
+                "{keys} keys of these fingerprints give a false-positive rate of {expected:e}, over {allowed:e}: only a filter \
+                 built again from the keys can have longer fingerprints"
+            ),
+            Self::CounterBits { given, valid } => write!(f, "counters of {given} bits: one of {valid:?} is valid"),
+            Self::OddLines { lines, probes } => {
+                write!(f, "{lines} lines with {probes} probes a key in two of them: have an even number of lines")
+            }
+            Self::NotRemovable(kind) => write!(
+                f,
+                "nothing can be removed from {kind}: its bits may belong to other keys as well; counting and quotient \
+                 filters can remove"
+            ),
+            Self::NothingToMerge => f.write_str("there is no filter to merge: name at least one"),
+            Self::Mismatch(mismatch) => mismatch.fmt(f),
+            Self::Full(full) => write!(f, "the filters together do not fit: {full}"),
+            Self::NoMemory { count, what } => {
+                write!(f, "{count} {what}: more than there is memory for; ask for less than that")
+            }
+        }
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl std::error::Error for ConfigError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Mismatch(mismatch) => Some(mismatch),
+            Self::Full(full) => Some(full),
+            _ => None,
+        }
+    }
+}
 
 /// Two filters were to be combined or compared that do not go together, and why.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,6 +223,6 @@ impl fmt::Display for Mismatch {
 impl std::error::Error for Mismatch {}
 
 /// There is not enough memory for so many of something.
-pub(super) fn no_memory(count: usize, what: &str) -> ConfigError {
-    ConfigError(format!("{count} {what}: more than there is memory for; ask for less than that"))
+pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
+    ConfigError::NoMemory { count, what }
 }

@@ -53,7 +53,7 @@ pub(super) fn check_probes(probes: u32) -> Result<(), ConfigError> {
     if (1..=MAX_PROBES).contains(&probes) {
         return Ok(());
     }
-    Err(ConfigError(format!("{probes} probes a key: a filter makes from 1 to {MAX_PROBES}")))
+    Err(ConfigError::OutOfRange { what: "probes a key", given: probes.into(), least: 1, most: MAX_PROBES.into() })
 }
 
 /// What a filter of `keys` keys may add to a false-positive `rate` by itself: all but the part that keys of equal 64-bit
@@ -63,14 +63,7 @@ pub(super) fn own_rate(rate: f64, keys: u64) -> Result<f64, ConfigError> {
     if rate > finest && rate < 1.0 {
         return Ok(rate - finest);
     }
-    Err(ConfigError(if rate > 0.0 && rate <= finest {
-        format!(
-            "a false-positive rate of {rate:e}: the 64-bit hashes of {keys} keys meet more often than that; ask for more \
-             than {finest:.1e}"
-        )
-    } else {
-        format!("a false-positive rate of {rate}: it is more than 0 and less than 1")
-    }))
+    Err(ConfigError::Rate { given: rate, finest: if rate > 0.0 && rate <= finest { finest } else { 0.0 } })
 }
 
 #[cfg(test)]
@@ -98,9 +91,9 @@ mod tests {
     #[test]
     fn rates_finer_than_the_hash_are_refused_with_the_reason() {
         assert_eq!(own_rate(0.01, 1 << 40), Ok(0.01 - 2f64.powi(-24)));
-        assert!(own_rate(1e-10, 1 << 40).unwrap_err().0.contains("64-bit"));
+        assert!(matches!(own_rate(1e-10, 1 << 40), Err(ConfigError::Rate { finest, .. }) if finest > 1e-10));
         for rate in [0.0, 1.0, -0.5, 2.0, f64::NAN, f64::INFINITY] {
-            assert!(own_rate(rate, 1).unwrap_err().0.contains("more than 0 and less than 1"), "{rate}");
+            assert!(own_rate(rate, 1).unwrap_err().to_string().contains("more than 0 and less than 1"), "{rate}");
         }
     }
 }

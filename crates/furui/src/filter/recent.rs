@@ -106,10 +106,12 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
     pub fn new(entries: usize) -> Result<Self, ConfigError> {
         const { assert!(WAYS > 0, "a set has at least one way") };
         if entries <= WAYS || entries as u64 > MAX_ENTRIES {
-            return Err(ConfigError(format!(
-                "room for {entries} recent keys: from {} (two sets of {WAYS}) to {MAX_ENTRIES} can be",
-                WAYS + 1
-            )));
+            return Err(ConfigError::OutOfRange {
+                what: "recent keys to make room for",
+                given: entries as u64,
+                least: WAYS as u64 + 1,
+                most: MAX_ENTRIES,
+            });
         }
         let mut sets = Vec::new();
         sets.try_reserve_exact(entries.div_ceil(WAYS)).map_err(|_| no_memory(entries, "recent keys"))?;
@@ -273,7 +275,7 @@ mod tests {
 
     #[test]
     fn less_than_two_sets_is_refused() {
-        assert!(Recent::<u64>::new(4).unwrap_err().0.contains("from 5"));
+        assert!(Recent::<u64>::new(4).unwrap_err().to_string().contains("from 5"));
         assert_eq!(Recent::<u64>::new(5).unwrap().capacity(), 8);
         assert!(Recent::<u32, 1>::new(usize::MAX).is_err());
     }

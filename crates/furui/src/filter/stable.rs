@@ -178,7 +178,7 @@ fn max_of(bits: u32) -> Result<u8, ConfigError> {
     if WIDTHS.contains(&bits) {
         Ok(u8::MAX >> (8 - bits))
     } else {
-        Err(ConfigError(format!("counters of {bits} bits: a stable filter's have 1, 2, 4 or 8")))
+        Err(ConfigError::CounterBits { given: bits, valid: &WIDTHS })
     }
 }
 
@@ -243,10 +243,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_with_what_could_be() {
-        assert!(StableBloom::with_rate(1000, 3, 0.01).unwrap_err().0.contains("1, 2, 4 or 8"));
-        assert!(StableBloom::with_rate(1000, 2, 1.5).unwrap_err().0.contains("less than 1"));
-        assert!(StableBloom::with_rate(4, 2, 0.01).unwrap_err().0.contains("more than 4"));
-        assert!(StableBloom::with_rate(20, 2, 0.01).unwrap_err().0.contains("from 1 to 20"));
+        assert!(StableBloom::with_rate(1000, 3, 0.01).unwrap_err().to_string().contains("1, 2, 4, 8"));
+        assert!(StableBloom::with_rate(1000, 2, 1.5).unwrap_err().to_string().contains("less than 1"));
+        assert!(StableBloom::with_rate(4, 2, 0.01).unwrap_err().to_string().contains("from 5"));
+        assert!(StableBloom::with_rate(20, 2, 0.01).unwrap_err().to_string().contains("from 1 to 20"));
         assert!(StableBloom::from_parts(1000, 2, 0, 10).is_err());
         assert!(StableBloom::from_parts(1000, 2, 3, 0).is_err());
     }

@@ -14,7 +14,7 @@
 //! ```
 
 use super::ConfigError;
-use super::counters::{Counters, check_counters};
+use super::counters::{Counters, MAX_COUNTERS, check_counters};
 use super::file::{META, Source};
 use super::probes::MAX_PROBES;
 use crate::format::ReadError;
@@ -94,13 +94,20 @@ pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
 pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> Result<(), ConfigError> {
     check_counters(counters, probes)?;
     if counters <= probes as usize {
-        return Err(ConfigError(format!("{counters} counters for {probes} probes a key: it takes more than {probes}")));
+        return Err(ConfigError::OutOfRange {
+            what: "counters for this many probes",
+            given: counters as u64,
+            least: u64::from(probes) + 1,
+            most: MAX_COUNTERS,
+        });
     }
     if !(1..=counters).contains(&decrements) {
-        return Err(ConfigError(format!(
-            "{decrements} decrements an insertion, of {counters} counters: from 1 to {counters} can be; more counters \
-             or a coarser rate make room for an insertion"
-        )));
+        return Err(ConfigError::OutOfRange {
+            what: "decrements of each insertion, of which more counters allow more and a coarser rate needs fewer",
+            given: decrements as u64,
+            least: 1,
+            most: counters as u64,
+        });
     }
     Ok(())
 }

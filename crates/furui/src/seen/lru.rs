@@ -1,5 +1,6 @@
 use crate::bits::scale;
 use crate::error::{Error, Result};
+use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
 /// An exact cache of the least recently used kind: the first tier of Kubota, Ueda and Yamana (section 4.3), whose
@@ -58,15 +59,16 @@ impl Lru {
     /// An empty cache with room for `capacity` keys, from 1 to 2³⁰.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for another capacity; [`Error::NoMemory`].
+    /// [`Error::Config`] for another capacity; [`Error::NoMemory`].
     pub fn new(capacity: usize) -> Result<Self> {
         if !(1..=MAX_CAPACITY).contains(&capacity) {
-            return Err(Error::OutOfRange {
+            return Err(ConfigError::OutOfRange {
                 what: "keys of an LRU cache",
                 given: capacity as u64,
                 least: 1,
                 most: MAX_CAPACITY as u64,
-            });
+            }
+            .into());
         }
         let no_memory = |_| Error::NoMemory { what: "an LRU cache", bytes: capacity.saturating_mul(KEY_BYTES) };
         let (mut entries, mut table) = (Vec::new(), Vec::new());
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn no_room_and_too_much_are_refused() {
-        assert!(matches!(Lru::new(0), Err(Error::OutOfRange { given: 0, least: 1, .. })));
+        assert!(matches!(Lru::new(0), Err(Error::Config(ConfigError::OutOfRange { given: 0, least: 1, .. }))));
         assert!(Lru::new(usize::MAX).is_err());
     }
 }

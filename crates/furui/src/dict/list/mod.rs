@@ -124,7 +124,7 @@ impl<S: Storage> Dict<S> {
     ///
     /// # Errors
     /// [`Error::Format`] if a file is damaged, missing, of a newer version, or hashed otherwise; [`Error::Store`] if the
-    /// storage holds a store of another kind; [`Error::OutOfRange`] or [`Error::Rate`] if the options are invalid;
+    /// storage holds a store of another kind; [`Error::Config`] if the options are invalid;
     /// [`Error::Io`].
     pub fn open_with(storage: S, options: DictOptions) -> Result<Self> {
         options.check()?;
@@ -185,7 +185,7 @@ impl<S: Storage> Dict<S> {
     /// Sets the value of a key, and replaces the value it had.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
+    /// [`Error::Config`] if the key is longer than [`MAX_KEY`](super::MAX_KEY); [`Error::Store`] if an earlier change
     /// failed; [`Error::NoMemory`]; any other if a window had to be frozen and that failed. The key was not put then.
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: u32) -> Result<()> {
         let key = key.as_ref();

@@ -4,6 +4,7 @@ use super::Dict;
 use crate::dict::layer::{Layer, Window};
 use crate::dict::{Found, MAX_KEY, WriteBuffer};
 use crate::error::{Error, Result};
+use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 use crate::store::Storage;
 
@@ -21,12 +22,8 @@ impl<S: Storage> Dict<S> {
     pub(super) fn write(&mut self, key: &[u8], hash: KeyHash, found: Found, next_id: u32) -> Result<()> {
         self.check_usable()?;
         if key.len() > MAX_KEY {
-            return Err(Error::OutOfRange {
-                what: "bytes of a key",
-                given: key.len() as u64,
-                least: 0,
-                most: MAX_KEY as u64,
-            });
+            let (given, most) = (key.len() as u64, MAX_KEY as u64);
+            return Err(ConfigError::OutOfRange { what: "bytes of a key", given, least: 0, most }.into());
         }
         if self.window_is_full(key.len()) {
             // The job for the window before was not taken.

@@ -43,11 +43,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     pub fn check_removable(&self) -> Result<(), ConfigError> {
         match self {
             Self::Counting(_) | Self::Quotient(_) => Ok(()),
-            _ => Err(ConfigError(format!(
-                "nothing can be removed from {}: its bits may belong to other keys as well; counting and quotient \
-                 filters can remove",
-                self.kind()
-            ))),
+            _ => Err(ConfigError::NotRemovable(self.kind())),
         }
     }
 

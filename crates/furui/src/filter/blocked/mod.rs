@@ -74,8 +74,11 @@ impl BlockedBloom {
     /// # Errors
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(lines: u64, probes: u32) -> Result<Self, ConfigError> {
-        let layout = Layout::of(probes).ok_or_else(|| {
-            ConfigError(format!("{probes} probes a key: a blocked filter makes from 1 to {MAX_BLOCKED_PROBES}"))
+        let layout = Layout::of(probes).ok_or_else(|| ConfigError::OutOfRange {
+            what: "probes a key",
+            given: probes.into(),
+            least: 1,
+            most: MAX_BLOCKED_PROBES.into(),
         })?;
         Self::with_layout(lines, layout)
     }
@@ -97,13 +100,13 @@ impl BlockedBloom {
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let own = own_rate(rate, keys)?;
         if rate < FINEST_BLOCKED_RATE {
-            return Err(ConfigError(format!(
-                "a false-positive rate of {rate:e}: ask a blocked filter for more than {FINEST_BLOCKED_RATE:e}, or take \
-                 another kind"
-            )));
+            return Err(ConfigError::Rate { given: rate, finest: FINEST_BLOCKED_RATE });
         }
-        let (lines, layout) = rate::least(keys, own).ok_or_else(|| {
-            ConfigError(format!("{keys} keys at a rate of {rate}: more than the {MAX_LINES} lines a filter can have"))
+        let (lines, layout) = rate::least(keys, own).ok_or(ConfigError::TooLarge {
+            keys,
+            rate,
+            most: MAX_LINES,
+            what: "lines of a blocked filter",
         })?;
         Ok(Self { capacity: keys, ..Self::with_layout(lines, layout)? })
     }
@@ -119,13 +122,15 @@ impl BlockedBloom {
 /// Refuses numbers of lines that no filter can have.
 fn check_parts(lines: u64, layout: Layout) -> Result<(), ConfigError> {
     if !(1..=MAX_LINES).contains(&lines) {
-        return Err(ConfigError(format!("{lines} lines: a blocked filter has from 1 to {MAX_LINES}")));
+        return Err(ConfigError::OutOfRange {
+            what: "lines of a blocked filter",
+            given: lines,
+            least: 1,
+            most: MAX_LINES,
+        });
     }
     if layout.is_pair() && lines % 2 == 1 {
-        let probes = layout.probes();
-        return Err(ConfigError(format!(
-            "{lines} lines with {probes} probes a key in two of them: have an even number of lines"
-        )));
+        return Err(ConfigError::OddLines { lines, probes: layout.probes() });
     }
     Ok(())
 }

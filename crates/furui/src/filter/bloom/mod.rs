@@ -77,7 +77,12 @@ impl Bloom {
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(bits: u64, probes: u32) -> Result<Self, ConfigError> {
         if !(1..=MAX_BITS).contains(&bits) {
-            return Err(ConfigError(format!("{bits} bits: a Bloom filter has from 1 to {MAX_BITS}")));
+            return Err(ConfigError::OutOfRange {
+                what: "bits of a Bloom filter",
+                given: bits,
+                least: 1,
+                most: MAX_BITS,
+            });
         }
         check_probes(probes)?;
         // Bits are numbered in machine words.

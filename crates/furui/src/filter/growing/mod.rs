@@ -94,7 +94,7 @@ impl GrowingBloom {
     /// If `rate` is not between 0 and 1, or so fine that the hashes of the first part's keys could not be told apart.
     pub fn with_rate(rate: f64) -> Result<Self, ConfigError> {
         if !(rate > 0.0 && rate < 1.0) {
-            return Err(ConfigError(format!("a false-positive rate of {rate}: it is more than 0 and less than 1")));
+            return Err(ConfigError::Rate { given: rate, finest: 0.0 });
         }
         let mut filter = Self { parts: Vec::new(), rate, hash: HashSpec::default() };
         filter.grow(FIRST).map_err(|error| {
@@ -102,10 +102,7 @@ impl GrowingBloom {
             if rate > finest {
                 return error;
             }
-            ConfigError(format!(
-                "a false-positive rate of {rate:e}: the 64-bit hashes of the first {FIRST} keys of a growing filter meet more \
-                 often than the tenth of it that is theirs; ask for more than {finest:.1e}"
-            ))
+            ConfigError::Rate { given: rate, finest }
         })?;
         Ok(filter)
     }

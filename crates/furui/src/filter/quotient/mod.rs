@@ -109,7 +109,12 @@ impl QuotientFilter {
     /// more than 57 bits.
     pub fn with_fingerprint_bits(slots: u64, fingerprint_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=64).contains(&fingerprint_bits) {
-            return Err(ConfigError(format!("fingerprints have from 1 to 64 bits, not {fingerprint_bits}")));
+            return Err(ConfigError::OutOfRange {
+                what: "bits of a fingerprint",
+                given: fingerprint_bits.into(),
+                least: 1,
+                most: 64,
+            });
         }
         Self::with_shape(Shape::new(slots, u64::MAX >> (64 - fingerprint_bits))?)
     }

@@ -4,6 +4,7 @@ use super::QuotientFilter;
 use super::build::Builder;
 use super::iter::Fingerprints;
 use super::merge::Stream;
+use super::shape::MAX_SLOTS;
 use crate::filter::meaning::Meaning;
 use crate::filter::similarity::Marking;
 use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
@@ -17,16 +18,16 @@ impl QuotientFilter {
     /// No filter; filters of different fingerprints or hashes; a `capacity` below what the union holds.
     pub fn merge(filters: &[&QuotientFilter<impl Deref<Target = [u8]>>], capacity: u64) -> Result<Self, ConfigError> {
         let Some(first) = filters.first() else {
-            return Err(ConfigError("there is no filter to merge: name at least one".into()));
+            return Err(ConfigError::NothingToMerge);
         };
         for other in filters {
-            first.check_match(other).map_err(|mismatch| ConfigError(mismatch.to_string()))?;
+            first.check_match(other).map_err(ConfigError::Mismatch)?;
         }
         let mut merged = Self::with_shape(first.shape.resized(capacity)?)?.hashed_by(first.hash);
         merged.counting = filters.iter().any(|filter| filter.counting);
         merged
             .build(filters.iter().map(|filter| Stream::Table(filter.decoder())).collect())
-            .map_err(|full| ConfigError(format!("the filters together do not fit: {full}")))?;
+            .map_err(ConfigError::Full)?;
         Ok(merged)
     }
 }
@@ -42,7 +43,12 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     pub fn resized(&self, capacity: u64, rate: f64) -> Result<QuotientFilter, ConfigError> {
         self.shape.check_rate_at(capacity, rate)?;
         if capacity < self.len {
-            return Err(ConfigError(format!("a filter of {} keys cannot be made for {capacity}", self.len)));
+            return Err(ConfigError::OutOfRange {
+                what: "keys to make room for",
+                given: capacity,
+                least: self.len,
+                most: MAX_SLOTS,
+            });
         }
         QuotientFilter::merge(&[self], capacity)
     }

@@ -9,7 +9,7 @@ const MAX_LOAD_PERCENT: u128 = 97;
 pub(super) const MAX_REMAINDER_BITS: u32 = 57;
 
 /// The most slots of one filter, so that positions in bits fit every computation.
-const MAX_SLOTS: u64 = 1 << 40;
+pub(super) const MAX_SLOTS: u64 = 1 << 40;
 
 /// The sizes of a filter and its arithmetic: hash to fingerprint, fingerprint to quotient and remainder, and back.
 ///
@@ -35,21 +35,30 @@ impl Shape {
     /// `slots` slots for the fingerprints 0 ..= `last`.
     pub(super) fn new(slots: u64, last: u64) -> Result<Self, ConfigError> {
         if slots == 0 || slots > MAX_SLOTS {
-            return Err(ConfigError(format!("a quotient filter has from 1 to {MAX_SLOTS} slots, not {slots}")));
+            return Err(ConfigError::OutOfRange {
+                what: "slots of a quotient filter",
+                given: slots,
+                least: 1,
+                most: MAX_SLOTS,
+            });
         }
         if slots - 1 > last {
-            return Err(ConfigError(format!(
-                "{slots} slots are more than the {} fingerprints: take fewer slots or longer fingerprints",
-                u128::from(last) + 1
-            )));
+            return Err(ConfigError::OutOfRange {
+                what: "slots for fingerprints so short",
+                given: slots,
+                least: 1,
+                most: last.saturating_add(1),
+            });
         }
         let divisor = u128::from(last / slots) + 1;
         let remainder_bits = (128 - (divisor - 1).leading_zeros()).max(1);
         if remainder_bits > MAX_REMAINDER_BITS {
-            return Err(ConfigError(format!(
-                "{slots} slots leave remainders of {remainder_bits} bits, more than {MAX_REMAINDER_BITS}: \
-                 take more slots or shorter fingerprints"
-            )));
+            return Err(ConfigError::OutOfRange {
+                what: "bits of a remainder, of which more slots or shorter fingerprints leave fewer",
+                given: remainder_bits.into(),
+                least: 1,
+                most: MAX_REMAINDER_BITS.into(),
+            });
         }
         let divisor = divisor as u64;
         let reciprocal = u64::try_from((1_u128 << 64) / u128::from(divisor)).unwrap_or(u64::MAX);
@@ -60,15 +69,19 @@ impl Shape {
     /// `slots` slots with remainders that use all of `remainder_bits` bits.
     pub(super) fn with_remainder(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=MAX_REMAINDER_BITS).contains(&remainder_bits) {
-            return Err(ConfigError(format!(
-                "remainders have from 1 to {MAX_REMAINDER_BITS} bits, not {remainder_bits}"
-            )));
+            return Err(ConfigError::OutOfRange {
+                what: "bits of a remainder",
+                given: remainder_bits.into(),
+                least: 1,
+                most: MAX_REMAINDER_BITS.into(),
+            });
         }
         let last = (u128::from(slots) << remainder_bits).saturating_sub(1);
-        let last = u64::try_from(last).map_err(|_| {
-            ConfigError(format!(
-                "{slots} slots with {remainder_bits} bits need fingerprints of more than 64 bits: take fewer of either"
-            ))
+        let last = u64::try_from(last).map_err(|_| ConfigError::OutOfRange {
+            what: "slots with remainders so long",
+            given: slots,
+            least: 1,
+            most: u64::MAX >> remainder_bits,
         })?;
         Self::new(slots, last)
     }
@@ -80,9 +93,7 @@ impl Shape {
         let load = capacity_of(slots) as f64 / slots as f64;
         let remainder_bits = (load / rate).log2().ceil().max(1.0);
         if remainder_bits > f64::from(MAX_REMAINDER_BITS) || (slots as f64).log2() + remainder_bits > 64.0 {
-            return Err(ConfigError(format!(
-                "a rate of {rate:e} for {capacity} keys needs more than the 64 bits of a hash: allow a higher rate"
-            )));
+            return Err(ConfigError::Rate { given: rate, finest: finest_rate(slots, load) });
         }
         Self::with_remainder(slots, remainder_bits as u32)
     }
@@ -94,10 +105,7 @@ impl Shape {
         if expected <= rate {
             return Ok(());
         }
-        Err(ConfigError(format!(
-            "{capacity} keys of these fingerprints give a false-positive rate of {expected:e}, over {rate:e}: \
-             only a filter built anew from the keys can have longer fingerprints"
-        )))
+        Err(ConfigError::RateExceeded { keys: capacity, expected, allowed: rate })
     }
 
     /// The least table for `capacity` keys with the same fingerprints.
@@ -172,17 +180,25 @@ fn capacity_of(slots: u64) -> u64 {
 /// The least number of slots that takes `capacity` keys.
 fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     let slots = u128::from(capacity.max(1) - 1) * 100 / MAX_LOAD_PERCENT + 1;
-    u64::try_from(slots)
-        .ok()
-        .filter(|&slots| slots <= MAX_SLOTS)
-        .ok_or_else(|| ConfigError(format!("{capacity} keys need more than {MAX_SLOTS} slots, the most of one filter")))
+    u64::try_from(slots).ok().filter(|&slots| slots <= MAX_SLOTS).ok_or_else(|| ConfigError::OutOfRange {
+        what: "keys of a quotient filter",
+        given: capacity,
+        least: 0,
+        most: capacity_of(MAX_SLOTS),
+    })
+}
+
+/// The least false-positive rate of a full table of `slots` slots, whose fingerprints have the 64 bits of a hash.
+fn finest_rate(slots: u64, load: f64) -> f64 {
+    let remainder_bits = (64.0 - (slots as f64).log2()).floor().min(f64::from(MAX_REMAINDER_BITS));
+    load / remainder_bits.exp2()
 }
 
 fn check_rate(rate: f64) -> Result<(), ConfigError> {
     if rate > 0.0 && rate < 1.0 {
         return Ok(());
     }
-    Err(ConfigError(format!("a false-positive rate is more than 0 and less than 1, not {rate}")))
+    Err(ConfigError::Rate { given: rate, finest: 0.0 })
 }
 
 #[cfg(test)]

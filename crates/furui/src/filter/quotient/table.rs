@@ -3,6 +3,7 @@ use std::ops::{Deref, DerefMut};
 use crate::bits::Buffer;
 use crate::bits::word::low_bits;
 use crate::filter::ConfigError;
+use crate::filter::error::no_memory;
 
 use super::block::{Block, HEAD_BYTES, Head};
 use super::shape::Shape;
@@ -42,9 +43,7 @@ pub(super) struct Slot {
 
 impl Table {
     pub(super) fn new(shape: &Shape) -> Result<Self, ConfigError> {
-        let too_big = || {
-            ConfigError(format!("{} slots of {} bits do not fit this memory", shape.slots, 3 + shape.remainder_bits))
-        };
+        let too_big = || no_memory(usize::try_from(shape.slots).unwrap_or(usize::MAX), "slots of a quotient filter");
         let len = usize::try_from(Self::bytes(shape)).map_err(|_| too_big())?;
         Ok(Self::over(Buffer::zeroed(len).map_err(|_| too_big())?, shape))
     }

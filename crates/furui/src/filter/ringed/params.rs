@@ -87,8 +87,11 @@ impl RingedParams {
             let expected = with(number).and_then(|params| params.expected_rate(keys)).unwrap_or(0.0);
             (expected / own).ln()
         };
-        let number = least(guess, most, excess).ok_or_else(|| {
-            ConfigError(format!("{keys} keys at a rate of {rate}: more than the {MAX_BITS} bits of a ringed filter"))
+        let number = least(guess, most, excess).ok_or(ConfigError::TooLarge {
+            keys,
+            rate,
+            most: MAX_BITS,
+            what: "bits of a ringed filter",
         })?;
         let params = with(number)?;
         params.bits(keys)?;
@@ -99,15 +102,20 @@ impl RingedParams {
     pub(super) fn from_fixed(probes: u32, gamma: u64, delta: u32) -> Result<Self, ConfigError> {
         check_probes(probes)?;
         if !(LEAST_GAMMA..=MOST_GAMMA).contains(&gamma) {
-            return Err(ConfigError(format!(
-                "{} bits a group: a ringed filter has from 1 to 65536",
-                gamma as f64 * 2f64.powi(-32)
-            )));
+            return Err(ConfigError::OutOfRange {
+                what: "bits a group",
+                given: gamma >> 32,
+                least: 1,
+                most: MOST_GAMMA >> 32,
+            });
         }
         if delta == 0 || u128::from(delta) * u128::from(gamma) >= 1 << 63 {
-            return Err(ConfigError(format!(
-                "a window of {delta} groups: it has from 1 bit to 2^31 - 1, so ask for less"
-            )));
+            return Err(ConfigError::OutOfRange {
+                what: "groups of a window",
+                given: delta.into(),
+                least: 1,
+                most: ((1 << 63) - 1) / gamma,
+            });
         }
         Ok(Self { probes, delta, gamma })
     }
@@ -139,11 +147,13 @@ impl RingedParams {
     pub fn bits(&self, keys: u64) -> Result<u64, ConfigError> {
         let bits = (u128::from(keys.max(1)) * u128::from(self.gamma)).div_ceil(1 << 32);
         u64::try_from(bits).ok().filter(|&bits| bits <= MAX_BITS).ok_or_else(|| {
-            let most = (u128::from(MAX_BITS) << 32) / u128::from(self.gamma);
-            ConfigError(format!(
-                "{keys} keys at {} bits: a ringed filter of so many is for from 1 to {most}",
-                self.gamma()
-            ))
+            let most = u64::try_from((u128::from(MAX_BITS) << 32) / u128::from(self.gamma)).unwrap_or(u64::MAX);
+            ConfigError::OutOfRange {
+                what: "keys of a ringed filter of so many bits each",
+                given: keys,
+                least: 1,
+                most,
+            }
         })
     }
 

@@ -85,7 +85,12 @@ impl SplitBlockBloom {
     /// If there is no such filter: the message says what could be.
     pub fn from_parts(blocks: u64) -> Result<Self, ConfigError> {
         if !(1..=MAX_BLOCKS).contains(&blocks) {
-            return Err(ConfigError(format!("{blocks} blocks: a split-block filter has from 1 to {MAX_BLOCKS}")));
+            return Err(ConfigError::OutOfRange {
+                what: "blocks of a split-block filter",
+                given: blocks,
+                least: 1,
+                most: MAX_BLOCKS,
+            });
         }
         let blocks = blocks as usize;
         let table = blocks.checked_mul(BLOCK).and_then(|bytes| Buffer::zeroed(bytes).ok());
@@ -134,16 +139,14 @@ impl SplitBlockBloom {
     fn blocks_for(keys: u64, rate: f64) -> Result<u64, ConfigError> {
         own_rate(rate, keys)?;
         if rate < FINEST_SPLIT_BLOCK_RATE {
-            return Err(ConfigError(format!(
-                "a false-positive rate of {rate:e}: the blocks see 32 bits of a hash; ask for more than \
-                 {FINEST_SPLIT_BLOCK_RATE:.0e}, or for another kind of filter"
-            )));
+            return Err(ConfigError::Rate { given: rate, finest: FINEST_SPLIT_BLOCK_RATE });
         }
         let guess = sizing::least(rate, keys).0 / (8 * BLOCK as u64) / 7 * 8;
-        least(guess, MAX_BLOCKS, |blocks| (Self::rate_with(keys, blocks) / rate).ln()).ok_or_else(|| {
-            ConfigError(format!(
-                "{keys} keys at a rate of {rate}: more than the {MAX_BLOCKS} blocks a split-block filter can have"
-            ))
+        least(guess, MAX_BLOCKS, |blocks| (Self::rate_with(keys, blocks) / rate).ln()).ok_or(ConfigError::TooLarge {
+            keys,
+            rate,
+            most: MAX_BLOCKS,
+            what: "blocks of a split-block filter",
         })
     }
 }

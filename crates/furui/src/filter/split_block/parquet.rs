@@ -4,6 +4,7 @@ use std::ops::Deref;
 
 use super::{BLOCK, SplitBlockBloom, XXH64, thrift};
 use crate::filter::ConfigError;
+use crate::hash::HashSpec;
 
 /// The largest filter in a Parquet file that all common readers take: 128 MiB.
 pub const MAX_PARQUET_BYTES: usize = 128 << 20;
@@ -12,8 +13,10 @@ pub const MAX_PARQUET_BYTES: usize = 128 << 20;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ParquetError {
-    /// Some reader of Parquet files would not take this filter, or would look for other hashes in it.
-    Refused(ConfigError),
+    /// The keys are not hashed as readers of Parquet files hash them: by XXH64 with seed 0.
+    OtherHash(HashSpec),
+    /// Common readers of Parquet files refuse a filter of this many bytes.
+    Size(usize),
     /// These bytes are no filter of a Parquet file.
     Invalid {
         /// Where, from the start of the bytes.
@@ -30,7 +33,16 @@ pub enum ParquetError {
 impl fmt::Display for ParquetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(error) => write!(f, "this filter cannot be written for Parquet: {error}"),
+            Self::OtherHash(hash) => write!(
+                f,
+                "this filter cannot be written for Parquet: its keys are hashed by {hash}, and readers look for {XXH64}; \
+                 build it with that"
+            ),
+            Self::Size(bytes) => write!(
+                f,
+                "this filter cannot be written for Parquet: it has {bytes} bytes, and common readers take a power of two up \
+                 to {MAX_PARQUET_BYTES}; build it with for_parquet"
+            ),
             Self::Invalid { offset, what } => {
                 write!(f, "these bytes are no Bloom filter of a Parquet file: byte {offset}: {what}")
             }
@@ -44,8 +56,8 @@ impl std::error::Error for ParquetError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io(error) => Some(error),
-            Self::Refused(error) | Self::Memory(error) => Some(error),
-            Self::Invalid { .. } => None,
+            Self::Memory(error) => Some(error),
+            Self::OtherHash(_) | Self::Size(_) | Self::Invalid { .. } => None,
         }
     }
 }
@@ -59,10 +71,12 @@ impl SplitBlockBloom {
     pub fn for_parquet(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let blocks = Self::blocks_for(keys, rate)?.next_power_of_two();
         if blocks > (MAX_PARQUET_BYTES / BLOCK) as u64 {
-            return Err(ConfigError(format!(
-                "{keys} keys at a rate of {rate}: a filter of more than {MAX_PARQUET_BYTES} bytes, which readers of Parquet \
-                 refuse; ask for less than that, by a larger rate or fewer keys in a row group"
-            )));
+            return Err(ConfigError::TooLarge {
+                keys,
+                rate,
+                most: MAX_PARQUET_BYTES as u64,
+                what: "bytes, which readers of Parquet refuse",
+            });
         }
         Ok(Self { capacity: keys, ..Self::from_parts(blocks)? })
     }
@@ -103,21 +117,15 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
     /// refuse more than 128 MiB. So this does: see [`for_parquet`](SplitBlockBloom::for_parquet).
     ///
     /// # Errors
-    /// [`Refused`](ParquetError::Refused) as said above, or if keys are not hashed by XXH64 with seed 0;
+    /// [`Size`](ParquetError::Size) as said above; [`OtherHash`](ParquetError::OtherHash) if keys are not hashed by XXH64 with
+    /// seed 0;
     /// [`Io`](ParquetError::Io) if `out` fails.
     pub fn to_parquet(&self, out: &mut dyn Write) -> Result<(), ParquetError> {
-        let refused = |why: String| Err(ParquetError::Refused(ConfigError(why)));
         if self.hash != XXH64 {
-            return refused(format!(
-                "its keys are hashed by {}, and readers look for {XXH64}; build it with that",
-                self.hash
-            ));
+            return Err(ParquetError::OtherHash(self.hash));
         }
         if !self.blocks().is_power_of_two() || self.table.len() > MAX_PARQUET_BYTES {
-            return refused(format!(
-                "it has {} bytes, and common readers take a power of two up to {MAX_PARQUET_BYTES}; build it with for_parquet",
-                self.table.len()
-            ));
+            return Err(ParquetError::Size(self.table.len()));
         }
         out.write_all(&thrift::encode(self.table.len() as u32)).map_err(ParquetError::Io)?;
         out.write_all(&self.table).map_err(ParquetError::Io)

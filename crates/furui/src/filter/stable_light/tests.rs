@@ -96,11 +96,11 @@ fn with_rate_keeps_the_rate() {
 
 #[test]
 fn what_cannot_be_is_refused_with_what_could_be() {
-    assert!(StableBloomLight::with_rate(1000, 0.0).unwrap_err().0.contains("more than 0"));
+    assert!(StableBloomLight::with_rate(1000, 0.0).unwrap_err().to_string().contains("more than 0"));
     assert!(StableBloomLight::with_rate(1000, f64::NAN).is_err());
-    assert!(StableBloomLight::with_rate(3, 0.01).unwrap_err().0.contains("more than 4"));
-    assert!(StableBloomLight::with_rate(20, 0.01).unwrap_err().0.contains("from 1 to 20"));
+    assert!(StableBloomLight::with_rate(3, 0.01).unwrap_err().to_string().contains("from 5"));
+    assert!(StableBloomLight::with_rate(20, 0.01).unwrap_err().to_string().contains("from 1 to 20"));
     assert!(StableBloomLight::with_rate(0, 0.01).is_err());
-    assert!(StableBloomLight::from_parts(1000, 65, 10).unwrap_err().0.contains("from 1 to 64"));
+    assert!(StableBloomLight::from_parts(1000, 65, 10).unwrap_err().to_string().contains("from 1 to 64"));
     assert!(StableBloomLight::from_parts(usize::MAX, 4, 10).is_err());
 }
