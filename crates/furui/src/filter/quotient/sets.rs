@@ -4,7 +4,7 @@ use super::QuotientFilter;
 use super::build::Builder;
 use super::iter::Fingerprints;
 use super::merge::Stream;
-use crate::filter::meaning::Meaning;
+use crate::filter::error::Meaning;
 use crate::filter::similarity::Marking;
 use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 
