@@ -70,7 +70,7 @@ fn write_golden_files() {
 fn golden_files_are_read_and_written_as_they_are() {
     for (name, filter) in golden() {
         let file = std::fs::read(golden_path(name)).unwrap();
-        let opened = AnyFilter::open(&golden_path(name)).unwrap();
+        let opened = AnyFilter::open(golden_path(name)).unwrap();
         let borrowed = FilterRef::from_bytes(&file, name).unwrap();
         assert!(written(&filter) == file && written(&opened) == file && written(&borrowed) == file, "{name}");
         for key in hashes(9).take(1000) {
@@ -243,7 +243,7 @@ fn use_all(file: &[u8]) -> bool {
     assert!(borrowed.cardinality().is_none_or(|estimate| estimate.value >= 0.0 && estimate.error >= 0.0));
     let dir = tempdir(&format!("any-bytes-{:?}", std::thread::current().id()));
     std::fs::write(dir.join("filter"), file).unwrap();
-    let mut filter = AnyFilter::open(&dir.join("filter")).unwrap();
+    let mut filter = AnyFilter::open(dir.join("filter")).unwrap();
     std::fs::remove_dir_all(dir).unwrap();
     let mut twice = filter.clone();
     if twice.union_with(&borrowed).is_ok() && twice.intersect_with(&borrowed).is_ok() {

@@ -563,7 +563,7 @@ fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(
                 let lost = !is_new || is_finished(runs);
                 return if lost { Err("the filter is gone".to_owned()) } else { Ok(()) };
             }
-            let filter = AnyFilter::open(&root.join("f")).map_err(|error| error.to_string())?;
+            let filter = AnyFilter::open(root.join("f")).map_err(|error| error.to_string())?;
             let count = |range: Range<u32>| {
                 range.map(key).filter(|key| filter.contains_hash(filter.hash_spec().hash(key.as_bytes()))).count()
             };

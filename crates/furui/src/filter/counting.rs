@@ -2,8 +2,8 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 
 use super::counters::Counters;
+use super::error::Meaning;
 use super::file::{META, Source, Stored, Writer};
-use super::meaning::Meaning;
 use super::probes::own_rate;
 use super::similarity::{Estimate, Marking};
 use super::sizing::few_probes;

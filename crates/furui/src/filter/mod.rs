@@ -17,7 +17,6 @@ mod file;
 mod growing;
 mod keys;
 mod least;
-mod meaning;
 mod probes;
 mod quotient;
 mod recent;

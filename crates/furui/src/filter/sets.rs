@@ -3,7 +3,7 @@
 
 use std::ops::{BitAndAssign, BitOrAssign, Deref, DerefMut};
 
-use super::meaning::Meaning;
+use super::error::Meaning;
 use super::similarity::{Marking, ones, ones_of_either};
 use super::{
     AnyFilter, BlockedBloom, Bloom, CountingBloom, Estimate, GrowingBloom, Mismatch, QuotientFilter, RingedBloom,

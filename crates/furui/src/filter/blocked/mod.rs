@@ -9,10 +9,10 @@ use crate::hash::{HashSpec, KeyHash};
 use kernel::Line;
 use layout::Layout;
 
+mod file;
 mod kernel;
 mod layout;
 mod rate;
-mod stored;
 
 pub use layout::MAX_BLOCKED_PROBES;
 

@@ -2,7 +2,7 @@ mod file;
 
 use std::ops::Deref;
 
-use super::meaning::Meaning;
+use super::error::Meaning;
 use super::{Bloom, ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};

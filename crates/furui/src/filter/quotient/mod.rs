@@ -3,6 +3,7 @@
 mod block;
 mod build;
 mod check;
+mod file;
 mod find;
 mod insert;
 mod iter;
@@ -10,8 +11,6 @@ mod merge;
 mod remove;
 mod sets;
 mod shape;
-mod slot;
-mod stored;
 mod table;
 
 use std::ops::Deref;
@@ -22,8 +21,7 @@ use crate::bits::word::Lanes;
 use crate::filter::ConfigError;
 use crate::hash::{HashSpec, KeyHash};
 
-pub use iter::Fingerprints;
-pub use slot::QuotientSlot;
+pub use iter::{Fingerprints, QuotientSlot};
 
 use iter::Decoder;
 use shape::{MAX_REMAINDER_BITS, Shape};

@@ -5,7 +5,7 @@ use super::build::Builder;
 use super::iter::Fingerprints;
 use super::merge::Stream;
 use super::shape::MAX_SLOTS;
-use crate::filter::meaning::Meaning;
+use crate::filter::error::Meaning;
 use crate::filter::similarity::Marking;
 use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 

@@ -1,16 +1,16 @@
 //! The ringed Bloom filter; see [`RingedBloom`].
 
+mod file;
 mod key;
 mod lookup;
 mod params;
 mod rate;
 mod ring;
-mod stored;
 
 use std::ops::{Deref, DerefMut};
 
+use super::error::Meaning;
 use super::error::no_memory;
-use super::meaning::Meaning;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
