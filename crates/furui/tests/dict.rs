@@ -254,7 +254,7 @@ fn without_jobs_there_are_never_more_tries_than_asked_for() {
         let options = DictOptions { window_keys: 10, most_tries, merging, ..SMALL };
         let mut dict = Dict::open_with(Memory::new(), options).unwrap();
         for i in 0..2000u32 {
-            dict.put(&i.to_le_bytes(), i).unwrap();
+            dict.put(i.to_le_bytes(), i).unwrap();
             assert!(dict.tries().count() <= most_tries && dict.buffered() <= 20);
         }
         assert_eq!(dict.count().unwrap(), 2000);
@@ -268,7 +268,7 @@ fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
         let mut dict = Dict::open_with(Memory::new(), options).unwrap();
         // Keys that are new, a few of which come again, and that all come again.
         for (round, first) in (0..).zip([0, 1000, 1980, 2980, 0, 1000, 0]) {
-            (first..first + 1000).for_each(|i| dict.put(&u32::to_le_bytes(i), i + round).unwrap());
+            (first..first + 1000).for_each(|i| dict.put(u32::to_le_bytes(i), i + round).unwrap());
             dict.sync().unwrap();
             for trie in dict.tries() {
                 let AnyFilter::Blocked(filter) = trie.filter().whole().unwrap() else { panic!("another filter") };
@@ -277,7 +277,7 @@ fn the_filter_of_merged_tries_has_the_size_for_the_keys_that_are_left() {
             }
         }
         assert_eq!(dict.count().unwrap(), 3980);
-        assert!((0..3980).all(|i| dict.get(&u32::to_le_bytes(i)).unwrap().is_some()));
+        assert!((0..3980).all(|i| dict.get(u32::to_le_bytes(i)).unwrap().is_some()));
     }
 }
 
@@ -287,13 +287,13 @@ fn keys_up_to_the_limit_are_taken_and_no_longer_ones() {
     let mut dict = open(storage.clone());
     let longest = vec![0xFF; MAX_KEY];
     dict.put(&longest, 1).unwrap();
-    let error = dict.put(&vec![0; MAX_KEY + 1], 2).unwrap_err().to_string();
+    let error = dict.put(vec![0; MAX_KEY + 1], 2).unwrap_err().to_string();
     assert!(error.contains("65537") && error.contains("65536"), "{error}");
     dict.sync().unwrap();
     let dict = open(storage);
     assert_eq!((dict.get(&longest).unwrap(), dict.count().unwrap()), (Some(1), 1));
-    assert_eq!(dict.get(&vec![0xFF; MAX_KEY + 1]).unwrap(), None);
-    assert_eq!(dict.longest_prefix(&vec![0xFF; MAX_KEY + 1]).unwrap(), Some((MAX_KEY, 1)));
+    assert_eq!(dict.get(vec![0xFF; MAX_KEY + 1]).unwrap(), None);
+    assert_eq!(dict.longest_prefix(vec![0xFF; MAX_KEY + 1]).unwrap(), Some((MAX_KEY, 1)));
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn windows_are_bounded_by_bytes_as_well() {
     let mut dict =
         Dict::open_with(Memory::new(), DictOptions { window_keys: 1000, window_bytes: 10_000, ..SMALL }).unwrap();
     for i in 0..100u8 {
-        dict.put(&[i; 1000], i.into()).unwrap();
+        dict.put([i; 1000], i.into()).unwrap();
     }
     assert!(dict.buffered() <= 20 && dict.count().unwrap() == 100);
 }

@@ -50,11 +50,11 @@ fn a_window_of_keys_that_meet_is_frozen_early() {
         Dict::open_with(storage.clone(), DictOptions { hash: Some(hash), ..DictOptions::default() }).unwrap();
     let keys = 10 * MAX_PROBE_LENGTH as u64;
     for i in 0..keys {
-        assert_eq!(u64::from(dict.number(&key(i)).unwrap()), i);
+        assert_eq!(u64::from(dict.number(key(i)).unwrap()), i);
         assert!(dict.buffered() <= 2 * (MAX_PROBE_LENGTH + 1));
         // Who reads meanwhile is in nobody's way.
         if i % 100 == 0 {
-            assert_eq!(dict.snapshot().get(&key(i / 2)).unwrap().map(u64::from), Some(i / 2));
+            assert_eq!(dict.snapshot().get(key(i / 2)).unwrap().map(u64::from), Some(i / 2));
         }
     }
     dict.sync().unwrap();
@@ -62,5 +62,5 @@ fn a_window_of_keys_that_meet_is_frozen_early() {
     let dict = open(storage);
     dict.verify().unwrap();
     assert_eq!(dict.count().unwrap(), keys);
-    assert!((0..keys).all(|i| dict.get(&key(i)).unwrap().map(u64::from) == Some(i)));
+    assert!((0..keys).all(|i| dict.get(key(i)).unwrap().map(u64::from) == Some(i)));
 }
