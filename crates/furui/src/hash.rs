@@ -24,6 +24,13 @@ pub use rolling::{Rolling, RollingRun, RollingState};
 ///
 /// A key is identified by these 64 bits in `furui seen`: among n distinct keys the expected number that are mistaken
 /// for another is n²/2⁶⁵ (0.03 at 10⁹ keys, 2.7 at 10¹⁰).
+///
+/// ```
+/// use furui::{HashSpec, KeyHash};
+///
+/// let key = HashSpec::default().hash(b"seen");
+/// assert_eq!(KeyHash::new(key.get()), key);
+/// ```
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyHash(u64);

@@ -14,6 +14,20 @@ use crate::format::FormatError;
 ///
 /// As an [`Iterator`] it returns each key in a vector of its own; [`next_entry`](Self::next_entry) lends the key
 /// instead. It ends after an error, which says that a trie is damaged.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// let mut dict = Dict::open_with(Memory::new(), DictOptions::default())?;
+/// dict.put("see", 1)?;
+/// dict.put("seen", 2)?;
+/// let mut entries = dict.iter();
+/// while let Some((key, value)) = entries.next_entry()? {
+///     println!("{} {value}", key.escape_ascii());
+/// }
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Entries<'a> {
     /// Newest first.

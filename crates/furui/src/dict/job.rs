@@ -17,6 +17,22 @@ use crate::store::Storage;
 ///
 /// A job holds the parts that it works on, and changes nothing in the dictionary. If it is dropped, the dictionary
 /// hands the work out again.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// let options = DictOptions { window_keys: 2, ..DictOptions::default() };
+/// let mut dict = Dict::open_with(Memory::new(), options)?;
+/// for key in ["a", "b", "c"] {
+///     dict.number(key)?;
+/// }
+/// let job = dict.job()?.expect("the first window is full");
+/// let done = std::thread::spawn(move || job.run()).join().expect("no panic")?;
+/// assert!(dict.install(done)?);
+/// assert_eq!(dict.tries().count(), 1);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub struct Job<S> {
     pub(super) storage: Arc<S>,
     pub(super) task: Task,

@@ -20,6 +20,19 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 /// its deletion. Source: Koyanagi et al. (2011), section 3.4.
 ///
 /// A [`Dict`](super::Dict) dereferences to its newest snapshot, so it has all these methods, too.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// let mut dict = Dict::open_with(Memory::new(), DictOptions::default())?;
+/// dict.put("a", 1)?;
+/// let snapshot = dict.snapshot();
+/// let reader = std::thread::spawn(move || snapshot.get("a"));
+/// dict.put("a", 2)?;
+/// assert_eq!(reader.join().expect("no panic")?, Some(1));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) hasher: KeyHasher,

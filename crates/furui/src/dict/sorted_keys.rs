@@ -10,6 +10,15 @@ use crate::error::TrieError;
 /// ```
 ///
 /// **Cost.** No memory. Finding the end of a range of m keys takes about 2 log₂ m comparisons of one byte.
+///
+/// ```
+/// use furui::dict::{Node, SortedKeys};
+///
+/// let keys = [("ab", Some(1)), ("ac", Some(2)), ("bd", Some(3))];
+/// let a = SortedKeys::new(&keys)?.root().first_child().unwrap();
+/// assert_eq!((a.alphabet(), a.sibling().unwrap().alphabet()), (b'a', b'b'));
+/// # Ok::<(), furui::dict::TrieError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SortedKeys<'a, K> {
     entries: &'a [(K, Value)],

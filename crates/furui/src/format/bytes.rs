@@ -6,6 +6,15 @@ use memmap2::Mmap;
 
 /// Shared bytes of an immutable file: a part of its map, or of memory. A clone is another handle to the same bytes.
 /// They live as long as the last handle, even if the file is removed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use furui::format::Bytes;
+///
+/// let bytes = Bytes::from(Arc::<[u8]>::from(*b"some bytes"));
+/// assert_eq!(&*bytes.part(5..10).unwrap(), b"bytes");
+/// assert_eq!(bytes.part(5..11), None);
+/// ```
 #[derive(Clone)]
 pub struct Bytes {
     whole: Whole,

@@ -19,6 +19,19 @@ const CAN_MAP: bool = cfg!(all(target_pointer_width = "64", any(unix, windows)))
 /// value: it is a signal (SIGBUS) that ends the process, as it also does if another program truncates the file. Nothing
 /// durable is lost by that. [`read_at`](ReadAt::read_at) always makes a system call, even if the file is mapped, so its
 /// errors are values. Mapped pages that were touched count as memory of the process.
+///
+/// ```
+/// use furui::format::{DiskFile, ReadAt};
+///
+/// # let path = std::env::temp_dir().join(format!("furui-doc-disk-file-{}", std::process::id()));
+/// std::fs::write(&path, b"some bytes")?;
+/// let file = DiskFile::open(&path)?;
+/// let mut word = [0; 5];
+/// file.read_at(5, &mut word)?;
+/// assert_eq!(&word, b"bytes");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct DiskFile {
     file: File,

@@ -23,6 +23,22 @@ const VERIFY_CHUNK: usize = 256 << 10;
 /// Opening reads and checks the header, the table and the footer, some hundred bytes. A section is checked when it is
 /// read whole ([`read_section`](Self::read_section)), and all of them by [`verify`](Self::verify), which reads
 /// everything. An envelope does not hold the file: each call takes it, so that the caller decides how long it lives.
+///
+/// ```
+/// use std::io::Write;
+/// use furui::HashSpec;
+/// use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+///
+/// let mut file = Vec::new();
+/// let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?;
+/// writer.section(Tag::new(*b"KEYS"), Align::Line)?;
+/// writer.write_all(b"some bytes")?;
+/// writer.finish()?;
+///
+/// let envelope = Envelope::open(&file[..], "example")?;
+/// assert_eq!(envelope.read_section(&file[..], Tag::new(*b"KEYS"), 100)?, b"some bytes");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     name: String,

@@ -7,6 +7,16 @@ use super::Bytes;
 /// An immutable file that is read at offsets. It is all that the reader of a format needs to know of storage.
 ///
 /// A file never changes while it is open (storage publishes files whole), so any number of readers may share it.
+///
+/// ```
+/// use furui::format::ReadAt;
+///
+/// let file: &[u8] = b"some bytes";
+/// let mut word = [0; 5];
+/// file.read_at(5, &mut word)?;
+/// assert_eq!(&word, b"bytes");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait ReadAt: Send + Sync {
     /// The file's length in bytes.
     fn len(&self) -> u64;

@@ -6,6 +6,13 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 ///
 /// It exists for the paper's experiments. One state with double hashing is faster, takes 8 bytes instead of 8 `K` for
 /// each path of a walk, and does not confuse short keys whose bytes are larger than the primes.
+///
+/// ```
+/// use furui::hash::PolynomialHashes;
+///
+/// let hashes = PolynomialHashes::<2>::start().push(1).push(2);
+/// assert_eq!(hashes.hashes(), &[131 + 2, 137 + 2]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolynomialHashes<const K: usize>([u64; K]);
 

@@ -24,6 +24,14 @@ use super::{HashAlgorithm, HashSpec, KeyHash, mix, seed_words};
 /// [`PolynomialHashes`](super::PolynomialHashes)); here the state is mixed at the end, and all positions are taken from
 /// that one hash. The random factor modulo a prime is that of R. Karp and M. Rabin, "Efficient Randomized
 /// Pattern-Matching Algorithms" (1987).
+///
+/// ```
+/// use furui::hash::Rolling;
+///
+/// let rolling = Rolling::new(7);
+/// let see = rolling.push_all(rolling.start(), b"see");
+/// assert_eq!(rolling.push(see, b'n').finish(), Rolling::spec(7).hash(b"seen"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rolling {
     start: u64,

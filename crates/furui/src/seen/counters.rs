@@ -2,6 +2,16 @@
 ///
 /// Every key is counted once in `keys`, and once in one of `recent_hits`, `lru_hits`, `stable_hits`, `set_repeats` and
 /// `new`.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::Memory;
+///
+/// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
+/// seen.extend(["a", "b", "a"])?;
+/// assert_eq!((seen.counters().keys, seen.counters().new), (3, 2));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Keys observed.

@@ -17,6 +17,18 @@ use crate::hash::KeyHash;
 ///
 /// Cost: at most 21 bytes for each entry (16, and 1.25 table slots of 4); about three cache misses for each
 /// observation, O(1).
+///
+/// ```
+/// use furui::KeyHash;
+/// use furui::seen::{Lru, LruOutcome};
+///
+/// let mut lru = Lru::new(1)?;
+/// let [a, b] = [1, 2].map(KeyHash::new);
+/// assert_eq!(lru.observe(a), LruOutcome::Miss { evicted: None });
+/// assert_eq!(lru.observe(a), LruOutcome::Hit);
+/// assert_eq!(lru.observe(b), LruOutcome::Miss { evicted: Some(a) });
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Lru {
     entries: Vec<Entry>,

@@ -93,6 +93,16 @@ pub struct Seen<S: Storage = Directory> {
 const EXTEND_BATCH: usize = 4096;
 
 /// The options of a [`Seen`].
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::Memory;
+///
+/// let options = SeenOptions { memory: 16 << 20, journal: true, ..SeenOptions::default() };
+/// let seen = Seen::open_with(Memory::new(), options)?;
+/// assert_eq!(seen.options().memory, 16 << 20);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeenOptions {
     /// The cache in front of the exact set.

@@ -26,6 +26,21 @@ const LOCK: &str = "LOCK";
 /// The operating system holds the lock, on the file `LOCK`. It ends with the process in any case, and there is nothing
 /// to clean up. If `LOCK` is removed while a writer runs, or another process replaces the manifest, the writer notices
 /// it before its next change, and stops.
+///
+/// ```
+/// use furui::Error;
+/// use furui::error::{StoreError, StoreProblem};
+/// use furui::store::Directory;
+///
+/// # let path = std::env::temp_dir().join(format!("furui-doc-directory-{}", std::process::id()));
+/// let writer = Directory::open(&path)?;
+/// let second = Directory::open(&path).unwrap_err();
+/// assert!(matches!(second, Error::Store(StoreError { problem: StoreProblem::Locked, .. })));
+/// let reader = Directory::open_read_only(&path)?;
+/// # drop((writer, reader));
+/// # std::fs::remove_dir_all(path).unwrap();
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,

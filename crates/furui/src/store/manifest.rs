@@ -37,6 +37,17 @@ const RUN_CHECKSUM: usize = 24;
 /// A crash before step 2 leaves new files that the manifest does not name, and a crash after it leaves old ones:
 /// [`orphans`](Self::orphans) finds both. A new store saves its empty manifest before any other file, so that runs
 /// without a manifest are known to be a damaged store and not a new one.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::store::{Manifest, Memory, StoreKind};
+///
+/// let storage = Memory::new();
+/// let mut manifest = Manifest::new(StoreKind::Seen, HashSpec::default());
+/// manifest.save(&storage)?;
+/// assert_eq!(Manifest::load(&storage)?, Some(manifest));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// What the store is for.

@@ -6,6 +6,19 @@ use super::{Bytes, Log, Storage};
 use crate::error::{Error, Result};
 
 /// Files in memory. A clone is another handle to the same files, so a store can be dropped and opened again.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::Memory;
+///
+/// let memory = Memory::new();
+/// let mut seen = Seen::open_with(memory.clone(), SeenOptions::default())?;
+/// seen.insert("a")?;
+/// seen.sync()?;
+/// drop(seen);
+/// assert!(Seen::open_with(memory, SeenOptions::default())?.contains("a")?);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     files: Arc<Mutex<BTreeMap<String, Bytes>>>,

@@ -14,6 +14,18 @@ use crate::error::{Error, Result};
 ///
 /// A published file goes to `top` and hides the file of that name in `base`; a removed file is no longer visible. `top`
 /// must be empty: files that it has already are not visible.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::{Memory, Overlay, Storage};
+///
+/// let base = Memory::new();
+/// let mut seen = Seen::open_with(Overlay::new(base.clone(), Memory::new()), SeenOptions::default())?;
+/// seen.insert("a")?;
+/// seen.sync()?;
+/// assert!(base.list()?.is_empty());
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Overlay<B, T> {
     base: B,

@@ -11,6 +11,20 @@ const MAX_TRIES: u32 = 1000;
 /// A reader takes no lock for it. A writer may replace the manifest while the files are being opened, and remove the
 /// files of the old one or end its journal. Then the new manifest is read, until all files of one manifest are open.
 /// They stay readable after that, even if they are removed.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::{Memory, Published, StoreKind};
+///
+/// let storage = Memory::new();
+/// assert!(Published::open(&storage, StoreKind::Seen)?.is_none());
+/// let mut seen = Seen::open_with(storage.clone(), SeenOptions::default())?;
+/// seen.insert("a")?;
+/// seen.publish()?;
+/// let published = Published::open(&storage, StoreKind::Seen)?.expect("a set was published");
+/// assert_eq!(published.manifest.keys(), 1);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Published<F> {
     /// The manifest.

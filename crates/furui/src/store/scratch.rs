@@ -16,6 +16,15 @@ const MAX_NAME_TRIES: u32 = 16;
 ///
 /// The files have no names in the directory, so that there is nothing to clean up and nothing for other processes to
 /// open. Nothing is synced, so files that fit into the operating system's cache may never reach the device.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::Scratch;
+///
+/// let mut seen = Seen::open_with(Scratch::new(std::env::temp_dir()), SeenOptions::default())?;
+/// assert!(seen.insert("a")?);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Scratch {
     directory: PathBuf,

@@ -8,6 +8,19 @@ use crate::format::ReadAt;
 ///
 /// A file cannot be changed, and cannot be seen half written. The cascade and its manifest depend on nothing else. A
 /// name is a plain file name: not empty, without separators, not `.` or `..`.
+///
+/// ```
+/// use furui::Error;
+/// use furui::store::{Memory, ReadAt, Storage};
+///
+/// let storage = Memory::new();
+/// storage.publish("greeting", |out| {
+///     out.write_all(b"hello").map_err(|source| Error::io("cannot write", "greeting", source))
+/// })?;
+/// assert_eq!(storage.list()?, ["greeting"]);
+/// assert_eq!(storage.open("greeting")?.len(), 5);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait Storage {
     /// An open file. It stays readable, with the bytes that it had, when its name is published again or removed.
     type File: ReadAt;

@@ -54,6 +54,16 @@ const FIRST_SLOTS: usize = 64;
 /// Difference from the paper (T. Koyanagi et al., "Method to Build Bloom Filters for Online Building of LOUDS TRIE",
 /// 2011): there the buffer is a dynamic double array, which takes three times the memory of a hash table, and six times
 /// as long for an insertion. Its advantage is the order of keys, for which sorting once suffices.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::dict::{Found, WriteBuffer};
+///
+/// let hash = HashSpec::default().hash(b"seen");
+/// let mut buffer = WriteBuffer::new();
+/// assert_eq!(buffer.put(b"seen", hash, Found::Value(7)), None);
+/// assert_eq!(buffer.get(b"seen", hash), Some(Found::Value(7)));
+/// ```
 #[derive(Clone, Default)]
 pub struct WriteBuffer {
     /// The upper half of the hash, then the place of its record in [`UNIT`]s plus one; 0 in a free slot.

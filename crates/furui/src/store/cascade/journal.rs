@@ -32,6 +32,20 @@ const SEARCH_BYTES: u64 = 256 << 10;
 /// A reader of a store's journal: the keys that were recorded since the last run was published.
 ///
 /// The journal may grow while it is read; the reader sees what it had when it was opened. Memory: at most 8 MiB.
+///
+/// ```
+/// use furui::KeyHash;
+/// use furui::store::cascade::{Cascade, CascadeOptions, Journal};
+/// use furui::store::{JOURNAL, Memory, Storage};
+///
+/// let storage = Memory::new();
+/// let options = CascadeOptions { journal: true, ..CascadeOptions::default() };
+/// let mut set = Cascade::open(storage.clone(), options)?;
+/// set.insert_all(&[5, 7].map(KeyHash::new), &mut vec![])?;
+/// set.sync()?;
+/// assert_eq!(Journal::open(storage.open(JOURNAL)?, JOURNAL)?.check()?, 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Journal<F> {
     file: F,

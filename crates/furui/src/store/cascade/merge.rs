@@ -57,6 +57,15 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 /// The two-way merge is divided into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and
 /// sorting on the EREW PRAM", 1989). There each part is for a processor; here the parts are independent chains of
 /// instructions in one processor.
+///
+/// ```
+/// use furui::store::cascade::Merge;
+///
+/// let mut merge = Merge::new(vec![&[1, 3][..], &[2, 3][..]]);
+/// assert_eq!(merge.next_keys()?, [1, 2, 3]);
+/// assert!(merge.next_keys()?.is_empty());
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Merge<S> {
     sources: Vec<S>,

@@ -61,6 +61,19 @@ use table::Table;
 /// It is no [`Filter`](crate::filter::Filter), because it reads storage and can fail.
 ///
 /// Each key is in one level only, so that counts are exact and a merge never has to choose.
+///
+/// ```
+/// use furui::KeyHash;
+/// use furui::store::Memory;
+/// use furui::store::cascade::{Cascade, CascadeOptions};
+///
+/// let mut set = Cascade::open(Memory::new(), CascadeOptions::default())?;
+/// let mut new = vec![];
+/// set.insert_all(&[5, 7, 5].map(KeyHash::new), &mut new)?;
+/// assert_eq!(new, [0, 1]);
+/// assert!(set.contains(KeyHash::new(7))?);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub struct Cascade<S: Storage> {
     storage: S,
     memory: u64,

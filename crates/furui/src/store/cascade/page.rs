@@ -75,6 +75,16 @@ impl RemainderBits {
 /// Source: M. A. Bender et al., "Don't Thrash: How to Cache Your Hash on Flash", PVLDB 5(11), 2012, whose quotient
 /// filters on storage keep three flags for each slot, and a quarter of the slots empty, so that slots can move. A level
 /// of the cascade is never changed, so here the quotients are written in unary (P. Elias, 1974), at full load.
+///
+/// ```
+/// use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
+///
+/// let bits = RemainderBits::for_keys(3);
+/// let mut bytes = [0; PAGE_BYTES];
+/// assert_eq!(Page::encode(&[5, 6, 1 << 60], bits, &mut bytes), 3);
+/// let page = Page::new(&bytes, bits).unwrap();
+/// assert!(page.contains(6) && !page.contains(7));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
     bytes: &'a [u8; PAGE_BYTES],

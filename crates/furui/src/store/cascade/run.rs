@@ -35,6 +35,21 @@ const COALESCED: usize = 32;
 ///
 /// Source: the cascade filter of M. A. Bender et al., PVLDB 5(11), 2012, whose levels are quotient filters; the fences
 /// replace the computation of a slot's address, because full pages do not lie where a quotient says.
+///
+/// ```
+/// use std::sync::Arc;
+/// use furui::HashSpec;
+/// use furui::store::cascade::{Run, RunWriter, SortedSource};
+///
+/// let mut file = Vec::new();
+/// let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), 2)?;
+/// writer.push(&[5, 6])?;
+/// writer.finish()?;
+///
+/// let run = Run::open(Arc::<[u8]>::from(file), "example", HashSpec::default())?;
+/// assert_eq!(run.reader().fill()?, [5, 6]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Run<F> {
     file: F,
