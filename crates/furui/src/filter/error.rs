@@ -88,8 +88,8 @@ impl fmt::Display for ConfigError {
             }
             Self::Rate { given, finest } => write!(
                 f,
-                "a false-positive rate of {given:e}: ask for more than {finest:.1e} and less than 1, for fewer keys, or for \
-                 another kind of filter"
+                "a false-positive rate of {given:e}: what this kind of filter takes of a hash allows more than {finest:.1e}, and less \
+                 than 1; ask for a larger rate, fewer keys, or another kind of filter"
             ),
             Self::TooLarge { keys, rate, most, what } => {
                 write!(
