@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use furui::filter::{AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterMut, FilterRef, Gamma, QuotientFilter};
+use furui::filter::{AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, FilterRef, Gamma, QuotientFilter};
 use furui::filter::{GrowingBloom, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
