@@ -5,31 +5,27 @@ use std::hint::select_unpredictable;
 use crate::bits::{Cpu, bit, prefetch};
 use crate::hash::KeyHash;
 
-/// Tables of at most so many bytes are not prefetched: the processor overlaps the loads of keys by itself.
-const NEAR: usize = 1 << 20;
-
 /// How many keys ahead the memory of a key is prefetched.
 const AHEAD: usize = 16;
 
-/// Calls `each` for every key, in order, and before that, where the `table` has more `bytes` than are near, `fetch`, which prefetches
-/// what `each` will touch.
+/// Calls `each` for every key and its index, in order. If the table is `far`, `fetch` prefetches before what `each` will touch.
 #[inline(always)]
 pub(super) fn for_each<T>(
     mut table: T,
-    bytes: usize,
+    far: bool,
     keys: &[KeyHash],
     fetch: impl Fn(&T, KeyHash),
-    mut each: impl FnMut(&mut T, KeyHash),
+    mut each: impl FnMut(&mut T, usize, KeyHash),
 ) {
-    if bytes <= NEAR {
-        return keys.iter().for_each(|&key| each(&mut table, key));
+    if !far {
+        return keys.iter().enumerate().for_each(|(i, &key)| each(&mut table, i, key));
     }
     keys.iter().take(AHEAD).for_each(|&key| fetch(&table, key));
     for (i, &key) in keys.iter().enumerate() {
         if let Some(&soon) = keys.get(i + AHEAD) {
             fetch(&table, soon);
         }
-        each(&mut table, key);
+        each(&mut table, i, key);
     }
 }
 

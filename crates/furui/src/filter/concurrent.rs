@@ -37,6 +37,9 @@ pub struct Concurrent<F> {
     words: Box<[AtomicU64]>,
 }
 
+/// Tables of at most so many words are not prefetched.
+const NEAR: usize = (12 << 20) / 8;
+
 /// What threads may share: a filter whose bits are words, to be set one by one.
 #[expect(private_bounds, reason = "what a filter does to be shared is no part of the interface")]
 pub trait Shareable: BitTable {}
@@ -149,7 +152,7 @@ impl<F: Shareable> Concurrent<F> {
             });
         };
         let mut new = 0;
-        batch::for_each(&*self.words, 8 * self.words.len(), keys, fetch, |_, key| {
+        batch::for_each(&*self.words, self.words.len() > NEAR, keys, fetch, |_, _, key| {
             new += u64::from(self.insert_hash(key));
         });
         new

@@ -55,7 +55,8 @@ impl Layout {
     /// The row of the key in its own line, of which `choice` says the first lane.
     #[inline(always)]
     pub(super) fn own(self, choice: u64) -> &'static Row {
-        Row::of(self.probes().min(LANES), choice)
+        // A constant where there is a bit in each lane, so that a loop over keys need not load it.
+        if self.probes() < LANES { Row::of(self.probes(), choice) } else { &Row::FULL }
     }
 
     /// The row of the key in the neighbour, of which `choice` says the first lane.
@@ -78,6 +79,9 @@ impl Layout {
 }
 
 impl Row {
+    /// A bit in each lane.
+    const FULL: Self = Self([1; 8]);
+
     /// A row of `lanes` lanes, at most 8, of which `choice` says the first.
     #[inline(always)]
     fn of(lanes: u32, choice: u64) -> &'static Self {

@@ -8,6 +8,9 @@ use crate::hash::KeyHash;
 /// Tables of at most so many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
+/// Tables of at most so many words are near enough for the processor to overlap insertions by itself.
+const NEAR_TO_INSERT: usize = (12 << 20) / 8;
+
 /// How many bits there are, and how many of them belong to a key.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
@@ -74,8 +77,8 @@ pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) 
                 let mut probes = Probes::of(key);
                 (0..shape.probes).for_each(|_| prefetch_for_write(words, probes.next(shape.bits) / 64));
             };
-            let (bytes, mut new) = (size_of_val(words), 0);
-            batch::for_each(words, bytes, keys, fetch, |words, key| new += u64::from(insert(words, shape, key)));
+            let (far, mut new) = (words.len() > NEAR_TO_INSERT, 0);
+            batch::for_each(words, far, keys, fetch, |words, _, key| new += u64::from(insert(words, shape, key)));
             new
         },
     )

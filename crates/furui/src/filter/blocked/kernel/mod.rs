@@ -18,6 +18,9 @@ mod avx2;
 mod avx512;
 mod portable;
 
+/// Tables of at most so many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+const NEAR: usize = 1 << 20;
+
 /// A cache line: eight lanes, which are little-endian words of 64 bits.
 pub(super) type Line = [u8; 64];
 
@@ -84,6 +87,10 @@ pub(super) fn line_of(key: KeyHash, lines: usize) -> usize {
 #[inline(always)]
 fn contains_by(table: &[Line], layout: Layout, key: KeyHash, test: impl Fn(&Line, u64, &Row) -> bool) -> bool {
     let (line, choice) = (line_of(key, table.len()), Layout::choice(key));
+    // The layout of most filters first, and by itself: its row is a constant.
+    if layout == Layout::LINE {
+        return test(&table[line], choice, Layout::LINE.own(choice));
+    }
     if !test(&table[line], choice, layout.own(choice)) {
         return false;
     }
@@ -97,6 +104,9 @@ fn contains_by(table: &[Line], layout: Layout, key: KeyHash, test: impl Fn(&Line
 #[inline(always)]
 fn insert_by(table: &mut [Line], layout: Layout, key: KeyHash, set: impl Fn(&mut Line, u64, &Row) -> bool) -> bool {
     let (line, choice) = (line_of(key, table.len()), Layout::choice(key));
+    if layout == Layout::LINE {
+        return set(&mut table[line], choice, Layout::LINE.own(choice));
+    }
     let new = set(&mut table[line], choice, layout.own(choice));
     if !layout.is_pair() {
         return new;
@@ -113,20 +123,38 @@ fn contains_all_by(
     answers: &mut [bool],
     test: impl Fn(&Line, u64, &Row) -> bool,
 ) {
-    let fetch = |table: &&[Line], key| {
-        let line = line_of(key, table.len());
-        prefetch(&table[line]);
-        // A miss seldom reads the neighbour, but a hit waits for it.
-        if layout.is_pair() {
-            prefetch(&table[line ^ 1]);
-        }
-    };
-    let mut answers = answers.iter_mut();
-    batch::for_each(table, size_of_val(table), keys, fetch, |table, key| {
-        if let Some(answer) = answers.next() {
-            *answer = contains_by(table, layout, key, &test);
-        }
-    });
+    // The layout of most filters has a loop of its own, in which it is a constant.
+    if layout == Layout::LINE {
+        contains_each(table, Layout::LINE, keys, answers, test);
+    } else {
+        contains_each(table, layout, keys, answers, test);
+    }
+}
+
+#[inline(always)]
+fn contains_each(
+    table: &[Line],
+    layout: Layout,
+    keys: &[KeyHash],
+    answers: &mut [bool],
+    test: impl Fn(&Line, u64, &Row) -> bool,
+) {
+    batch::for_each(
+        table,
+        size_of_val(table) > NEAR,
+        keys,
+        #[inline(always)]
+        |table, key| {
+            let line = line_of(key, table.len());
+            prefetch(&table[line]);
+            // A miss seldom reads the neighbour, but a hit waits for it.
+            if layout.is_pair() {
+                prefetch(&table[line ^ 1]);
+            }
+        },
+        #[inline(always)]
+        |table, index, key| answers[index] = contains_by(table, layout, key, &test),
+    );
 }
 
 #[inline(always)]
@@ -136,14 +164,36 @@ fn insert_all_by(
     keys: &[KeyHash],
     set: impl Fn(&mut Line, u64, &Row) -> bool,
 ) -> u64 {
-    let fetch = |table: &&mut [Line], key| {
-        let line = line_of(key, table.len());
-        prefetch_for_write(table, line);
-        if layout.is_pair() {
-            prefetch_for_write(table, line ^ 1);
-        }
-    };
-    let (bytes, mut new) = (size_of_val(table), 0);
-    batch::for_each(table, bytes, keys, fetch, |table, key| new += u64::from(insert_by(table, layout, key, &set)));
+    // The layout of most filters has a loop of its own, in which it is a constant.
+    if layout == Layout::LINE {
+        insert_each(table, Layout::LINE, keys, set)
+    } else {
+        insert_each(table, layout, keys, set)
+    }
+}
+
+#[inline(always)]
+fn insert_each(
+    table: &mut [Line],
+    layout: Layout,
+    keys: &[KeyHash],
+    set: impl Fn(&mut Line, u64, &Row) -> bool,
+) -> u64 {
+    let (far, mut new) = (size_of_val(table) > NEAR, 0);
+    batch::for_each(
+        table,
+        far,
+        keys,
+        #[inline(always)]
+        |table, key| {
+            let line = line_of(key, table.len());
+            prefetch_for_write(table, line);
+            if layout.is_pair() {
+                prefetch_for_write(table, line ^ 1);
+            }
+        },
+        #[inline(always)]
+        |table, _, key| new += u64::from(insert_by(table, layout, key, &set)),
+    );
     new
 }

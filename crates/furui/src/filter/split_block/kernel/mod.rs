@@ -12,6 +12,9 @@ use crate::hash::KeyHash;
 mod avx2;
 mod portable;
 
+/// Tables of at most so many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+const NEAR: usize = 1 << 20;
+
 /// Eight little-endian words of 32 bits.
 pub(super) type Block = [u8; 32];
 
@@ -79,23 +82,32 @@ fn low(key: KeyHash) -> u32 {
 
 #[inline(always)]
 fn contains_all_by(blocks: &[Block], keys: &[KeyHash], answers: &mut [bool], test: impl Fn(&Block, u32) -> bool) {
-    let fetch = |blocks: &&[Block], key| prefetch(&blocks[place(key, blocks.len())]);
-    let mut answers = answers.iter_mut();
-    batch::for_each(blocks, size_of_val(blocks), keys, fetch, |blocks, key| {
-        if let Some(answer) = answers.next() {
-            *answer = test(&blocks[place(key, blocks.len())], low(key));
-        }
-    });
+    batch::for_each(
+        blocks,
+        size_of_val(blocks) > NEAR,
+        keys,
+        #[inline(always)]
+        |blocks, key| prefetch(&blocks[place(key, blocks.len())]),
+        #[inline(always)]
+        |blocks, index, key| answers[index] = test(&blocks[place(key, blocks.len())], low(key)),
+    );
 }
 
 #[inline(always)]
 fn insert_all_by(blocks: &mut [Block], keys: &[KeyHash], set: impl Fn(&mut Block, u32) -> bool) -> u64 {
-    let fetch = |blocks: &&mut [Block], key| prefetch_for_write(blocks, place(key, blocks.len()));
-    let (bytes, mut new) = (size_of_val(blocks), 0);
-    batch::for_each(blocks, bytes, keys, fetch, |blocks, key| {
-        let place = place(key, blocks.len());
-        new += u64::from(set(&mut blocks[place], low(key)));
-    });
+    let (far, mut new) = (size_of_val(blocks) > NEAR, 0);
+    batch::for_each(
+        blocks,
+        far,
+        keys,
+        #[inline(always)]
+        |blocks, key| prefetch_for_write(blocks, place(key, blocks.len())),
+        #[inline(always)]
+        |blocks, _, key| {
+            let place = place(key, blocks.len());
+            new += u64::from(set(&mut blocks[place], low(key)));
+        },
+    );
     new
 }
 
