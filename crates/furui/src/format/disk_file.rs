@@ -74,8 +74,8 @@ impl DiskFile {
 
 #[expect(unsafe_code, reason = "a memory map is only as immutable as its file, which the compiler cannot see")]
 fn map_private(file: &File, offset: u64, length: usize) -> io::Result<MmapMut> {
-    // SAFETY: as for `map`, or whoever opens a file of his own is told not to change it (`AnyFilter::open`); and what is
-    // written to this map goes to copies of the file's pages.
+    // SAFETY: as for `map`; a caller that opens a file outside a store is told not to change it (`AnyFilter::open`). Writes
+    // to this map go to copies of the file's pages.
     unsafe { MmapOptions::new().offset(offset).len(length).map_copy(file) }
 }
 

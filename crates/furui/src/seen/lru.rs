@@ -59,7 +59,7 @@ struct Entry {
 }
 
 /// The bytes of an entry and its slots, rounded up.
-const KEY_BYTES: usize = 21;
+pub(super) const KEY_BYTES: usize = 21;
 
 /// The most keys an LRU holds.
 const MAX_CAPACITY: usize = 1 << 30;

@@ -1,5 +1,5 @@
 use super::counters::Counters;
-use super::lru::{Lru, LruOutcome};
+use super::lru::{KEY_BYTES, Lru, LruOutcome};
 use crate::error::Result;
 use crate::filter::{Recent, StableBloomLight};
 use crate::hash::KeyHash;
@@ -24,8 +24,6 @@ pub enum Cache {
 
 /// The most keys of an LRU, as in the paper's experiments (2²⁰).
 const LRU_KEYS: u64 = 1 << 20;
-/// The bytes of memory of each of them.
-const LRU_KEY_BYTES: u64 = 21;
 /// The most counters of a stable filter, of two bits each: the paper's largest (2³⁰, 256 MiB).
 const STABLE_COUNTERS: u64 = 1 << 30;
 
@@ -59,7 +57,7 @@ impl Tiers {
     /// Tiers that take a share of `memory` bytes: a thirty-second for the recent cache, an eighth for the LRU, a
     /// quarter for the stable filter.
     pub(super) fn new(cache: Cache, memory: u64) -> Result<Self> {
-        let lru = || Lru::new((memory / 8 / LRU_KEY_BYTES).clamp(ROUND as u64, LRU_KEYS) as usize);
+        let lru = || Lru::new((memory / 8 / KEY_BYTES as u64).clamp(ROUND as u64, LRU_KEYS) as usize);
         Ok(match cache {
             Cache::Recent => Self::Recent(recent(RECENT_KEYS, memory)?),
             Cache::Lru => Self::Lru(lru()?),
@@ -91,8 +89,10 @@ impl Tiers {
     pub(super) fn bytes(&self, memory: u64) -> u64 {
         match self {
             Self::Recent(_) => recent_keys(RECENT_KEYS_STORAGE, memory) * size_of::<u64>() as u64,
-            Self::Lru(lru) => lru.capacity() as u64 * LRU_KEY_BYTES,
-            Self::LruStable { lru, stable, .. } => lru.capacity() as u64 * LRU_KEY_BYTES + stable.counters() as u64 / 4,
+            Self::Lru(lru) => lru.capacity() as u64 * KEY_BYTES as u64,
+            Self::LruStable { lru, stable, .. } => {
+                lru.capacity() as u64 * KEY_BYTES as u64 + stable.counters() as u64 / 4
+            }
             Self::None => 0,
         }
     }

@@ -241,7 +241,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
     for entry in fs::read_dir(path).map_err(error_at("cannot list", path))? {
         let name = entry.map_err(error_at("cannot list", path))?.file_name();
         // Other programs have a file LOCK too, but never alone.
-        if !name.to_str().is_some_and(|name| is_ours(name) || is_nobodys(name)) {
+        if !name.to_str().is_some_and(|name| is_ours(name) || is_system_file(name)) {
             return Err(error_of(path, StoreProblem::Foreign));
         }
     }
@@ -254,7 +254,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// True for names that file systems and file managers create by themselves.
-fn is_nobodys(name: &str) -> bool {
+fn is_system_file(name: &str) -> bool {
     name == "lost+found" || name.starts_with('.')
 }
 
