@@ -2,7 +2,7 @@
 //! into it, and can be cut into words of bounded length. A query judges a document that consists of it, and marks it.
 #![no_main]
 
-use furui::search::{Fit, MAX_CLAUSES, MAX_WORD, Query, Record, Snippets, words};
+use furui_search::{Fit, MAX_CLAUSES, MAX_WORD, Query, Record, Snippets, words};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

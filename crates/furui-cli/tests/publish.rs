@@ -8,8 +8,8 @@ mod support;
 
 use std::fs;
 
-use furui::search::MAX_TEXT;
 use furui_net::http::MAX_LINE;
+use furui_search::MAX_TEXT;
 use node::FakeNode;
 use support::{TempDir, failure, run, stdout};
 

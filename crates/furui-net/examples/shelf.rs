@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use std::{env, error, fs, io};
 
 use furui::HashSpec;
-use furui::search::{ContentId, IdRange, Index, Weight};
 use furui_net::shelf::{Shelf, ShelfOptions};
+use furui_search::{ContentId, IdRange, Index, Weight};
 use sha2::{Digest, Sha256};
 
 const NODES: u64 = 5;

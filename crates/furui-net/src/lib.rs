@@ -1,4 +1,4 @@
-//! Drives [`furui::search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
+//! Drives [`furui_search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
 //! and documents in an embedded database, and an HTTP face on loopback.
 
 mod database;

@@ -6,8 +6,8 @@ mod common;
 use std::time::Duration;
 
 use common::{check, config, document, network};
-use furui::search::Record;
 use furui_net::node::{Document, Node};
+use furui_search::Record;
 
 const COUNT: usize = 300;
 

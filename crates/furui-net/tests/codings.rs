@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use furui::search::{
+use furui_net::node::{Document, Node, SearchOptions};
+use furui_search::{
     Coding, CodingKind, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants,
     plan, predict,
 };
-use furui_net::node::{Document, Node, SearchOptions};
 use local::{Lists, Random, search};
 use tokio::task::JoinSet;
 
@@ -126,7 +126,7 @@ async fn look_up_bytes(nodes: &[Node], lists: &Lists, random: &mut Random) -> u6
     for _ in 0..WORDS {
         let node = &nodes[random.below(nodes.len())];
         let (events, mut came) = tokio::sync::mpsc::channel(4);
-        let query = furui::search::Query::parse(words[random.below(words.len())]).unwrap();
+        let query = furui_search::Query::parse(words[random.below(words.len())]).unwrap();
         let listen = async { while came.recv().await.is_some() {} };
         tokio::join!(node.search(&query, options.clone(), events), listen).0.unwrap();
     }

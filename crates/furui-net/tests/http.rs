@@ -7,11 +7,11 @@ mod face;
 use std::net::SocketAddr;
 
 use face::{Asked, HOST, face, get};
-use furui::search::{ContentId, Place, Record, Snippets};
 use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_IDS, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status,
     Summary,
 };
+use furui_search::{ContentId, Place, Record, Snippets};
 use serde_json::{Value, json};
 
 fn post(address: SocketAddr, body: &[u8]) -> Asked {
@@ -183,7 +183,7 @@ async fn lines_and_documents_too_long_are_left_out() {
         documents.len()
     });
     let long = " ".repeat(MAX_LINE + 1);
-    let text = "x".repeat(furui::search::MAX_TEXT + 1);
+    let text = "x".repeat(furui_search::MAX_TEXT + 1);
     let body = format!("{long}\n{{\"url\":\"u:1\",\"text\":\"{text}\"}}\n{{\"url\":\"u:2\",\"text\":\"x\"}}\n");
     let (_, body) = post(address, body.as_bytes()).answer();
     let lines = lines(&body);

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::time::Duration;
 
-use furui::search::Peer;
 use furui_net::net::{CallError, Config, Identity, Inbound, MAX_MESSAGE, Net, Transport};
+use furui_search::Peer;
 use hostile::Hostile;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::Receiver;

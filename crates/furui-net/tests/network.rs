@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use furui::search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
 use furui_net::node::{Document, Hit, Node, PublishError, Published, SearchEvent, SearchOptions};
+use furui_search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
 use local::{document, search};
 use tokio::sync::mpsc;
 

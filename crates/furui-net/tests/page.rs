@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use face::{Asked, face, get};
-use furui::search::{ContentId, Place};
 use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary};
+use furui_search::{ContentId, Place};
 use tokio::sync::mpsc;
 
 /// What browsers send.

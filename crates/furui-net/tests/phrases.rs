@@ -6,11 +6,11 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::{config, network};
-use furui::search::{
-    Clause, ContentId, Fetched, Phrase, Place, Query, Record, Refusal, Report, Request, Response, limits,
-};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
+use furui_search::{
+    Clause, ContentId, Fetched, Phrase, Place, Query, Record, Refusal, Report, Request, Response, limits,
+};
 use tokio::sync::mpsc;
 
 const HOSTS: [&str; 3] = ["a.example", "www.a.example", "b.example"];

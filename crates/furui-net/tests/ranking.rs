@@ -6,8 +6,8 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::network;
-use furui::search::{Place, Query, Record, Scale};
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
+use furui_search::{Place, Query, Record, Scale};
 use tokio::sync::mpsc;
 
 /// Texts in which `sieve` and `filter` occur more or less often, among others.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
-use furui::search::{ContentId, IdRange, Index, MAX_WORD, Weight};
 use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
+use furui_search::{ContentId, IdRange, Index, MAX_WORD, Weight};
 use proptest::prelude::*;
 
 /// A directory that is gone when the test is over.

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{check, config, document, network};
-use furui::search::{
-    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
-};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
+use furui_search::{
+    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
+};
 
 /// What a hostile node does with a request.
 #[derive(Clone, Copy, Debug)]

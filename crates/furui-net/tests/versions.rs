@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use furui::search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
 use furui_net::shelf::{Shelf, ShelfOptions};
+use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
 
 /// Documents of the shelf that is kept.
 const DOCUMENTS: u32 = 3000;

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use common::{config, document, find, network, url};
-use furui::search::{ContentId, IdRange, Index, Lock, LockKey, Record, Request, Response, Weight, limits};
 use furui_net::net::Identity;
 use furui_net::node::{Document, Node, Published};
 use furui_net::shelf::{Shelf, ShelfOptions};
+use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Record, Request, Response, Weight, limits};
 
 fn page(url: &str, text: &str) -> Document {
     Document::new(&Record { url: url.into(), title: String::new(), text: text.into() }).unwrap()

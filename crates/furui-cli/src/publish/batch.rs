@@ -1,5 +1,5 @@
 use furui::Error;
-use furui::search::{ContentId, Record};
+use furui_search::{ContentId, Record};
 use serde::{Deserialize, Serialize};
 
 use crate::node::Client;

@@ -20,8 +20,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use furui::Error;
-use furui::search::{ContentId, MAX_TITLE, Record, words};
 use furui_pages::{Media, Page};
+use furui_search::{ContentId, MAX_TITLE, Record, words};
 use url::Url;
 
 use crate::cli::PublishOptions;

@@ -2,7 +2,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use furui::Error;
-use furui::search::limits;
+use furui_search::limits;
 
 use super::batch::Sent;
 use crate::report::grouped;

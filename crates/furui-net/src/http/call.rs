@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use furui::search::{ContentId, Place, Query, Record, Snippet, Snippets};
+use furui_search::{ContentId, Place, Query, Record, Snippet, Snippets};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 

@@ -2,7 +2,7 @@ use std::fmt;
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui::search::QueryError;
+use furui_search::QueryError;
 use serde_json::json;
 
 use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};

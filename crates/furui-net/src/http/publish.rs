@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::{IntoResponse, Response};
-use furui::search::{ContentId, Record};
+use furui_search::{ContentId, Record};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -232,7 +232,7 @@ fn read(line: &[u8]) -> Result<Document, String> {
     let record = read_line(line)?;
     let document = Document::new(&record).map_err(|error| error.to_string())?;
     // Its host alone does not make it worth finding.
-    if furui::search::words(&record.title).chain(furui::search::words(&record.text)).next().is_none() {
+    if furui_search::words(&record.title).chain(furui_search::words(&record.text)).next().is_none() {
         return Err("a document without words, which nobody could find; give it a title or a text".into());
     }
     Ok(document)

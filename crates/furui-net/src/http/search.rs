@@ -1,7 +1,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
-use furui::search::{Place, Query};
+use furui_search::{Place, Query};
 use serde::Deserialize;
 
 use super::answer::Answer;

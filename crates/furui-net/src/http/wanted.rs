@@ -2,7 +2,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use furui::search::ContentId;
+use furui_search::ContentId;
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::timeout;

@@ -1,4 +1,4 @@
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::PeerId;
 use libp2p::kad::{KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;

@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
-use furui::search::Peer;
+use furui_search::Peer;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use libp2p::kad::{KBucketKey as Key, QueryId};

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::codec::MAX_MESSAGE;

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::Multiaddr;
 use libp2p::kad::K_VALUE;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::PeerId;
 use libp2p::kad::{self, K_VALUE, KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;

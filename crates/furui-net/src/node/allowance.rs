@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use furui::search::Peer;
+use furui_search::Peer;
 
 /// Bytes of postings and records that one peer may store in a minute: it may bring as many at once after a pause.
 const PEER_BYTES: u64 = 256 << 20;

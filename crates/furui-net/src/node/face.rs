@@ -1,6 +1,6 @@
 use std::fmt::Write;
 
-use furui::search::{Place, Report, Round, Snippets};
+use furui_search::{Place, Report, Round, Snippets};
 use tokio::sync::mpsc;
 
 use super::{Node, NodeError, SearchEvent, SearchOptions};

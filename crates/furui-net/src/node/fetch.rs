@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use furui::search::{Clause, ContentId, Fetched, Fit, Index, Peer, Record, Refusal, Request, Response, limits};
+use furui_search::{Clause, ContentId, Fetched, Fit, Index, Peer, Record, Refusal, Request, Response, limits};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};

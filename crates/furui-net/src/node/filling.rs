@@ -1,4 +1,4 @@
-use furui::search::{Clause, ContentId, Fit, Place, Querier, Report, limits};
+use furui_search::{Clause, ContentId, Fit, Place, Querier, Report, limits};
 
 use super::{Hit, Inner, SearchEvent, fetch};
 

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use furui::Result;
-use furui::search::{ContentId, IdRange, Index, Listing, Peer, Weight};
+use furui_search::{ContentId, IdRange, Index, Listing, Peer, Weight};
 
 use super::places::Places;
 use super::word_key;

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use furui::search::{Peer, Response, Shunned, limits};
+use furui_search::{Peer, Response, Shunned, limits};
 use tokio::time::Instant;
 
 use super::send;
@@ -81,7 +81,7 @@ impl Manners {
 
 #[cfg(test)]
 mod tests {
-    use furui::search::{Refusal, Request};
+    use furui_search::{Refusal, Request};
     use tokio::sync::mpsc::Receiver;
 
     use super::*;

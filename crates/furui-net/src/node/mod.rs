@@ -1,4 +1,4 @@
-//! A node of the search network: what [`furui::search`] says, driven by [`Net`] and kept by a [`Shelf`].
+//! A node of the search network: what [`furui_search`] says, driven by [`Net`] and kept by a [`Shelf`].
 //!
 //! ```text
 //!  HTTP face ── search ──▶ Querier ──┐                    ┌──▶ Answerer ◀──┐
@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::{fmt, io};
 
-use furui::search::{ContentId, Peer, Refusal, Request, Response};
+use furui_search::{ContentId, Peer, Refusal, Request, Response};
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
 

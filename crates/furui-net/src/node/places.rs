@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use furui::search::{Peer, limits};
+use furui_search::{Peer, limits};
 use sha2::{Digest, Sha256};
 
 use crate::net::Net;

@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui::search::{
+use furui_search::{
     ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, SAMPLE, Weight, is_sampled, limits,
 };
 use futures::StreamExt;
@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct Document {
     /// The hash of `record`.
     pub id: ContentId,
-    /// The encoded [`Record`](furui::search::Record).
+    /// The encoded [`Record`](furui_search::Record).
     pub record: Vec<u8>,
     /// The words it is found under, each once, with how much each counts.
     pub words: Vec<(String, Weight)>,

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use furui::search::{
+use furui_search::{
     Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report,
     Response, Term, Wants, limits,
 };

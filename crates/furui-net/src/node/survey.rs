@@ -1,7 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use furui::search::{Request, Response, SAMPLE, Survey, limits};
+use furui_search::{Request, Response, SAMPLE, Survey, limits};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use furui::search::{ContentId, LockKey, Peer, Request, Response, limits};
+use furui_search::{ContentId, LockKey, Peer, Request, Response, limits};
 use futures::StreamExt;
 
 use super::keeper::unix_seconds;

@@ -5,8 +5,8 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use furui::search::{ContentId, First, IdRange, Index, Listing, Weight};
 use furui::{Error, Result};
+use furui_search::{ContentId, First, IdRange, Index, Listing, Weight};
 use redb::ReadableTableMetadata;
 
 use super::documents::Documents;

@@ -1,4 +1,4 @@
-use furui::search::ContentId;
+use furui_search::ContentId;
 
 use super::packed::{self, Effort};
 use super::posting::{self, Posting};

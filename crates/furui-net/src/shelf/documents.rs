@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
-use furui::search::ContentId;
+use furui_search::ContentId;
 use redb::{AccessGuard, ReadableTable, Table};
 
 use super::fault::{Fault, Outcome};
@@ -21,7 +21,7 @@ pub(super) struct Document {
     pub(super) expires: u32,
     /// The block of its record, if that is kept.
     pub(super) block: Option<u32>,
-    /// How long it is, as the step of a [`Weight`](furui::search::Weight); 0 if no posting has told yet.
+    /// How long it is, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has told yet.
     pub(super) length: u8,
 }
 

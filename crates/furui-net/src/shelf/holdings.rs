@@ -1,9 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use furui::dict::{Dict, DictOptions};
-use furui::search::{ContentId, Lock, MAX_WORD, WordPostings};
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
+use furui_search::{ContentId, Lock, MAX_WORD, WordPostings};
 
 use super::change::Change;
 use super::fault::{Fault, Outcome};

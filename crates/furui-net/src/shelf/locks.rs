@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use furui::Result;
-use furui::search::{ContentId, Lock, limits};
+use furui_search::{ContentId, Lock, limits};
 use redb::{ReadableTable, Table, WriteTransaction};
 
 use super::Shelf;

@@ -1,6 +1,6 @@
 use super::varint;
 
-/// A document in a list, and how often the word occurs in it, as the step of a [`Weight`](furui::search::Weight).
+/// A document in a list, and how often the word occurs in it, as the step of a [`Weight`](furui_search::Weight).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Posting {
     pub(super) number: u32,

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use furui::search::ContentId;
+use furui_search::ContentId;
 
 use super::change::Change;
 use super::documents::{Document, Documents};

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use furui::HashSpec;
-use furui::search::{ContentId, Weight};
+use furui_search::{ContentId, Weight};
 
 use super::change::Change;
 use super::documents::Documents;

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use furui::search::{ContentId, IdRange, Weight};
+use furui_search::{ContentId, IdRange, Weight};
 
 use super::fault::Outcome;
 use super::posting::Posting;

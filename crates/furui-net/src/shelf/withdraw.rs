@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use furui::Result;
-use furui::search::{ContentId, IdRange, LockKey};
+use furui_search::{ContentId, IdRange, LockKey};
 use redb::{ReadableTable, ReadableTableMetadata};
 
 use super::documents::{self, Document, Documents};

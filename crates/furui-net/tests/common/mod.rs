@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use furui::search::{Query, Record};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
+use furui_search::{Query, Record};
 use tokio::sync::mpsc;
 
 /// How long a node here waits for another: silence is to be noticed soon, and slowness is not silence.

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use furui::search::Peer;
 use furui_net::net::Net;
+use furui_search::Peer;
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, StreamExt};
 use libp2p::core::transport::MemoryTransport;
 use libp2p::core::upgrade::Version;

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use furui::search::{ContentId, Peer, Query, Record, Report, limits};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
+use furui_search::{ContentId, Peer, Query, Record, Report, limits};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use tokio::time::timeout;

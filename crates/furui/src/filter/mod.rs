@@ -8,6 +8,7 @@ mod any;
 mod at_once;
 mod blocked;
 mod bloom;
+mod bytes;
 mod checked;
 mod copies;
 mod counters;

@@ -4,7 +4,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui::search::{Query, QueryError};
+use furui_search::{Query, QueryError};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 

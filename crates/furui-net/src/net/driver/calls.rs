@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::request_response::{self, InboundRequestId, OutboundFailure, OutboundRequestId, ResponseChannel};
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryResult};
 use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::DialOpts;

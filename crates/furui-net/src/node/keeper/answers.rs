@@ -1,6 +1,6 @@
 //! What a keeper answers without asking anybody.
 
-use furui::search::{
+use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, Weight,
     WordPostings, WordSize, limits,
 };

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui::search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
 use furui::{HashSpec, KeyHasher};
+use furui_search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;

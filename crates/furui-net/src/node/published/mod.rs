@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use furui::search::ContentId;
+use furui_search::ContentId;
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use furui::search::{Peer, limits};
+use furui_search::{Peer, limits};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 

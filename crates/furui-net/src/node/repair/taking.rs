@@ -1,8 +1,6 @@
 use std::collections::BTreeMap;
 
-use furui::search::{
-    ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Request, Response, WordPostings, limits,
-};
+use furui_search::{ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Request, Response, WordPostings, limits};
 
 use super::super::keeper::{LIFE, unix_seconds};
 use super::super::places::Places;

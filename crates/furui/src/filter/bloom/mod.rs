@@ -9,6 +9,7 @@ mod share;
 use std::ops::{Deref, DerefMut};
 
 use super::at_once::AtOnce;
+use super::bytes::check_bits;
 use super::error::no_memory;
 use super::probes::{check_probes, own_rate};
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
@@ -100,6 +101,17 @@ impl Bloom {
         Ok(Self { words, bits, probes, at_once, capacity: 0, hash: HashSpec::default() })
     }
 
+    /// The filter of `bits` bits and `probes` probes a key whose [`as_bytes`](Self::as_bytes) are `bytes`.
+    ///
+    /// # Errors
+    /// If there is no such filter, or if `bytes` are not the table of one.
+    pub fn from_bytes(bits: u64, probes: u32, bytes: &[u8]) -> Result<Self, ConfigError> {
+        check_bits(bits, bytes)?;
+        let mut filter = Self::from_parts(bits, probes)?;
+        filter.words[..bytes.len()].copy_from_slice(bytes);
+        Ok(filter)
+    }
+
     /// A filter that has the false-positive rate `rate` when it holds `keys` keys, of the fewest probes with which it is at most
     /// .5 % larger than the smallest; see [`sizing::few_probes`]. (The smallest is [`from_parts`](Self::from_parts) of
     /// [`sizing::least`].) With k probes and n keys the rate is exceeded by about the part k / (10 n) (see [`sizing::rate`]): with
@@ -175,6 +187,11 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         Ok(Bloom { capacity: self.capacity, hash: self.hash, ..copy })
     }
 
+    /// The bits without the file around them: eight a byte, the first bit least significant, and zeros after the last.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.words[..self.bits.div_ceil(8) as usize]
+    }
+
     #[inline]
     fn words(&self) -> &[[u8; 8]] {
         self.words.as_chunks().0
@@ -203,14 +220,6 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
     /// (x/m)^k for x bits that are set. Cost: one pass over the bits.
     fn false_positive_rate(&self) -> f64 {
         self.fill().powi(self.probes as i32)
-    }
-}
-
-#[cfg(feature = "search")]
-impl<M: DerefMut<Target = [u8]>> Bloom<M> {
-    /// The bits, to be filled from elsewhere; those beyond the last stay 0.
-    pub(crate) fn table_mut(&mut self) -> &mut [u8] {
-        &mut self.words
     }
 }
 

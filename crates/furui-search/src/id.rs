@@ -1,0 +1,139 @@
+use std::fmt;
+use std::str::FromStr;
+
+use furui::KeyHash;
+
+/// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record.
+///
+/// Ids are ordered as their bytes are. Because an id is a uniform hash, it needs no further hashing: its first 64 bits
+/// ([`head`](Self::head)) place it in slices and coded sets, the next 64 ([`hash`](Self::hash)) in Bloom filters, so that
+/// neither says anything about the other.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentId([u8; Self::BYTES]);
+
+impl ContentId {
+    /// Bytes of an id.
+    pub const BYTES: usize = 20;
+    /// Bits of an id, ζ in the paper.
+    pub const BITS: u64 = 160;
+
+    /// The id that these bytes are.
+    pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+
+    /// The first 64 bits as a number, in the order of the ids.
+    #[inline]
+    pub fn head(self) -> u64 {
+        self.word(0).swap_bytes()
+    }
+
+    /// The 64 bits after the head, for Bloom filters.
+    #[inline]
+    pub fn hash(self) -> KeyHash {
+        KeyHash::new(self.word(8))
+    }
+
+    fn word(self, at: usize) -> u64 {
+        let (words, _) = self.0[at..].as_chunks();
+        u64::from_le_bytes(words[0])
+    }
+}
+
+impl fmt::Display for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// These letters are not the hexadecimal form of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoContentId;
+
+impl fmt::Display for NoContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the id of a document has {} hexadecimal digits", 2 * ContentId::BYTES)
+    }
+}
+
+impl std::error::Error for NoContentId {}
+
+impl FromStr for ContentId {
+    type Err = NoContentId;
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    fn from_str(text: &str) -> Result<Self, NoContentId> {
+        let digits = text.as_bytes();
+        if digits.len() != 2 * Self::BYTES {
+            return Err(NoContentId);
+        }
+        let digit = |at: usize| char::from(digits[at]).to_digit(16).ok_or(NoContentId);
+        let mut bytes = [0; Self::BYTES];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            // Two digits make a byte.
+            *byte = (digit(2 * at)? << 4 | digit(2 * at + 1)?) as u8;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Debug for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A slice of all ids: those whose [`head`](ContentId::head) is from `first` to `last`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IdRange {
+    /// The smallest head in it.
+    pub first: u64,
+    /// The largest head in it; not below `first`.
+    pub last: u64,
+}
+
+impl IdRange {
+    /// Every id.
+    pub const ALL: Self = Self { first: 0, last: u64::MAX };
+
+    /// Whether the id lies in it.
+    #[inline]
+    pub fn contains(&self, id: ContentId) -> bool {
+        (self.first..=self.last).contains(&id.head())
+    }
+
+    /// Which part of all ids it is, from 2⁻⁶⁴ to 1: of a list of n ids, n times this many are expected in it.
+    pub fn part(&self) -> f64 {
+        ((self.last - self.first) as f64 + 1.0) / 2f64.powi(64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_in_the_order_of_ids_and_hashes_come_after_them() {
+        let mut bytes = [0; 20];
+        bytes[0] = 0x12;
+        bytes[7] = 0x34;
+        bytes[8] = 0x56;
+        let id = ContentId::new(bytes);
+        assert_eq!(id.head(), 0x1200_0000_0000_0034);
+        assert_eq!(id.hash().get(), 0x56);
+        assert_eq!(id.to_string(), "1200000000000034560000000000000000000000");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!("12".parse::<ContentId>(), Err(NoContentId));
+        assert_eq!("+200000000000034560000000000000000000000".parse::<ContentId>(), Err(NoContentId));
+        assert!(IdRange { first: id.head(), last: id.head() }.contains(id));
+        assert!(!IdRange { first: id.head() + 1, last: u64::MAX }.contains(id));
+        assert_eq!(IdRange::ALL.part(), 1.0);
+        assert_eq!(IdRange { first: 0, last: u64::MAX / 2 }.part(), 0.5);
+    }
+}
