@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
-use furui_search::{ContentId, IdRange, Index, MAX_WORD, Weight};
+use furui_search::{ContentId, IdRange, Index, Weight, limits};
 use proptest::prelude::*;
 
 /// A directory that is gone when the test is over.
@@ -409,7 +409,7 @@ fn a_second_node_another_version_and_damage_are_refused_by_name() {
 #[test]
 fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     let mut shelf = Shelf::in_memory(OFTEN).unwrap();
-    for length in [0, MAX_WORD + 1] {
+    for length in [0, limits::WORD_BYTES + 1] {
         let error = shelf.store(&weighted(&[("w".repeat(length), vec![id(1)])]), &[], 1).unwrap_err().to_string();
         assert!(error.contains(&format!("{length} bytes")), "{error}");
     }
@@ -418,7 +418,10 @@ fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     let records: Vec<_> = (0..17).map(|n| (id(n), vec![n as u8; MAX_RECORD])).collect();
     let error = shelf.store(&[], &records, 1).unwrap_err().to_string();
     assert!(error.contains("in parts"), "{error}");
-    assert_eq!(shelf.store(&weighted(&[("w".repeat(MAX_WORD), vec![id(1)])]), &records[..3], 1).unwrap().new, 4);
+    assert_eq!(
+        shelf.store(&weighted(&[("w".repeat(limits::WORD_BYTES), vec![id(1)])]), &records[..3], 1).unwrap().new,
+        4
+    );
     assert_eq!(shelf.document(id(2)).unwrap(), Some(vec![2; MAX_RECORD]));
     assert_eq!(shelf.document(id(99)).unwrap(), None);
     assert_eq!(shelf.slice("unknown", IdRange::ALL, 5).unwrap().len(), 0);

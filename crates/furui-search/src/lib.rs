@@ -43,11 +43,11 @@ pub use message::{
 pub use peer::Peer;
 pub use phrase::{Phrase, PhraseWord};
 pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
-pub use query::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS, Query, QueryError, QueryFault};
+pub use query::{Query, QueryError, QueryFault};
 pub use ranking::{Place, SAMPLE, SURVEYED, Scale, Survey, is_sampled};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
 pub use shunned::Shunned;
 pub use site::MAX_SITES;
 pub use snippet::{Snippet, Snippets};
 pub use weight::Weight;
-pub use words::{MAX_WORD, words};
+pub use words::words;

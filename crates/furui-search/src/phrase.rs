@@ -1,5 +1,5 @@
+use super::limits;
 use super::words::telling_tokens;
-use super::{MAX_WORD, MAX_WORDS};
 
 /// Words that stand one after the other, in the title of a document or in its text.
 ///
@@ -28,19 +28,19 @@ pub struct PhraseWord {
 }
 
 impl Phrase {
-    /// The phrase of these words; `None` if there are none, or more than [`MAX_WORDS`], one is empty or longer than
-    /// [`MAX_WORD`], or the first says that it skips.
+    /// The phrase of these words; `None` if there are none, or more than [`limits::WORDS`], one is empty or longer than
+    /// [`limits::WORD_BYTES`], or the first says that it skips.
     pub fn new(words: Vec<PhraseWord>) -> Option<Self> {
-        let is_one = (1..=MAX_WORDS).contains(&words.len())
+        let is_one = (1..=limits::WORDS).contains(&words.len())
             && !words[0].skips
-            && words.iter().all(|word| (1..=MAX_WORD).contains(&word.word.len()));
+            && words.iter().all(|word| (1..=limits::WORD_BYTES).contains(&word.word.len()));
         is_one.then_some(Self { words })
     }
 
-    /// The phrase that a text is; `None` if it has no words, or more than [`MAX_WORDS`].
+    /// The phrase that a text is; `None` if it has no words, or more than [`limits::WORDS`].
     pub fn of(text: &str) -> Option<Self> {
         let mut next = 0;
-        let words = telling_tokens(text).take(MAX_WORDS + 1).map(|token| {
+        let words = telling_tokens(text).take(limits::WORDS + 1).map(|token| {
             // No more than one unit: one at the end of a run of characters begins no word, and the one after it does.
             let skips = token.unit > next;
             next = token.unit + 1;
@@ -88,8 +88,8 @@ mod tests {
             assert_eq!(phrase(text), expected, "{text}");
         }
         assert_eq!(Phrase::of("?!"), None);
-        assert_eq!(Phrase::of(&"a ".repeat(MAX_WORDS + 1)), None);
-        assert!(Phrase::of(&"a ".repeat(MAX_WORDS)).is_some());
+        assert_eq!(Phrase::of(&"a ".repeat(limits::WORDS + 1)), None);
+        assert!(Phrase::of(&"a ".repeat(limits::WORDS)).is_some());
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(Phrase::new(vec![]), None);
         assert_eq!(Phrase::new(vec![word("", false)]), None);
         assert_eq!(Phrase::new(vec![word("a", true)]), None);
-        assert_eq!(Phrase::new(vec![word(&"a".repeat(MAX_WORD + 1), false)]), None);
-        assert_eq!(Phrase::new(vec![word("a", false); MAX_WORDS + 1]), None);
+        assert_eq!(Phrase::new(vec![word(&"a".repeat(limits::WORD_BYTES + 1), false)]), None);
+        assert_eq!(Phrase::new(vec![word("a", false); limits::WORDS + 1]), None);
     }
 }

@@ -3,7 +3,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::MAX_WORD;
+use super::limits;
 
 /// The most words that a document is found under for its host.
 pub const MAX_SITES: usize = 8;
@@ -65,7 +65,7 @@ pub(super) enum NoSite {
 }
 
 fn word(host: &str) -> Option<String> {
-    (SITE.len() + host.len() <= MAX_WORD).then(|| format!("{SITE}{host}"))
+    (SITE.len() + host.len() <= limits::WORD_BYTES).then(|| format!("{SITE}{host}"))
 }
 
 enum Host {

@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
-use furui_search::{Clause, Fit, MAX_WORD, Phrase, PhraseWord, Query, QueryFault, Record, limits};
+use furui_search::{Clause, Fit, Phrase, PhraseWord, Query, QueryFault, Record, limits};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use url::Url;
@@ -196,7 +196,7 @@ proptest! {
         let host = url.host_str().unwrap();
         let host = host.strip_suffix('.').unwrap_or(host);
         let word = format!("site:{host}");
-        prop_assert!(words.contains(&word) || word.len() > MAX_WORD, "{host}: {words:?}");
+        prop_assert!(words.contains(&word) || word.len() > limits::WORD_BYTES, "{host}: {words:?}");
         let is_above = |word: &String| host.ends_with(&format!(".{}", &word[5..])) && word.contains('.');
         prop_assert!(words.iter().all(|word| word[5..] == *host || is_above(word)), "{host}: {words:?}");
     }

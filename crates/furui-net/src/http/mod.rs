@@ -19,10 +19,12 @@
 //! see `guard`. A browser is given errors as pages, too.
 
 mod answer;
+mod answering;
 mod call;
 mod error;
 mod guard;
 mod lines;
+mod monitor;
 mod page;
 mod parts;
 mod publish;
@@ -103,8 +105,8 @@ fn router(node: mpsc::Sender<Call>) -> Router {
         .route("/wanted", post(wanted::wanted))
         .route("/unpublish", post(unpublish::unpublish))
         .route("/search", get(search::search))
-        .route("/status", get(status::status))
-        .route("/metrics", get(status::metrics))
+        .route("/status", get(monitor::status))
+        .route("/metrics", get(monitor::metrics))
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::Method)
         .layer(middleware::from_fn(guard::guard))

@@ -3,7 +3,7 @@ use libp2p::PeerId;
 use libp2p::kad::{KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;
 
-use super::routes::Known;
+use super::known::Known;
 
 /// What a look-up of many peers says of keys beside its own: all nodes that are no farther from its key than the last of
 /// them are among them.
@@ -58,7 +58,7 @@ impl Area {
 mod tests {
     use sha2::{Digest, Sha256};
 
-    use super::super::routes::peer;
+    use super::super::known::peer;
     use super::*;
 
     fn id(number: u32) -> PeerId {

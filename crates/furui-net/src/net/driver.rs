@@ -16,9 +16,10 @@ use tokio::time::{Instant, sleep_until};
 
 use super::behaviour::{self, Behaviour, BehaviourEvent, KAD};
 use super::codec::Answer;
-use super::handle::{Command, Shared, Status};
+use super::command::{Command, Shared, Status};
+use super::known;
 use super::quota::Quotas;
-use super::routes::{self, Routes};
+use super::routes::Routes;
 use super::{CallError, Config, Inbound, StartError, Transport};
 
 mod calls;
@@ -97,7 +98,7 @@ impl Driver {
         let mut driver = Self {
             transport: config.transport,
             bootstrap,
-            me: routes::peer(&id, None),
+            me: known::peer(&id, None),
             routes: Routes::new(id),
             swarm,
             shared,
@@ -155,7 +156,7 @@ impl Driver {
                 let _ = answer.send(self.table().into_iter().map(|known| known.peer).collect());
             }
             Command::IsConnected { peer, answer } => {
-                let _ = answer.send(routes::id(&peer).is_some_and(|peer| self.swarm.is_connected(&peer)));
+                let _ = answer.send(known::id(&peer).is_some_and(|peer| self.swarm.is_connected(&peer)));
             }
             Command::Refresh(done) => {
                 self.refreshed.retain(|waiting| !waiting.is_closed());
@@ -211,7 +212,7 @@ impl Driver {
             _ => false,
         };
         let best = addresses.iter().find(|address| !loopback(address)).or(addresses.first());
-        self.me = routes::peer(&id, best);
+        self.me = known::peer(&id, best);
         *self.shared.me.lock().unwrap_or_else(PoisonError::into_inner) = (Some(self.me.clone()), addresses);
     }
 }

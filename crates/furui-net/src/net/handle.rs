@@ -1,16 +1,15 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use furui_search::Peer;
-use libp2p::Multiaddr;
 use libp2p::kad::K_VALUE;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::codec::MAX_MESSAGE;
-use super::counters::Tally;
+use super::command::{Command, Shared, Status};
 use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
-use super::{CallError, Config, Counters, Inbound, Reply, StartError, routes};
+use super::{CallError, Config, Counters, Inbound, Reply, StartError, known};
 
 /// Calls of this node that wait for an answer at once; others wait for their turn.
 const MAX_CALLS: usize = 256;
@@ -30,57 +29,6 @@ pub struct Net {
     shared: Arc<Shared>,
     status: watch::Receiver<Status>,
     neighbourhood: watch::Receiver<u64>,
-}
-
-/// What the driver is told.
-pub(super) enum Command {
-    Call {
-        to: Peer,
-        request: Vec<u8>,
-        answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
-        turn: OwnedSemaphorePermit,
-    },
-    TimedOut(Peer),
-    Closest {
-        key: Vec<u8>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Peer>>,
-        turn: OwnedSemaphorePermit,
-    },
-    Known {
-        keys: Vec<Vec<u8>>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Option<Vec<Peer>>>>,
-    },
-    Replicas {
-        keys: Vec<Vec<u8>>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Vec<Peer>>>,
-    },
-    Peers(oneshot::Sender<Vec<Peer>>),
-    IsConnected {
-        peer: Peer,
-        answer: oneshot::Sender<bool>,
-    },
-    Refresh(oneshot::Sender<()>),
-    Shutdown,
-    #[cfg(test)]
-    Panic,
-}
-
-/// What the driver lets be seen.
-#[derive(Default)]
-pub(super) struct Shared {
-    pub(super) tally: Arc<Tally>,
-    pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
-}
-
-/// How far the driver is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
-    Joining,
-    Joined,
-    Stopped,
 }
 
 impl Net {
@@ -280,6 +228,6 @@ impl Net {
 impl std::fmt::Debug for Net {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let me = self.me();
-        write!(f, "node {}", routes::id(&me).map(|id| id.to_string()).unwrap_or_default())
+        write!(f, "node {}", known::id(&me).map(|id| id.to_string()).unwrap_or_default())
     }
 }

@@ -13,12 +13,14 @@
 mod area;
 mod behaviour;
 mod codec;
+mod command;
 mod config;
 mod counters;
 mod driver;
 mod exchange;
 mod handle;
 mod identity;
+mod known;
 mod quota;
 mod routes;
 

@@ -7,6 +7,7 @@ use libp2p::kad::{self, K_VALUE, KBucketDistance as Distance, KBucketKey as Key}
 use tokio::time::Instant;
 
 use super::area::Area;
+use super::known::{Known, id, peer};
 
 /// How long the answer of a look-up is believed.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
@@ -38,12 +39,6 @@ struct Found {
     wanted: usize,
     peers: Vec<Peer>,
     at: Instant,
-}
-
-/// A peer in the routing table.
-pub(super) struct Known {
-    pub(super) key: Key<PeerId>,
-    pub(super) peer: Peer,
 }
 
 impl Routes {
@@ -190,17 +185,6 @@ pub(super) fn table<S: kad::store::RecordStore + Send + 'static>(kad: &mut kad::
         }
     }
     all
-}
-
-/// A peer as the search knows it.
-pub(super) fn peer(id: &PeerId, address: Option<&libp2p::Multiaddr>) -> Peer {
-    let address = address.map(|address| address.to_vec()).filter(|bytes| bytes.len() <= Peer::MAX_ADDRESS);
-    Peer::new(&id.to_bytes(), &address.unwrap_or_default())
-}
-
-/// Who a peer is.
-pub(super) fn id(peer: &Peer) -> Option<PeerId> {
-    PeerId::from_bytes(peer.identity()).ok()
 }
 
 fn distance<T>(key: &Key<T>, peer: &Peer) -> Option<Distance> {

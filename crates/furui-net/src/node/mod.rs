@@ -8,16 +8,18 @@
 //! ```
 
 mod allowance;
-mod face;
+mod answer;
 mod fetch;
 mod filling;
 mod history;
 mod keeper;
 mod kept;
+mod loads;
 mod manners;
 mod places;
 mod private;
 mod publish;
+mod publish_error;
 mod published;
 mod repair;
 mod search;
@@ -45,10 +47,12 @@ use repair::Repair;
 use search::Known;
 use survey::LastSurvey;
 
+pub use answer::{Hit, SearchError, SearchEvent};
 pub use history::{SPAN, SPANS, Span};
-pub use publish::{Document, PublishError, Published};
+pub use publish::{Document, Published};
+pub use publish_error::PublishError;
 pub use repair::Progress;
-pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
+pub use search::SearchOptions;
 
 /// The file of the node's secret key.
 const IDENTITY: &str = "identity";

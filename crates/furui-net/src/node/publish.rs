@@ -1,5 +1,4 @@
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -10,17 +9,10 @@ use futures::StreamExt;
 use tokio::time::sleep;
 
 use super::keeper::{LIFE, unix_seconds};
-use super::{Inner, Node, record_key, withdraw, word_key};
-use crate::net::{CallError, Net};
+use super::loads::loads;
+use super::{Inner, Node, PublishError, record_key, withdraw, word_key};
+use crate::net::CallError;
 
-/// Keys whose keepers are asked for in one piece, of what this node knows.
-const KEYS: usize = 1 << 10;
-/// Keys whose keepers others are asked for at once.
-const LOOKUPS: usize = 64;
-/// Keys whose surroundings are looked up at once, and of how many keys each of them must tell the keepers on average: it
-/// takes as many requests as looking up five.
-const AREAS: usize = 8;
-const WORTH: usize = 8;
 /// Messages on their way at once.
 const MESSAGES: usize = 16;
 /// Bytes of a message's postings and records, as they are counted here; what a message adds around them is less than the
@@ -52,29 +44,6 @@ impl Document {
     }
 }
 
-/// Why documents were not published, or not all of each.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PublishError {
-    /// For some word or document no keeper took what it was given.
-    NotStored {
-        /// How many lists and records are missing.
-        missing: usize,
-    },
-    /// No keeper of some documents answers.
-    NotWithdrawn {
-        /// How many documents.
-        missing: usize,
-    },
-    /// This node's own storage.
-    Storage(String),
-}
-
-impl PublishError {
-    pub(super) fn storage(error: impl fmt::Display) -> Self {
-        Self::Storage(error.to_string())
-    }
-}
-
 /// What [`Node::publish`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
@@ -86,25 +55,6 @@ pub struct Published {
     /// of fewer; in others, repair will make up for it.
     pub scarce: u64,
 }
-
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotStored { missing } => {
-                write!(f, "no node took {missing} of the lists and records; publish again when the network is well")
-            }
-            Self::NotWithdrawn { missing } => {
-                write!(
-                    f,
-                    "no node that keeps them answers for {missing} of the documents; they are withdrawn when one does"
-                )
-            }
-            Self::Storage(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PublishError {}
 
 /// What belongs together: it is stored as a whole, or not at all.
 enum Parcel {
@@ -213,49 +163,6 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     }
     let scarce = parcels.iter().zip(&keepers).filter(|(_, keepers)| **keepers < limits::REPLICAS);
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
-}
-
-/// For each node the places of the keys that it is to keep.
-pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
-    let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
-    let mut unknown = add_known(net, keys.into_iter().enumerate().collect(), &mut loads).await;
-    while unknown.len() > AREAS * WORTH {
-        let before = unknown.len();
-        let lookups = unknown[..AREAS].iter().map(|(_, key)| net.closest(key, Net::MOST_CLOSEST));
-        futures::future::join_all(lookups).await;
-        unknown = add_known(net, unknown, &mut loads).await;
-        if before - unknown.len() < AREAS * WORTH {
-            break;
-        }
-    }
-    let lookups: Vec<_> = unknown.iter().map(|(_, key)| net.closest(key, limits::REPLICAS)).collect();
-    let found: Vec<Vec<Peer>> = futures::stream::iter(lookups).buffered(LOOKUPS).collect().await;
-    unknown.into_iter().zip(found).for_each(|((number, _), keepers)| add(&mut loads, number, keepers));
-    loads
-}
-
-/// Adds the keys whose keepers are known without asking anybody; returns the others. As many at a time as do not hold up
-/// what else the network does.
-async fn add_known(
-    net: &Net,
-    keys: Vec<(usize, Vec<u8>)>,
-    loads: &mut HashMap<Peer, Vec<usize>>,
-) -> Vec<(usize, Vec<u8>)> {
-    let mut unknown = Vec::new();
-    for keys in keys.chunks(KEYS) {
-        let known = net.known(keys.iter().map(|(_, key)| key.clone()).collect(), limits::REPLICAS).await;
-        for ((number, key), keepers) in keys.iter().zip(known) {
-            match keepers {
-                Some(keepers) => add(loads, *number, keepers),
-                None => unknown.push((*number, key.clone())),
-            }
-        }
-    }
-    unknown
-}
-
-fn add(loads: &mut HashMap<Peer, Vec<usize>>, number: usize, keepers: Vec<Peer>) {
-    keepers.into_iter().for_each(|keeper| loads.entry(keeper).or_default().push(number));
 }
 
 /// Cuts what a node is to be given into messages.

@@ -1,19 +1,17 @@
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use furui_search::{
-    Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report,
-    Response, Term, Wants, limits,
+    Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Term, Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::filling::Filling;
-use super::{Inner, Node, fetch, word_key};
+use super::{Hit, Inner, Node, SearchError, SearchEvent, fetch, word_key};
 
 /// For how long the keepers of a word and the size of its list are taken as they were.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
@@ -44,57 +42,6 @@ impl Default for SearchOptions {
         Self { limit: Some(20), after: None, ranked: true, wants: Wants::Best, explain: false, records: true }
     }
 }
-
-/// A part of the answer to a search.
-#[derive(Clone, Debug)]
-pub enum SearchEvent {
-    /// Documents that were found, in the order of the answer: those that fit, phrases included.
-    Hits(Vec<Hit>),
-    /// The end.
-    Done {
-        /// How many documents were found.
-        found: u64,
-        /// Where to go on, if there may be more: with phrases, fewer than the limit may have been found by then, and
-        /// even none.
-        cursor: Option<Place>,
-        /// Whether every list was whole, as far as its keeper knows, and every document whose text had to be looked at
-        /// was to be had.
-        whole: bool,
-        /// What it took.
-        report: Box<Report>,
-    },
-}
-
-/// A document that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Its id, and its score if the best were asked for.
-    pub place: Place,
-    /// Its record; `None` if it was not to be fetched, or no node that keeps it answered.
-    pub record: Option<Record>,
-}
-
-/// Why there is no answer, or not all of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SearchError {
-    /// The query cannot be asked.
-    Refused(QueryRefused),
-    /// No node that keeps the word answers.
-    Unreachable(String),
-}
-
-impl fmt::Display for SearchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(why) => why.fmt(f),
-            Self::Unreachable(word) => {
-                write!(f, "none of the nodes that keep the list of `{word}` answers; try again in a minute")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SearchError {}
 
 /// What is known of words from earlier queries.
 pub(super) struct Known {

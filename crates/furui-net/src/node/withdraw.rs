@@ -6,8 +6,8 @@ use furui_search::{ContentId, LockKey, Peer, Request, Response, limits};
 use futures::StreamExt;
 
 use super::keeper::unix_seconds;
-use super::publish::{self, PublishError};
-use super::{Inner, Node, call, record_key};
+use super::loads::loads;
+use super::{Inner, Node, PublishError, call, record_key};
 
 /// Documents that are withdrawn in one piece.
 const BATCH: usize = 1 << 10;
@@ -45,7 +45,7 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
         let Some(last) = documents.last() else { break };
         after = Some(*last);
         let keys = documents.iter().map(|(id, _)| record_key(*id)).collect();
-        let loads = publish::loads(&inner.net, keys).await;
+        let loads = loads(&inner.net, keys).await;
         let messages =
             loads.iter().flat_map(|(keeper, numbers)| numbers.chunks(limits::KEYS).map(move |it| (keeper, it)));
         let messages: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &documents)).collect();

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use furui::dict::{Dict, DictOptions};
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
-use furui_search::{ContentId, Lock, MAX_WORD, WordPostings};
+use furui_search::{ContentId, Lock, WordPostings, limits};
 
 use super::change::Change;
 use super::fault::{Fault, Outcome};
@@ -11,12 +11,7 @@ use super::place::Place;
 use super::recent::Recent;
 use super::resolver::Resolver;
 use super::tables::{JOURNAL, Tables, Totals};
-use super::{Runs, ShelfOptions, locks};
-
-/// The longest record, in bytes.
-pub const MAX_RECORD: usize = 4 << 20;
-/// The most that one call of [`Shelf::store`] may add, in bytes, as [`Shelf::store`] counts them.
-pub const MAX_CHANGE: usize = 64 << 20;
+use super::{MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
 
 /// The file of the database.
 pub(super) const DATABASE: &str = "shelf.redb";
@@ -165,7 +160,7 @@ impl Shelf {
     /// should come together.
     ///
     /// # Errors
-    /// [`Error::Config`] if a word is empty or longer than [`MAX_WORD`], a record is longer than [`MAX_RECORD`], or all is
+    /// [`Error::Config`] if a word is empty or longer than [`limits::WORD_BYTES`], a record is longer than [`MAX_RECORD`], or all is
     /// more than [`MAX_CHANGE`]: 24 bytes a posting, 32 a record, and the words' and records' own. [`Error::Io`] if the disk
     /// is full, or fails.
     pub fn store(
@@ -288,8 +283,12 @@ fn to_time(seconds: u64) -> u32 {
 }
 
 fn check(postings: &[WordPostings], records: &[(ContentId, Vec<u8>)]) -> Result<()> {
-    if let Some((word, _)) = postings.iter().find(|(word, _)| word.is_empty() || word.len() > MAX_WORD) {
-        return Err(Error::Config(format!("a word of {} bytes: a shelf takes 1 to {MAX_WORD}", word.len())));
+    if let Some((word, _)) = postings.iter().find(|(word, _)| word.is_empty() || word.len() > limits::WORD_BYTES) {
+        return Err(Error::Config(format!(
+            "a word of {} bytes: a shelf takes 1 to {}",
+            word.len(),
+            limits::WORD_BYTES
+        )));
     }
     if let Some((_, record)) = records.iter().find(|(_, record)| record.len() > MAX_RECORD) {
         return Err(Error::Config(format!("a record of {} bytes: a shelf takes up to {MAX_RECORD}", record.len())));

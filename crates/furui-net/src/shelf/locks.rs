@@ -3,12 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use furui::Result;
 use furui_search::{ContentId, Lock, limits};
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::Shelf;
-use super::documents::Documents;
 use super::fault::{Fault, Outcome};
 use super::tables::{LOCKS, MORE_LOCKS, Row, View};
 
@@ -21,29 +18,6 @@ const GONE: Kept = (Lock::NOBODY, 1);
 
 /// A lock, and when it expires; 0 where there is none.
 type Kept = (Lock, u32);
-
-impl Shelf {
-    /// The locks of a document, each with the time at which it expires.
-    ///
-    /// # Errors
-    /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
-    pub fn locks(&mut self, id: ContentId) -> Result<Vec<(Lock, u64)>> {
-        self.asking(|shelf| {
-            let Some(number) = shelf.number(id)? else { return Ok(vec![]) };
-            let view = shelf.tables.view()?;
-            let locks = beside(&view.locks, &view.more_locks, number)?.unwrap_or_default();
-            Ok(locks.into_iter().map(|(lock, expires)| (lock, expires.into())).collect())
-        })
-    }
-
-    /// The number of a document.
-    pub(super) fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
-        match self.recent.ids.get(&id) {
-            Some(&number) => Ok(Some(number)),
-            None => Documents::new(self.tables.view()?).find(self.totals.id_hash(), id),
-        }
-    }
-}
 
 /// The tables of locks, to be changed.
 pub(super) struct Locks<'t> {

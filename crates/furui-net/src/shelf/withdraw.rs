@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use furui::Result;
-use furui_search::{ContentId, IdRange, LockKey};
+use furui_search::{ContentId, IdRange, Lock, LockKey};
 use redb::{ReadableTable, ReadableTableMetadata};
 
 use super::documents::{self, Document, Documents};
@@ -18,6 +18,27 @@ const MAX_WITHDRAWN: u64 = 1 << 18;
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {
+    /// The locks of a document, each with the time at which it expires.
+    ///
+    /// # Errors
+    /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
+    pub fn locks(&mut self, id: ContentId) -> Result<Vec<(Lock, u64)>> {
+        self.asking(|shelf| {
+            let Some(number) = shelf.number(id)? else { return Ok(vec![]) };
+            let view = shelf.tables.view()?;
+            let locks = beside(&view.locks, &view.more_locks, number)?.unwrap_or_default();
+            Ok(locks.into_iter().map(|(lock, expires)| (lock, expires.into())).collect())
+        })
+    }
+
+    /// The number of a document.
+    fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
+        match self.recent.ids.get(&id) {
+            Some(&number) => Ok(Some(number)),
+            None => Documents::new(self.tables.view()?).find(self.totals.id_hash(), id),
+        }
+    }
+
     /// Takes away the locks that these keys open, and remembers the keys until `expires`; a record without any lock left
     /// is gone. Returns how many locks there were.
     ///

@@ -5,17 +5,8 @@ use super::bit_writer::BitWriter;
 use super::coded_set::check_set;
 use super::field::{Fields, push_number};
 use super::rice::{self, Ascending};
-use super::{CodecError, Coded, Golomb, IdRange, MAX_MATCHES, MAX_PER_CELL, Session};
+use super::{CodecError, Coded, Golomb, IdRange, MAX_MATCHES, MAX_PER_CELL};
 use crate::ContentId;
-
-/// The answer to a coded set: which ids of the other list may be in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Matches {
-    /// What is sent back, with T₂.
-    pub coded: Coded,
-    /// What to keep for the third message, if there is to be one.
-    pub session: Option<Session>,
-}
 
 /// Codes strictly ascending numbers below `universe`.
 pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {

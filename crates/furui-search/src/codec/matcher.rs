@@ -1,8 +1,8 @@
-use super::answer::{self, Matches};
+use super::answer;
 use super::coded_set::Body;
 use super::coding::Cells;
 use super::rice::Ascending;
-use super::{CodecError, CodedSet, Coding, Golomb, MAX_MATCHES, MAX_PER_CELL, Session, ShortChecks};
+use super::{CodecError, Coded, CodedSet, Coding, Golomb, MAX_MATCHES, MAX_PER_CELL, Session, ShortChecks};
 use crate::ContentId;
 use furui::KeyHash;
 use furui::filter::{Filter, RingedKeys};
@@ -52,6 +52,15 @@ enum Join {
     Ids { next: usize },
     Golomb { ahead: Ascending, cell: Option<u64>, in_cell: usize },
     Filter,
+}
+
+/// The answer to a coded set: which ids of the other list may be in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Matches {
+    /// What is sent back, with T₂.
+    pub coded: Coded,
+    /// What to keep for the third message, if there is to be one.
+    pub session: Option<Session>,
 }
 
 impl Matcher {

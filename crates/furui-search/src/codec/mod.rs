@@ -26,11 +26,10 @@ mod settle;
 mod short_checks;
 mod steps;
 
-pub use answer::Matches;
 pub use coded_set::CodedSet;
 pub use coding::{Coding, Golomb};
 pub use error::CodecError;
-pub use matcher::Matcher;
+pub use matcher::{Matcher, Matches};
 pub use predict::{Prediction, Size, predict};
 pub use session::{Claim, Session};
 pub use settle::{Settlement, settle};

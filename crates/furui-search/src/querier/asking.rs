@@ -49,7 +49,7 @@ impl Querier {
         if silent.is_none() && !branch.may_ask() {
             return;
         }
-        let Some(plan) = self.words.plan(branch) else { return };
+        let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
         let host = plan.must[0].holders[0].clone();
         // There is no other.
         if silent.is_some_and(|silent| silent == host) {

@@ -3,7 +3,6 @@ use std::time::Duration;
 
 use super::super::{Peer, Response, Term, limits};
 use super::blame::Blame;
-use super::branch::Branch;
 use super::word::Word;
 
 /// The words of a query, and which nodes have failed in it.
@@ -113,7 +112,7 @@ impl Words {
 
     /// The terms of a conjunction whose words are all known: the shortest list first, for then the fewest bits are sent;
     /// of those to be left out the longest, for it leaves the fewest.
-    pub(super) fn plan(&self, branch: &Branch) -> Option<Plan> {
+    pub(super) fn plan(&self, must: &[usize], without: &[usize]) -> Option<Plan> {
         let terms = |numbers: &[usize]| -> Option<Vec<(usize, Term)>> {
             let terms = numbers.iter().map(|&number| {
                 let mut term = self.in_order(self.words[number].term()?);
@@ -122,7 +121,7 @@ impl Words {
             });
             terms.collect()
         };
-        let (mut must, mut without) = (terms(branch.must())?, terms(branch.without())?);
+        let (mut must, mut without) = (terms(must)?, terms(without)?);
         must.sort_by_key(|(_, term)| term.size);
         without.retain(|(_, term)| term.size > 0);
         without.sort_by_key(|(_, term)| std::cmp::Reverse(term.size));

@@ -1,7 +1,7 @@
 use super::super::Clause;
-use super::MAX_CLAUSES;
 use super::error::QueryFault;
 use super::expression::Expression;
+use crate::limits;
 
 /// The disjunctive normal form of the expression, or of its contrary.
 pub(super) fn clauses(expression: &Expression<'_>, negated: bool) -> Result<Vec<Clause>, QueryFault> {
@@ -85,7 +85,7 @@ fn add(clauses: &mut Vec<Clause>, clause: Clause) -> Result<(), QueryFault> {
         return Ok(());
     }
     clauses.retain(|other| !includes(&clause, other));
-    if clauses.len() == MAX_CLAUSES {
+    if clauses.len() == limits::CLAUSES {
         return Err(QueryFault::TooManyClauses);
     }
     clauses.push(clause);

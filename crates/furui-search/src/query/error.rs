@@ -1,7 +1,6 @@
 use std::fmt;
 
-use super::{MAX_CLAUSES, MAX_NESTING, MAX_QUERY, MAX_WORDS};
-use crate::MAX_WORD;
+use crate::limits;
 
 /// Why a query cannot be asked, and where in its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,15 +32,15 @@ pub enum QueryFault {
     OneSided(&'static str),
     /// NOT has no word after it.
     NothingExcluded,
-    /// More than [`MAX_QUERY`] bytes.
+    /// More than [`limits::QUERY_BYTES`] bytes.
     TooLong,
-    /// More than [`MAX_WORDS`] words.
+    /// More than [`limits::WORDS`] words.
     TooManyWords,
-    /// More than [`MAX_CLAUSES`] clauses.
+    /// More than [`limits::CLAUSES`] clauses.
     TooManyClauses,
-    /// Parentheses more than [`MAX_NESTING`] deep.
+    /// Parentheses more than [`limits::NESTING`] deep.
     TooDeep,
-    /// A word of more than [`MAX_WORD`] bytes.
+    /// A word of more than [`limits::WORD_BYTES`] bytes.
     TooLongWord,
     /// A quotation mark without another.
     QuoteNotClosed,
@@ -91,14 +90,14 @@ impl fmt::Display for QueryFault {
             Self::NothingExcluded => {
                 f.write_str("NOT needs a word after it, as in: word NOT other; to search for the word, write not")
             }
-            Self::TooLong => write!(f, "the query is longer than {MAX_QUERY} bytes; ask for fewer words"),
-            Self::TooManyWords => write!(f, "here are more than {MAX_WORDS} words; ask for fewer"),
+            Self::TooLong => write!(f, "the query is longer than {} bytes; ask for fewer words", limits::QUERY_BYTES),
+            Self::TooManyWords => write!(f, "here are more than {} words; ask for fewer", limits::WORDS),
             Self::TooManyClauses => {
-                write!(f, "the query comes to more than {MAX_CLAUSES} searches; use OR, or exclude, less")
+                write!(f, "the query comes to more than {} searches; use OR, or exclude, less", limits::CLAUSES)
             }
-            Self::TooDeep => write!(f, "parentheses more than {MAX_NESTING} deep; use fewer"),
+            Self::TooDeep => write!(f, "parentheses more than {} deep; use fewer", limits::NESTING),
             Self::TooLongWord => {
-                write!(f, "this word has more than {MAX_WORD} bytes; write a shorter one, or only its parts")
+                write!(f, "this word has more than {} bytes; write a shorter one, or only its parts", limits::WORD_BYTES)
             }
             Self::QuoteNotClosed => {
                 f.write_str("this quotation mark is never closed; add one after the phrase, or leave it out")

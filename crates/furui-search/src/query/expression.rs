@@ -1,7 +1,7 @@
 use super::super::Phrase;
-use super::MAX_NESTING;
 use super::error::{QueryError, QueryFault, fault};
 use super::items::Item;
+use crate::limits;
 
 /// What a query says.
 pub(super) enum Expression<'a> {
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
     }
 
     fn group(&mut self, at: usize) -> Result<Expression<'a>, QueryError> {
-        if self.depth == MAX_NESTING {
+        if self.depth == limits::NESTING {
             return Err(fault(QueryFault::TooDeep, self.text, at));
         }
         self.next += 1;

@@ -1,8 +1,8 @@
 use super::super::Phrase;
 use super::super::site::{NoSite, site};
 use super::super::words::telling_tokens;
-use super::MAX_WORDS;
 use super::error::{QueryError, QueryFault, fault};
+use crate::limits;
 
 /// What a query is made of.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
             Item::Site(_) => 1,
             _ => 0,
         };
-        if words > MAX_WORDS {
+        if words > limits::WORDS {
             return Err(fault(QueryFault::TooManyWords, text, start));
         }
         items.push((item, start));

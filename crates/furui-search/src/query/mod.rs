@@ -5,22 +5,13 @@ mod error;
 mod expression;
 mod items;
 
-use super::Clause;
+use super::{Clause, limits};
 use clauses::clauses;
 use error::fault;
 use expression::Parser;
 use items::{Item, items};
 
 pub use error::{QueryError, QueryFault};
-
-/// The most bytes of a query.
-pub const MAX_QUERY: usize = 4 << 10;
-/// The most words of a query, each counted as often as it is written.
-pub const MAX_WORDS: usize = 64;
-/// The most clauses that a query may come to.
-pub const MAX_CLAUSES: usize = 16;
-/// How deep parentheses may be nested.
-pub const MAX_NESTING: usize = 16;
 
 /// What is searched for: the documents of any of some [`Clause`]s.
 ///
@@ -50,7 +41,7 @@ impl Query {
     /// If it cannot be understood, asks for too much at once, or for all documents without certain words: where, and what
     /// to write instead.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
-        if text.len() > MAX_QUERY {
+        if text.len() > limits::QUERY_BYTES {
             return Err(fault(QueryFault::TooLong, text, 0));
         }
         let items = items(text)?;
@@ -67,7 +58,7 @@ impl Query {
         Ok(Self { clauses })
     }
 
-    /// Its clauses: at least one, at most [`MAX_CLAUSES`], none of which includes another. A document is found if it fits one.
+    /// Its clauses: at least one, at most [`limits::CLAUSES`], none of which includes another. A document is found if it fits one.
     pub fn clauses(&self) -> &[Clause] {
         &self.clauses
     }
@@ -77,7 +68,7 @@ impl Query {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Fit, MAX_WORD, Phrase};
+    use super::super::{Fit, Phrase};
     use super::*;
 
     /// The clauses, as in `a b -c | d`; phrases in brackets, in other ones if they must not occur.
@@ -201,22 +192,22 @@ mod tests {
     #[test]
     fn limits_are_errors_that_name_them() {
         let fault = |text: &str| Query::parse(text).unwrap_err().fault;
-        assert_eq!(fault(&"a ".repeat(MAX_QUERY)), QueryFault::TooLong);
-        assert_eq!(fault(&"a ".repeat(MAX_WORDS + 1)), QueryFault::TooManyWords);
-        assert_eq!(parsed(&"a ".repeat(MAX_WORDS)), "a");
-        assert_eq!(fault(&"a-".repeat(MAX_WORDS + 1)), QueryFault::TooManyWords);
-        assert_eq!(fault(&format!("\"{}\"", "a ".repeat(MAX_WORDS + 1))), QueryFault::TooManyWords);
-        assert_eq!(fault(&format!("site:a {}", "a ".repeat(MAX_WORDS))), QueryFault::TooManyWords);
-        assert_eq!(parsed(&"\"a b\" ".repeat(MAX_WORDS / 2)), "a b [a b]");
-        assert_eq!(fault(&format!("a {}", "b".repeat(MAX_WORD + 1))), QueryFault::TooLongWord);
-        assert_eq!(fault(&format!("\"a {}\"", "b".repeat(MAX_WORD + 1))), QueryFault::TooLongWord);
-        assert!(Query::parse(&"b".repeat(MAX_WORD)).is_ok());
+        assert_eq!(fault(&"a ".repeat(limits::QUERY_BYTES)), QueryFault::TooLong);
+        assert_eq!(fault(&"a ".repeat(limits::WORDS + 1)), QueryFault::TooManyWords);
+        assert_eq!(parsed(&"a ".repeat(limits::WORDS)), "a");
+        assert_eq!(fault(&"a-".repeat(limits::WORDS + 1)), QueryFault::TooManyWords);
+        assert_eq!(fault(&format!("\"{}\"", "a ".repeat(limits::WORDS + 1))), QueryFault::TooManyWords);
+        assert_eq!(fault(&format!("site:a {}", "a ".repeat(limits::WORDS))), QueryFault::TooManyWords);
+        assert_eq!(parsed(&"\"a b\" ".repeat(limits::WORDS / 2)), "a b [a b]");
+        assert_eq!(fault(&format!("a {}", "b".repeat(limits::WORD_BYTES + 1))), QueryFault::TooLongWord);
+        assert_eq!(fault(&format!("\"a {}\"", "b".repeat(limits::WORD_BYTES + 1))), QueryFault::TooLongWord);
+        assert!(Query::parse(&"b".repeat(limits::WORD_BYTES)).is_ok());
         let pairs = |n: usize| (0..n).map(|i| format!("(a{i} OR b{i}) ")).collect::<String>();
-        assert_eq!(Query::parse(&pairs(4)).unwrap().clauses().len(), MAX_CLAUSES);
+        assert_eq!(Query::parse(&pairs(4)).unwrap().clauses().len(), limits::CLAUSES);
         assert_eq!(fault(&pairs(5)), QueryFault::TooManyClauses);
         let nested = |n: usize| format!("{}a{}", "(".repeat(n), ")".repeat(n));
-        assert_eq!(parsed(&nested(MAX_NESTING)), "a");
-        assert_eq!(fault(&nested(MAX_NESTING + 1)), QueryFault::TooDeep);
+        assert_eq!(parsed(&nested(limits::NESTING)), "a");
+        assert_eq!(fault(&nested(limits::NESTING + 1)), QueryFault::TooDeep);
     }
 
     /// A random expression as text, with the set of assignments of the words a to d under which it holds: one bit for each.
@@ -260,7 +251,7 @@ mod tests {
                 Ok(query) => {
                     prop_assert!(Fit::new(query.clauses()).is_some());
                     for clause in query.clauses() {
-                        prop_assert!(!clause.must.is_empty() && clause.must.len() + clause.without.len() <= MAX_WORDS);
+                        prop_assert!(!clause.must.is_empty() && clause.must.len() + clause.without.len() <= limits::WORDS);
                         let words = clause.phrases.iter().flat_map(Phrase::words);
                         prop_assert!(words.into_iter().all(|word| clause.must.contains(&word.word)));
                     }

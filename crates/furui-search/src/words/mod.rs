@@ -6,9 +6,6 @@ use std::ops::Range;
 
 use tokens::Tokens;
 
-/// The most bytes of a word; a longer one is cut at the character before, when it is published as when it is searched.
-pub const MAX_WORD: usize = 128;
-
 /// The words of a text under which it is to be found: as they come, repeats included.
 ///
 /// ```text
@@ -52,7 +49,7 @@ pub(super) struct Token<'a> {
     pub(super) word: Cow<'a, str>,
     /// It is part of a longer one.
     pub(super) implied: bool,
-    /// It was longer than [`MAX_WORD`].
+    /// It was longer than [`limits::WORD_BYTES`].
     pub(super) is_cut: bool,
     /// Which of the text's units it begins with: words, or characters of scripts without spaces. A unit that only ends
     /// a word has a number, and no word that begins with it.
@@ -68,6 +65,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::limits;
 
     fn all(text: &str) -> Vec<String> {
         words(text).map(Cow::into_owned).collect()
@@ -143,12 +141,12 @@ mod tests {
     #[test]
     fn long_words_are_cut_alike_and_between_characters() {
         let long = "é".repeat(1000);
-        assert_eq!(all(&long), [String::from("é").repeat(MAX_WORD / 2)]);
+        assert_eq!(all(&long), [String::from("é").repeat(limits::WORD_BYTES / 2)]);
         assert_eq!(all(&format!("{long}x")), all(&long));
         assert_eq!(all(&"€".repeat(3)), Vec::<String>::new());
         assert_eq!(all(&format!("a{}", "₁".repeat(100)))[0], "a");
-        let stops = format!("{}.1", "1".repeat(MAX_WORD - 1));
-        assert_eq!(all(&stops), ["1".repeat(MAX_WORD - 1)]);
+        let stops = format!("{}.1", "1".repeat(limits::WORD_BYTES - 1));
+        assert_eq!(all(&stops), ["1".repeat(limits::WORD_BYTES - 1)]);
     }
 
     #[test]
@@ -180,7 +178,7 @@ mod tests {
         #[test]
         fn words_are_words_already(text in alphabet()) {
             for word in words(&text) {
-                prop_assert!(word.len() <= MAX_WORD && !word.is_empty());
+                prop_assert!(word.len() <= limits::WORD_BYTES && !word.is_empty());
                 prop_assert_eq!(telling(&word), [word]);
             }
         }

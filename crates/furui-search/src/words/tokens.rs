@@ -7,11 +7,12 @@ use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
+use super::Token;
 use super::character::{Kind, kind, normalised};
-use super::{MAX_WORD, Token};
+use crate::limits;
 
 /// The most bytes of a character with its marks in scripts without spaces: two of them are a word.
-const MAX_CLUSTER: usize = MAX_WORD / 2;
+const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
 
 /// Goes through the text piece by piece (between boundaries of UAX #29), and through a piece unit by unit: a word, or a
 /// character of a script without spaces, which makes words with its neighbours.
@@ -97,10 +98,10 @@ impl<'a> Tokens<'a> {
         if kind == Kind::Spaced {
             self.end_run();
             let word = match &self.piece {
-                Cow::Borrowed(piece) => Cow::Borrowed(cut(&piece[start..self.at], MAX_WORD)),
-                Cow::Owned(piece) => Cow::Owned(cut(&piece[start..self.at], MAX_WORD).to_owned()),
+                Cow::Borrowed(piece) => Cow::Borrowed(cut(&piece[start..self.at], limits::WORD_BYTES)),
+                Cow::Owned(piece) => Cow::Owned(cut(&piece[start..self.at], limits::WORD_BYTES).to_owned()),
             };
-            let token = Token { word, implied: false, is_cut: length > MAX_WORD, unit, span };
+            let token = Token { word, implied: false, is_cut: length > limits::WORD_BYTES, unit, span };
             if self.ready.is_empty() {
                 return Some(token);
             }

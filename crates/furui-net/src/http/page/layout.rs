@@ -50,7 +50,7 @@ impl<'a> Layout<'a> {
                 form role="search" action="/" method="get" {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.query) autofocus[self.takes_focus]
-                        maxlength=(furui_search::MAX_QUERY) autocapitalize="none" autocomplete="off";
+                        maxlength=(furui_search::limits::QUERY_BYTES) autocapitalize="none" autocomplete="off";
                     button { "Search" }
                 }
                 nav aria-label="Node" { a href="/status" { "Status" } }

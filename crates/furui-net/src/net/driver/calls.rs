@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::super::behaviour;
 use super::super::codec::{Answer, Body};
 use super::super::counters::Tally;
-use super::super::{CallError, Inbound, Reply, routes};
+use super::super::{CallError, Inbound, Reply, known};
 use super::{Call, Driver};
 
 /// Calls to one peer that are on their way at once: half of what a peer serves, so that ours are not refused.
@@ -32,7 +32,7 @@ impl Driver {
         turn: OwnedSemaphorePermit,
     ) {
         let address = Multiaddr::try_from(to.address().to_vec());
-        let (Some(peer), Ok(address)) = (routes::id(to), address) else {
+        let (Some(peer), Ok(address)) = (known::id(to), address) else {
             let _ = answer.send(Err(CallError::NoPeer));
             return;
         };
@@ -78,7 +78,7 @@ impl Driver {
     }
 
     pub(super) fn timed_out(&mut self, peer: &Peer) {
-        let Some(peer) = routes::id(peer) else { return };
+        let Some(peer) = known::id(peer) else { return };
         self.routes.failed(&peer);
         if self.strikes.len() >= MAX_STRUCK {
             self.strikes.clear();
@@ -117,7 +117,7 @@ impl Driver {
 
     fn requested(&mut self, peer: PeerId, id: InboundRequestId, request: Body, channel: ResponseChannel<Answer>) {
         let (reply, answer) = Reply::new(request.room);
-        let from = routes::peer(&peer, self.address_of(&peer).as_ref());
+        let from = known::peer(&peer, self.address_of(&peer).as_ref());
         let admitted = self.quotas.admit(peer, Instant::now());
         if admitted {
             self.served.insert(id, peer);

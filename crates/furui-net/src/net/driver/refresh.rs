@@ -8,7 +8,7 @@ use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryId};
 use libp2p::swarm::dial_opts::DialOpts;
 use tokio::time::Instant;
 
-use super::super::handle::Status;
+use super::super::command::Status;
 use super::super::routes::BUCKETS;
 use super::{Driver, Refresh};
 

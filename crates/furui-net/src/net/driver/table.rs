@@ -11,7 +11,8 @@ use tokio::time::Instant;
 
 use super::super::behaviour;
 use super::super::counters::Tally;
-use super::super::routes::{self, Known};
+use super::super::known::{self, Known};
+use super::super::routes;
 use super::{Driver, Lookup};
 
 /// Addresses kept of a peer.
@@ -87,7 +88,7 @@ impl Driver {
             if n == K_VALUE.get() && peers.len() == n {
                 let area = peers
                     .iter()
-                    .filter_map(|peer| Some(Known { key: Key::from(routes::id(peer)?), peer: peer.clone() }));
+                    .filter_map(|peer| Some(Known { key: Key::from(known::id(peer)?), peer: peer.clone() }));
                 self.routes.keep_area(&key, area.collect(), now);
             }
         }
@@ -97,7 +98,7 @@ impl Driver {
     fn reachable(&mut self, info: &kad::PeerInfo) -> Peer {
         let named = info.addrs.iter().find(|address| behaviour::dialable(address, self.transport)).cloned();
         let address = self.address_of(&info.peer_id).or(named);
-        routes::peer(&info.peer_id, address.as_ref())
+        known::peer(&info.peer_id, address.as_ref())
     }
 
     pub(super) fn address_of(&mut self, peer: &PeerId) -> Option<Multiaddr> {

@@ -5,7 +5,7 @@ use furui_search::{
     WordPostings, WordSize, limits,
 };
 
-use super::desk::Desk;
+use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
 use crate::node::{fetch, record_key, word_key};
 use crate::shelf::Shelf;
@@ -18,12 +18,6 @@ const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
 /// Room in an answer that is not worth beginning another list.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
-
-/// An answer, or what is still missing in it.
-pub(super) enum Later {
-    Now(Response),
-    Sizes(Vec<(String, WordSize)>),
-}
 
 impl Desk {
     /// Answers what needs no memory between messages.

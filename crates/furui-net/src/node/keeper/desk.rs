@@ -9,7 +9,6 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::answers::Later;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Reply};
 use crate::node::allowance::Allowance;
@@ -51,6 +50,12 @@ pub(super) struct Desk {
 struct Answer {
     call: u64,
     response: Option<Response>,
+}
+
+/// An answer, or what is still missing in it.
+pub(super) enum Later {
+    Now(Response),
+    Sizes(Vec<(String, WordSize)>),
 }
 
 impl Desk {

@@ -3,8 +3,8 @@ use std::fmt::Write;
 use furui_search::{Place, Report, Round, Snippets};
 use tokio::sync::mpsc;
 
-use super::{Node, NodeError, SearchEvent, SearchOptions};
-use crate::http::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
+use super::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
+use crate::node::{Node, NodeError, SearchEvent, SearchOptions};
 
 /// Events on their way to the face.
 const EVENTS: usize = 16;

@@ -6,10 +6,14 @@
 //! comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs` and
 //! `filter/mod.rs`.
 
+mod circles;
+mod sources;
+
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::Path;
+
+use circles::Files;
+use sources::{imports, paths, read_sources};
 
 const FLOORS: [(&str, u8); 8] =
     [("hash", 0), ("bits", 1), ("format", 1), ("filter", 2), ("error", 3), ("store", 4), ("seen", 5), ("dict", 5)];
@@ -22,7 +26,10 @@ const SHARED_BY_FILTERS: [&str; 12] = [
 /// The modules inside `filter` that are made of other filters.
 const MADE_OF_FILTERS: [&str; 3] = ["any", "checked", "growing"];
 const FILTER_RULE: &str =
-    "filters do not see each other; what they share lies in filter/mod.rs and the modules named in tests/floors.rs";
+    "filters do not see each other; what they share lies in filter/mod.rs and the modules named in tests/floors";
+
+/// The crates in which no modules may use each other.
+const WITHOUT_CIRCLES: [&str; 6] = ["furui-cli", "furui-lab", "furui-net", "furui-pages", "furui-search", "xtask"];
 
 #[test]
 fn arrows_between_floors_point_down() {
@@ -80,6 +87,67 @@ fn what_is_allowed_raises_nothing() {
     }
 }
 
+#[test]
+fn no_modules_use_each_other() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for name in WITHOUT_CIRCLES {
+        let mut sources = Vec::new();
+        read_sources(&crates.join(name).join("src"), "", &mut sources).unwrap();
+        assert!(sources.iter().any(|(file, _)| ["lib.rs", "main.rs"].contains(&file.as_str())), "no sources of {name}");
+        let found = Files::new(&sources).circles();
+        assert!(found.is_empty(), "\n{name}: {}\n", found.join("\n"));
+    }
+}
+
+#[test]
+fn planted_circles_are_named_with_their_files_and_paths() {
+    for (files, expected) in [
+        (&[("a.rs", "use crate::b::B;"), ("b.rs", "use super::a;")][..], &["src/a.rs:1: crate::b::B, of src/b.rs"][..]),
+        (
+            &[("a.rs", "\nfn f() { crate::b::g() }"), ("b.rs", "use super::c::C;"), ("c.rs", "use crate::A;")],
+            &["src/a.rs:2: crate::b::g", "src/b.rs:1: super::c::C", "src/c.rs:1: crate::A, of src/a.rs"],
+        ),
+        (
+            &[
+                ("m/mod.rs", "mod x;\nmod y;\nuse x::X;\nuse y::Y;"),
+                ("m/x.rs", "use super::Y;"),
+                ("m/y.rs", "use super::X;"),
+            ],
+            &["src/m/x.rs:1: super::Y, of src/m/y.rs", "src/m/y.rs:1: super::X, of src/m/x.rs"],
+        ),
+        (
+            &[
+                ("m/mod.rs", "mod x;\npub use x::X;"),
+                ("m/x.rs", "use crate::n::N;"),
+                ("n.rs", "use crate::m::{self, M};"),
+            ],
+            &["src/m/x.rs:1: crate::n::N, of src/n.rs", "src/n.rs:1: crate::m::M, of src/m/mod.rs"],
+        ),
+    ] {
+        let found = circles_of(files);
+        assert!(found.len() == 1 && expected.iter().all(|path| found[0].contains(path)), "{files:?}: {found:?}");
+    }
+    for files in [
+        &[("a.rs", "use crate::b::B;"), ("b.rs", "//! See crate::a::A.\nuse super::c;"), ("c.rs", "")][..],
+        &[("m/mod.rs", "mod x;\nuse x::X;\nconst M: u8 = 1;"), ("m/x.rs", "use super::M;")],
+        &[("a.rs", "use crate::b::B;"), ("b.rs", "#[cfg(test)]\nuse crate::a::A;")],
+        &[
+            ("m/mod.rs", "mod x;\nmod y;\npub use x::X;"),
+            ("m/x.rs", "use super::y::Y;"),
+            ("m/y.rs", "use other::x::X;"),
+        ],
+    ] {
+        assert_eq!(circles_of(files), Vec::<String>::new(), "{files:?}");
+    }
+}
+
+/// The circles of a crate of these files and a `lib.rs` that re-exports `A`.
+fn circles_of(files: &[(&str, &str)]) -> Vec<String> {
+    let root = [("lib.rs", "mod a;\npub use a::A;")];
+    let sources: Vec<_> = root.iter().chain(files).map(|(file, text)| (file.to_string(), text.to_string())).collect();
+    Files::new(&sources).circles()
+}
+
 /// Checks one file of a crate whose `lib.rs` and `filter/mod.rs` re-export names.
 fn violations_of(file: &str, source: &str) -> Vec<String> {
     let crate_of = [
@@ -91,25 +159,10 @@ fn violations_of(file: &str, source: &str) -> Vec<String> {
     violations(&crate_of.map(|(file, source)| (file.to_owned(), source.to_owned())))
 }
 
-/// Gathers (file under `src`, its text) from `dir` down; the file's name starts with `prefix`.
-fn read_sources(dir: &Path, prefix: &str, sources: &mut Vec<(String, String)>) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        let name = format!("{prefix}{}", path.file_name().unwrap_or_default().display());
-        if path.is_dir() {
-            read_sources(&path, &format!("{name}/"), sources)?;
-        } else if name.ends_with(".rs") {
-            sources.push((name, fs::read_to_string(&path)?));
-        }
-    }
-    Ok(())
-}
-
 /// One message for each path that breaks a rule.
 fn violations(sources: &[(String, String)]) -> Vec<String> {
-    let reexports_of =
-        |name: &str| reexports(sources.iter().find(|(file, _)| file == name).map_or("", |(_, text)| text));
-    let (of_crate, of_filter) = (reexports_of("lib.rs"), reexports_of("filter/mod.rs"));
+    let imports_of = |name: &str| imports(sources.iter().find(|(file, _)| file == name).map_or("", |(_, text)| text));
+    let (of_crate, of_filter) = (imports_of("lib.rs"), imports_of("filter/mod.rs"));
     let inside_filter = sources.iter().filter_map(|(file, _)| file.strip_prefix("filter/")?.split(['/', '.']).next());
     let filters: Vec<&str> = inside_filter.filter(|name| !SHARED_BY_FILTERS.contains(name) && *name != "mod").collect();
     let mut found = Vec::new();
@@ -118,9 +171,9 @@ fn violations(sources: &[(String, String)]) -> Vec<String> {
         let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
         let module: Vec<String> = path.split('/').map(str::to_owned).collect();
         if floor(&module[0]).is_none() {
-            found.push(format!("src/{file}: this module has no floor; give it one in tests/floors.rs"));
+            found.push(format!("src/{file}: this module has no floor; give it one in tests/floors"));
         }
-        for (line, written) in written_paths(text) {
+        for (line, written) in paths(text, |root| ["crate", "super"].contains(&root)) {
             let mut target = resolve(&module, &written);
             through_reexport(&mut target, 0, &of_crate);
             if target.first().is_some_and(|first| first == "filter") {
@@ -162,92 +215,8 @@ fn resolve(module: &[String], written: &[String]) -> Vec<String> {
 }
 
 /// If `target[at]` is a re-exported name, puts the module it comes from before it.
-fn through_reexport(target: &mut Vec<String>, at: usize, reexports: &HashMap<String, String>) {
-    if let Some(module) = target.get(at).and_then(|name| reexports.get(name)) {
-        target.insert(at, module.clone());
+fn through_reexport(target: &mut Vec<String>, at: usize, imports: &HashMap<String, Vec<String>>) {
+    if let Some(path) = target.get(at).and_then(|name| imports.get(name)).filter(|path| path.len() > 1) {
+        target.insert(at, path[0].clone());
     }
-}
-
-/// From each name that `use module::name` brings into a file to the module.
-fn reexports(text: &str) -> HashMap<String, String> {
-    let mut paths = Vec::new();
-    for tree in code(text).split("use ").skip(1) {
-        read_tree(tree.trim_start_matches("self::"), &[], &mut paths);
-    }
-    paths
-        .into_iter()
-        .filter(|path| path.len() > 1)
-        .map(|path| (path[path.len() - 1].clone(), path[0].clone()))
-        .collect()
-}
-
-/// Every path that starts with `crate` or `super`, with the line it starts on.
-fn written_paths(text: &str) -> Vec<(usize, Vec<String>)> {
-    let code = code(text);
-    let mut found = Vec::new();
-    for (start, _) in code.match_indices("crate::").chain(code.match_indices("super::")) {
-        // Not the second `super` of `super::super`, and not the end of a longer name.
-        if code[..start].ends_with(|c: char| is_in_name(c) || c == ':') {
-            continue;
-        }
-        let line = 1 + code[..start].matches('\n').count();
-        let mut paths = Vec::new();
-        read_tree(&code[start..], &[], &mut paths);
-        found.extend(paths.into_iter().map(|path| (line, path)));
-    }
-    found
-}
-
-/// The text with comments and `#[cfg(test)]` items blanked out, line by line. An item ends at the first line of its own
-/// indentation that closes a brace or is a statement.
-fn code(text: &str) -> String {
-    let mut code = String::new();
-    let mut test_item_at = None;
-    for line in text.lines() {
-        let line = line.split("//").next().unwrap_or_default().trim_end();
-        let statement = line.trim_start();
-        let indentation = line.len() - statement.len();
-        match test_item_at {
-            Some(at) => {
-                if indentation == at && (statement.starts_with('}') || statement.ends_with(';')) {
-                    test_item_at = None;
-                }
-            }
-            None if statement.starts_with("#[cfg(test)]") => test_item_at = Some(indentation),
-            None => code.push_str(line),
-        }
-        code.push('\n');
-    }
-    code
-}
-
-/// Reads the path at the start of `text`, or each path of `a::{b, c::d}`, into `found`; returns the text after it.
-fn read_tree<'a>(text: &'a str, before: &[String], found: &mut Vec<Vec<String>>) -> &'a str {
-    let mut path = before.to_vec();
-    let mut rest = text.trim_start();
-    loop {
-        if let Some(mut group) = rest.strip_prefix('{') {
-            while !group.trim_start().starts_with('}') && !group.is_empty() {
-                group = read_tree(group, &path, found);
-                group = group.trim_start_matches(|c| c != ',' && c != '}').trim_start_matches(',');
-            }
-            return group.trim_start().trim_start_matches('}');
-        }
-        let name = &rest[..rest.find(|c| !is_in_name(c)).unwrap_or(rest.len())];
-        rest = &rest[name.len()..];
-        // `module::{self}` names the module.
-        if !name.is_empty() && name != "self" {
-            path.push(name.to_owned());
-        }
-        match rest.strip_prefix("::") {
-            Some(next) if !name.is_empty() => rest = next,
-            _ => break,
-        }
-    }
-    found.push(path);
-    rest
-}
-
-fn is_in_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }

@@ -1,0 +1,43 @@
+use std::fmt;
+
+/// Why documents were not published, or not all of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PublishError {
+    /// For some word or document no keeper took what it was given.
+    NotStored {
+        /// How many lists and records are missing.
+        missing: usize,
+    },
+    /// No keeper of some documents answers.
+    NotWithdrawn {
+        /// How many documents.
+        missing: usize,
+    },
+    /// This node's own storage.
+    Storage(String),
+}
+
+impl PublishError {
+    pub(super) fn storage(error: impl fmt::Display) -> Self {
+        Self::Storage(error.to_string())
+    }
+}
+
+impl fmt::Display for PublishError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStored { missing } => {
+                write!(f, "no node took {missing} of the lists and records; publish again when the network is well")
+            }
+            Self::NotWithdrawn { missing } => {
+                write!(
+                    f,
+                    "no node that keeps them answers for {missing} of the documents; they are withdrawn when one does"
+                )
+            }
+            Self::Storage(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PublishError {}
