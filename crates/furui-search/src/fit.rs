@@ -10,6 +10,7 @@ use super::{Clause, Record, limits};
 /// because it believes nobody.
 ///
 /// **Cost.** One pass over title and text, with a step a unit for each different phrase.
+#[derive(Debug)]
 pub struct Fit<'a> {
     clauses: &'a [Clause],
     pattern: Pattern<'a>,

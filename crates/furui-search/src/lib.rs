@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![warn(unreachable_pub)]
+#![warn(missing_debug_implementations, unreachable_pub)]
 
 mod answerer;
 mod clause;
@@ -29,7 +29,7 @@ pub use answerer::{AnswerEvent, Answerer};
 pub use clause::Clause;
 pub use codec::{
     Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
-    Matches, Prediction, Session, Settlement, Size, decode_steps, encode_steps, predict, settle,
+    Matches, Prediction, Session, Settlement, Size, predict, settle,
 };
 pub use first::First;
 pub use fit::Fit;
@@ -47,7 +47,6 @@ pub use query::{Query, QueryError, QueryFault};
 pub use ranking::{Place, SAMPLE, SURVEYED, Scale, Survey, is_sampled};
 pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
 pub use shunned::Shunned;
-pub use site::MAX_SITES;
 pub use snippet::{Snippet, Snippets};
 pub use weight::Weight;
 pub use words::words;

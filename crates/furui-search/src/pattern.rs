@@ -16,13 +16,14 @@ const UNITS: usize = 2 * limits::WORDS;
 ///
 /// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). There, each place has one letter; here,
 /// any of the words that begin at a unit will do, and where no word has to, any unit.
+#[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<&'a str, Uses>,
     phrases: Vec<Places<'a>>,
 }
 
 /// What a word is looked for as.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Uses {
     /// Its number as a word by itself.
     alone: Option<usize>,
@@ -30,6 +31,7 @@ struct Uses {
     places: Vec<(usize, u128)>,
 }
 
+#[derive(Debug)]
 struct Places<'a> {
     phrase: &'a Phrase,
     /// Units that no word begins with.

@@ -29,9 +29,6 @@ pub struct Record {
 }
 
 impl Record {
-    /// The most bytes of an encoded record.
-    pub const MAX_BYTES: usize = HEADER + MAX_URL + MAX_TITLE + MAX_TEXT;
-
     /// Its bytes: the same for the same record, on every machine.
     ///
     /// # Errors
@@ -67,15 +64,15 @@ impl Record {
         Ok(Self { url: part(0, url)?, title: part(url, url + title)?, text: part(url + title, parts.len())? })
     }
 
-    /// The words under which it is found, in order, each once: those of its title and of its text, and `site:HOST` for
-    /// the host of its URL and the domains it belongs to, at most [`MAX_SITES`](super::MAX_SITES). Other words of the URL
-    /// are not among them, or a search for the name of a site would find all of its pages.
+    /// The words under which the document is found, in order, each once: those of its title and of its text, and `site:HOST`
+    /// for the host of its URL and the domains above it, at most 8 in all. Other words of the URL are not among them, or a
+    /// search for the name of a site would find all pages of the site.
     pub fn words(&self) -> BTreeSet<String> {
         self.postings().into_keys().collect()
     }
 
-    /// The same words, each with how much it counts: how often it occurs, in the title [`Weight::TITLE`] times as much, and
-    /// how many words there are in all, counted likewise.
+    /// The [`words`](Self::words), each with its weight: how often it occurs, and how many words the document has. An
+    /// occurrence in the title counts [`Weight::TITLE`] times.
     pub fn postings(&self) -> BTreeMap<String, Weight> {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let mut length = 0u32;

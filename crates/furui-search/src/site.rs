@@ -6,7 +6,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::limits;
 
 /// The most words that a document is found under for its host.
-pub const MAX_SITES: usize = 8;
+const MAX_SITES: usize = 8;
 
 /// What such words begin with. No word of a text has a colon.
 const SITE: &str = "site:";

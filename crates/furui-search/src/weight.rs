@@ -16,7 +16,7 @@ impl Weight {
     /// How many steps of occurrences there are.
     pub const STEPS: u8 = OCCURRENCES.len() as u8;
     /// How many steps of lengths there are.
-    pub const LENGTHS: usize = 256;
+    pub(crate) const LENGTHS: usize = 256;
     /// As many times as in the text counts a word that is in the title.
     pub const TITLE: u32 = 4;
 

@@ -299,7 +299,7 @@ fn ids_that_crowd_one_cell_are_found_up_to_the_limit_and_refused_beyond_with_the
     let error = meet(&crowd(1), &crowd(most + 1), IdRange::ALL, coding).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "more than 64 matches in one cell: ask for a smaller range of ids, or send the set as ids"
+        "more than 64 matches in one cell: choose a smaller range of ids, or send the set as ids"
     );
     assert_eq!(meet(&crowd(1), &crowd(most + 1), IdRange::ALL, Coding::Ids), Ok(crowd(1)));
 }
@@ -397,12 +397,12 @@ fn parameters_and_sets_that_cannot_be_are_refused_with_the_reason() {
     let own = uniform(3, 10);
     let refused = |own: &[ContentId], range, coding, reason| {
         let error = CodedSet::encode(own, range, coding).unwrap_err();
-        assert!(matches!(&error, CodecError::Parameters(why) if why.contains(reason)), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
     };
     let half = IdRange { first: 0, last: u64::MAX / 2 };
     refused(&[own[1], own[0]], IdRange::ALL, Coding::Ids, "sort them");
     refused(&[own[0], own[0]], IdRange::ALL, Coding::Ids, "sort them");
-    refused(&own, half, Coding::Golomb(GOLOMB), "take those in the range");
+    refused(&own, half, Coding::Golomb(GOLOMB), "only those in the range");
     refused(&[], IdRange { first: 1, last: 0 }, Coding::Ids, "before it begins");
     refused(&own, IdRange::ALL, Coding::Fixed { bits: 0, probes: 1 }, "at least 1 bit");
     refused(&own, IdRange::ALL, Coding::Fixed { bits: 9, probes: 65 }, "1 to 64 probes");
@@ -437,7 +437,7 @@ fn the_paper_counts_bits_so() {
 #[test]
 fn the_best_rate_is_that_of_section_6() {
     // C₁ = C₂: α is about 0.013, whatever the size.
-    assert!((plan::best_rate_disjoint(5000, 5000) - 0.013).abs() < 1e-4);
+    assert!((plan::best_rate(5000, 5000, 0) - 0.013).abs() < 1e-4);
     for (own, other, both) in [(10, 1000, 0), (1000, 1000, 200), (30, 62_000, 5), (5000, 9000, 4000)] {
         let alpha = plan::best_rate(own, other, both);
         let least = plan::traffic(own, other, both, alpha);

@@ -37,14 +37,17 @@ pub enum SearchError {
     /// The query cannot be asked.
     Refused(QueryRefused),
     /// No node that keeps the word answers.
-    Unreachable(String),
+    Unreachable {
+        /// The word.
+        word: String,
+    },
 }
 
 impl fmt::Display for SearchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused(why) => why.fmt(f),
-            Self::Unreachable(word) => {
+            Self::Unreachable { word } => {
                 write!(f, "none of the nodes that keep the list of `{word}` answers; try again in a minute")
             }
         }

@@ -220,6 +220,12 @@ impl Node {
     }
 }
 
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.net.fmt(f)
+    }
+}
+
 /// The identity that a directory holds; a new one, if it holds none yet.
 ///
 /// # Errors

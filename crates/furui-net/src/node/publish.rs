@@ -159,7 +159,10 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     }
     let missing = keepers.iter().filter(|keepers| **keepers == 0).count();
     if missing > 0 {
-        return Err(inner.keeper.fault().map_or(PublishError::NotStored { missing }, PublishError::Storage));
+        return Err(inner
+            .keeper
+            .fault()
+            .map_or(PublishError::NotStored { missing }, |why| PublishError::Storage { why }));
     }
     let scarce = parcels.iter().zip(&keepers).filter(|(_, keepers)| **keepers < limits::REPLICAS);
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)

@@ -14,12 +14,15 @@ pub enum PublishError {
         missing: usize,
     },
     /// This node's own storage.
-    Storage(String),
+    Storage {
+        /// The reason.
+        why: String,
+    },
 }
 
 impl PublishError {
     pub(super) fn storage(error: impl fmt::Display) -> Self {
-        Self::Storage(error.to_string())
+        Self::Storage { why: error.to_string() }
     }
 }
 
@@ -35,7 +38,7 @@ impl fmt::Display for PublishError {
                     "no node that keeps them answers for {missing} of the documents; they are withdrawn when one does"
                 )
             }
-            Self::Storage(why) => why.fmt(f),
+            Self::Storage { why } => why.fmt(f),
         }
     }
 }

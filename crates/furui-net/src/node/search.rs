@@ -188,7 +188,7 @@ impl Node {
                         let _ = events.send(done).await;
                         return Ok(());
                     }
-                    QueryEvent::Failed { word } => return Err(SearchError::Unreachable(word)),
+                    QueryEvent::Failed { word } => return Err(SearchError::Unreachable { word }),
                 }
             }
             let deadline = querier.deadline().unwrap_or(Duration::MAX).min(started.elapsed() + KNOWN_LIFE);

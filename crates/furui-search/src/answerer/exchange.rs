@@ -1,5 +1,6 @@
+use super::super::codec::{decode_steps, encode_steps};
 use super::super::message::{CodingKind, Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
-use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, decode_steps, encode_steps, plan, settle};
+use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
 
 /// What is sent, and how it is to be coded.
 #[derive(Clone, Copy, Debug)]

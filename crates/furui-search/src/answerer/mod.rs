@@ -10,8 +10,9 @@ mod sessions;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
+use super::codec::encode_steps;
 use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
-use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, Weight, encode_steps, limits};
+use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, Weight, limits};
 use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;

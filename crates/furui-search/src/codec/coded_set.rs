@@ -170,13 +170,13 @@ pub(super) fn check_set(own: &[ContentId], range: IdRange) -> Result<(), CodecEr
         return Err(too_many_ids());
     }
     if range.first > range.last {
-        return Err(CodecError::Parameters("a range that ends before it begins".into()));
+        return Err(CodecError::Range);
     }
     let within = own.first().is_none_or(|id| range.contains(*id)) && own.last().is_none_or(|id| range.contains(*id));
     if within && own.is_sorted_by(|a, b| a < b) {
         return Ok(());
     }
-    Err(CodecError::Parameters("ids out of order or range: sort them, and take those in the range".into()))
+    Err(CodecError::Order)
 }
 
 fn check_size(bits: u64) -> Result<(), CodecError> {

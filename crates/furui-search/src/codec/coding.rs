@@ -89,10 +89,7 @@ impl Golomb {
 
     fn validated(self) -> Result<Self, CodecError> {
         let Self { cell_bits: 1..=64, check_bits: 0..=64, .. } = self else {
-            return Err(CodecError::Parameters(format!(
-                "cells of {} bits and checks of {}: a coded set has cells of 1 to 64, checks of 0 to 64",
-                self.cell_bits, self.check_bits
-            )));
+            return Err(CodecError::Golomb { cell_bits: self.cell_bits, check_bits: self.check_bits });
         };
         Ok(self)
     }
@@ -144,9 +141,9 @@ impl Coding {
     /// Refuses parameters that no coding has.
     pub(super) fn validated(self) -> Result<Self, CodecError> {
         match self {
-            Self::Fixed { bits, probes } if bits == 0 || !(1..=64).contains(&probes) => Err(CodecError::Parameters(
-                format!("{bits} bits and {probes} probes: a fixed filter has at least 1 bit and from 1 to 64 probes"),
-            )),
+            Self::Fixed { bits, probes } if bits == 0 || !(1..=64).contains(&probes) => {
+                Err(CodecError::Fixed { bits, probes })
+            }
             Self::Golomb(golomb) => golomb.validated().map(Self::Golomb),
             _ => Ok(self),
         }

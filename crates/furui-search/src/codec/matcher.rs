@@ -159,14 +159,10 @@ impl Matcher {
         self.matched.clear();
         let Body::Ringed(Some(filter)) = &self.set.body else { return Ok(()) };
         if keys.len() != list.len() {
-            return Err(CodecError::Parameters(format!(
-                "{} keys for {} ids: make one for each",
-                keys.len(),
-                list.len()
-            )));
+            return Err(CodecError::Keys { keys: keys.len(), ids: list.len() });
         }
         let mut answers = Vec::new();
-        filter.contains_all_keys(keys, &mut answers).map_err(|mismatch| CodecError::Parameters(mismatch.0))?;
+        filter.contains_all_keys(keys, &mut answers)?;
         let answers = list.iter().zip(answers).map(|(id, answer)| (id, answer && self.set.range.contains(*id)));
         self.matched = push_matches(&mut self.ids, 0, answers)?;
         Ok(())

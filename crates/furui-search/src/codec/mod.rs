@@ -34,9 +34,9 @@ pub use predict::{Prediction, Size, predict};
 pub use session::{Claim, Session};
 pub use settle::{Settlement, settle};
 pub use short_checks::THIRD_MESSAGE_BITS;
-pub use steps::{decode_steps, encode_steps};
 
 pub(super) use short_checks::ShortChecks;
+pub(super) use steps::{decode_steps, encode_steps};
 
 use super::IdRange;
 

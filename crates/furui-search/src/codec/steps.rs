@@ -11,7 +11,7 @@ const MOST_RICE: u32 = 3;
 
 /// Codes steps: the Rice parameter with which they take the fewest bits, and they. Most words occur once in most documents, so
 /// it is about a bit and a half for each.
-pub fn encode_steps(steps: &[u8]) -> Coded {
+pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
     if steps.is_empty() {
         return Coded { bytes: Vec::new(), bits: 0 };
     }
@@ -29,7 +29,7 @@ pub fn encode_steps(steps: &[u8]) -> Coded {
 ///
 /// # Errors
 /// If the bytes are not so many steps, down to the last bit.
-pub fn decode_steps(bytes: &[u8], count: usize) -> Result<Vec<u8>, CodecError> {
+pub(crate) fn decode_steps(bytes: &[u8], count: usize) -> Result<Vec<u8>, CodecError> {
     let Some((&rice, coded)) = bytes.split_first() else {
         return if count == 0 { Ok(Vec::new()) } else { Err(CodecError::Malformed("no steps")) };
     };

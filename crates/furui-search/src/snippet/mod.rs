@@ -35,6 +35,7 @@ pub struct Snippet {
 /// unless one is very long; in Japanese text, between any two of most characters.
 ///
 /// **Cost.** Time in proportion to title and text, memory to the marks.
+#[derive(Debug)]
 pub struct Snippets<'a> {
     pattern: Pattern<'a>,
     words: usize,
