@@ -1,21 +1,21 @@
-/// The first so many, in order, of what comes in any order; in twice their room.
+/// A selection of the smallest items of a stream, in order, in twice their memory.
 ///
-/// Cost: a comparison each, and a selection whenever as many again have come that matter; then one sort of those that stay.
+/// Cost: one comparison for each item, a selection each time as many items again were kept, and one sort of the result.
 #[derive(Clone, Debug)]
 pub struct First<T> {
     most: usize,
-    /// Once some were left out, the greatest of the first `most` is the last of them.
+    /// The candidates. Once items were left out, the last of the first `most` is the largest of the selection.
     kept: Vec<T>,
     is_cut: bool,
 }
 
 impl<T: Ord> First<T> {
-    /// None yet of at most `most`.
+    /// Makes an empty selection of the `most` smallest items.
     pub fn new(most: usize) -> Self {
         Self { most, kept: Vec::new(), is_cut: false }
     }
 
-    /// One more has come.
+    /// Adds an item.
     #[inline]
     pub fn push(&mut self, one: T) {
         if self.is_cut && self.most.checked_sub(1).is_none_or(|last| one >= self.kept[last]) {
@@ -37,7 +37,7 @@ impl<T: Ord> First<T> {
         }
     }
 
-    /// They, in order; and whether that is all that came.
+    /// The selected items in order, and whether they are all items that were added.
     pub fn finish(mut self) -> (Vec<T>, bool) {
         self.cut();
         self.kept.sort_unstable();

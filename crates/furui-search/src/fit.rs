@@ -4,23 +4,23 @@ use super::pattern::{Found, Pattern};
 use super::site::sites;
 use super::{Clause, Record, limits};
 
-/// Whether records are what some clauses ask for, phrases included.
+/// Decides whether a record fits a query's clauses, phrases included.
 ///
-/// The node that keeps a document asks it, so that what does not fit is not sent; and the one that searches asks again,
-/// because it believes nobody.
+/// The node that keeps a document uses it to send only records that fit. The node that searches uses it again, because
+/// it trusts no other node.
 ///
-/// **Cost.** One pass over title and text, with a step a unit for each different phrase.
+/// **Cost.** One pass over title and text, with one step for each different phrase at each unit.
 #[derive(Debug)]
 pub struct Fit<'a> {
     clauses: &'a [Clause],
     pattern: Pattern<'a>,
     words: HashMap<&'a str, usize>,
-    /// For each clause the numbers of its phrases, and of those that must not occur.
+    /// For each clause, the numbers of its phrases and of its excluded phrases.
     phrases: Vec<[Vec<usize>; 2]>,
 }
 
 impl<'a> Fit<'a> {
-    /// The check of a record against these clauses; `None` if they have more than [`limits::PHRASES`] different phrases.
+    /// Makes the check for these clauses. `None` if they have more than [`limits::PHRASES`] different phrases.
     pub fn new(clauses: &'a [Clause]) -> Option<Self> {
         let mut fit = Self { clauses, pattern: Pattern::new(), words: HashMap::new(), phrases: Vec::new() };
         for clause in clauses {
@@ -42,7 +42,7 @@ impl<'a> Fit<'a> {
         Some(fit)
     }
 
-    /// Whether the record fits one of the clauses.
+    /// True if the record fits at least one of the clauses.
     pub fn fits(&self, record: &Record) -> bool {
         let mut words = vec![false; self.words.len()];
         let mut phrases = vec![false; self.pattern.phrases()];

@@ -5,30 +5,30 @@ use furui::KeyHash;
 
 /// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record.
 ///
-/// Ids are ordered as their bytes are. Because an id is a uniform hash, it needs no further hashing: its first 64 bits
-/// ([`head`](Self::head)) place it in slices and coded sets, the next 64 ([`hash`](Self::hash)) in Bloom filters, so that
-/// neither says anything about the other.
+/// Ids are in the order of their bytes. Because an id is a uniform hash, it is not hashed again: its first 64 bits
+/// ([`head`](Self::head)) place it in slices and coded sets, the next 64 bits ([`hash`](Self::hash)) in Bloom filters,
+/// so the two are independent.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentId([u8; Self::BYTES]);
 
 impl ContentId {
-    /// Bytes of an id.
+    /// The size of an id in bytes.
     pub const BYTES: usize = 20;
-    /// Bits of an id, ζ in the paper.
+    /// The size of an id in bits, ζ in the paper.
     pub const BITS: u64 = 160;
 
-    /// The id that these bytes are.
+    /// Makes an id of its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// Its bytes.
+    /// The bytes of the id.
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 
-    /// The first 64 bits as a number, in the order of the ids.
+    /// The first 64 bits as a number. Heads are in the order of the ids.
     #[inline]
     pub fn head(self) -> u64 {
         self.word(0).swap_bytes()
@@ -52,7 +52,7 @@ impl fmt::Display for ContentId {
     }
 }
 
-/// These letters are not the hexadecimal form of an id.
+/// The text is not the hexadecimal form of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoContentId;
 
@@ -67,7 +67,7 @@ impl std::error::Error for NoContentId {}
 impl FromStr for ContentId {
     type Err = NoContentId;
 
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Reads an id in hexadecimal, as [`Display`](fmt::Display) writes it.
     fn from_str(text: &str) -> Result<Self, NoContentId> {
         let digits = text.as_bytes();
         if digits.len() != 2 * Self::BYTES {
@@ -89,26 +89,27 @@ impl fmt::Debug for ContentId {
     }
 }
 
-/// A slice of all ids: those whose [`head`](ContentId::head) is from `first` to `last`, both included.
+/// A range of ids: those whose [`head`](ContentId::head) is from `first` to `last`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IdRange {
-    /// The smallest head in it.
+    /// The smallest head of the range.
     pub first: u64,
-    /// The largest head in it; not below `first`.
+    /// The largest head of the range, at least `first`.
     pub last: u64,
 }
 
 impl IdRange {
-    /// Every id.
+    /// The range of all ids.
     pub const ALL: Self = Self { first: 0, last: u64::MAX };
 
-    /// Whether the id lies in it.
+    /// True if the id is in the range.
     #[inline]
     pub fn contains(&self, id: ContentId) -> bool {
         (self.first..=self.last).contains(&id.head())
     }
 
-    /// Which part of all ids it is, from 2⁻⁶⁴ to 1: of a list of n ids, n times this many are expected in it.
+    /// The fraction of all ids in the range, from 2⁻⁶⁴ to 1. Of a list of n ids, n times this many are expected in the
+    /// range.
     pub fn part(&self) -> f64 {
         ((self.last - self.first) as f64 + 1.0) / 2f64.powi(64)
     }

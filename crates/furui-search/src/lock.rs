@@ -6,54 +6,54 @@ use super::ContentId;
 
 const DOMAIN: &[u8] = b"furui withdraw";
 
-/// What is kept beside a record, so that whoever published it can take it away again: the hash of a [`LockKey`].
+/// The hash of a [`LockKey`], kept beside a record. The publisher of the record can withdraw it with the key.
 ///
-/// docs/format.md, "Locks".
+/// See docs/format.md, "Locks".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lock([u8; Self::BYTES]);
 
-/// What opens a [`Lock`]: only who has the secret that it was made of knows it before it is used.
+/// The key of a [`Lock`]. Until it is used, only the node with the secret that it was made of knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LockKey([u8; Self::BYTES]);
 
 impl Lock {
-    /// Its length.
+    /// The length of a lock in bytes.
     pub const BYTES: usize = 20;
-    /// The lock that no key opens: of a record with more locks than are kept.
+    /// The lock that no key opens: for a record with more locks than are kept.
     pub const NOBODY: Self = Self([0; Self::BYTES]);
 
-    /// The lock of these bytes.
+    /// Makes a lock of its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// Its bytes.
+    /// The bytes of the lock.
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
 }
 
 impl LockKey {
-    /// Its length.
+    /// The length of a key in bytes.
     pub const BYTES: usize = 20;
 
-    /// The key of these bytes.
+    /// Makes a key of its bytes.
     pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// The key of a document, made of the node's `secret`: another one after each of `withdrawals`.
+    /// Derives the key of a document from the node's `secret`. Each of the `withdrawals` changes the key.
     pub fn of(secret: &[u8; 32], id: ContentId, withdrawals: u32) -> Self {
         let hash = Sha256::new().chain_update(DOMAIN).chain_update(secret).chain_update(id.as_bytes());
         Self(first(&hash.chain_update(withdrawals.to_le_bytes()).finalize()))
     }
 
-    /// The lock that it opens.
+    /// The lock that the key opens.
     pub fn lock(&self) -> Lock {
         Lock(first(&Sha256::digest(self.0)))
     }
 
-    /// Its bytes.
+    /// The bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
         &self.0
     }
@@ -71,7 +71,7 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// Not what it is: it may not have been used yet.
+/// Hides the key, which may not have been used yet.
 impl fmt::Debug for LockKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key of {:?}", self.lock())

@@ -4,47 +4,48 @@ use std::ops::Range;
 use super::words::tokens;
 use super::{Phrase, limits};
 
-/// Units that a phrase may take: as many words as a query has, each of which skips one.
+/// The maximum number of units of a phrase: each of the maximum number of words, and a skipped unit before each.
 const UNITS: usize = 2 * limits::WORDS;
 
-/// Words and phrases to look for in texts, all at once.
+/// Finds many words and phrases in a text in one pass.
 ///
-/// A phrase is one number of as many bits as it takes units (Shift-And): bit i is set where its units up to i have
-/// just been seen.
+/// The progress of a phrase is a number with a bit for each of its units (Shift-And): bit i is set if its units 0 to i
+/// were the last ones of the text.
 ///
-/// **Cost.** For each unit of the text a step for each phrase.
+/// **Cost.** One step for each phrase at each unit of the text.
 ///
-/// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). There, each place has one letter; here,
-/// any of the words that begin at a unit will do, and where no word has to, any unit.
+/// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). In the paper, each place has one
+/// letter. Here, any of the words that begin at a unit matches, and a unit that no word of the phrase begins with
+/// matches any unit.
 #[derive(Debug)]
 pub(super) struct Pattern<'a> {
     words: HashMap<&'a str, Uses>,
     phrases: Vec<Places<'a>>,
 }
 
-/// What a word is looked for as.
+/// The words and phrases that a word is a part of.
 #[derive(Debug, Default)]
 struct Uses {
-    /// Its number as a word by itself.
+    /// The number of the word, if it is searched for by itself.
     alone: Option<usize>,
-    /// In which phrases, and at which of their units.
+    /// The phrases with this word, each with a bit for each unit at which the word begins.
     places: Vec<(usize, u128)>,
 }
 
 #[derive(Debug)]
 struct Places<'a> {
     phrase: &'a Phrase,
-    /// Units that no word begins with.
+    /// A bit for each unit that no word of the phrase begins with.
     any: u128,
-    /// The last unit that one does.
+    /// The last unit that a word of the phrase begins with.
     last: usize,
 }
 
-/// What was found.
+/// A word or phrase that was found.
 pub(super) enum Found {
-    /// The word of this number.
+    /// The word with this number.
     Word(usize),
-    /// The phrase of this number.
+    /// The phrase with this number.
     Phrase(usize),
 }
 
@@ -53,12 +54,12 @@ impl<'a> Pattern<'a> {
         Self { words: HashMap::new(), phrases: Vec::new() }
     }
 
-    /// Looks for a word, too, and reports it by this number.
+    /// Adds a word, which is reported by this number.
     pub(super) fn add_word(&mut self, word: &'a str, number: usize) {
         self.words.entry(word).or_default().alone = Some(number);
     }
 
-    /// Looks for a phrase, too; its number, which is that of the same phrase, if it was there before.
+    /// Adds a phrase, and returns its number. If the phrase was added before, that is the number it already has.
     pub(super) fn add_phrase(&mut self, phrase: &'a Phrase) -> usize {
         if let Some(number) = self.phrases.iter().position(|other| other.phrase == phrase) {
             return number;
@@ -70,7 +71,7 @@ impl<'a> Pattern<'a> {
             begun |= 1u128 << place;
             last = place;
         }
-        // None above the last: from there it goes on for nothing.
+        // Units after the last one would match forever.
         let any = !begun & u128::MAX >> (UNITS - 1 - last);
         self.phrases.push(Places { phrase, any, last });
         number
@@ -80,10 +81,11 @@ impl<'a> Pattern<'a> {
         self.phrases.len()
     }
 
-    /// Tells of all that the text holds, in the order of its ends; where it is, if that is wanted.
+    /// Reports all words and phrases of the text, in the order of their ends. Their bytes are reported too if
+    /// `located`.
     pub(super) fn scan(&self, text: &str, located: bool, mut on: impl FnMut(Found, Range<usize>)) {
         let mut state = vec![State::default(); self.phrases.len()];
-        // Where the last units began.
+        // The first bytes of the last units.
         let mut starts = [0; UNITS];
         let mut unit = 0;
         for token in tokens(text, located) {
@@ -104,7 +106,7 @@ impl<'a> Pattern<'a> {
         self.advance(unit, &mut state, &starts, &mut on);
     }
 
-    /// Goes on after a unit.
+    /// Advances all phrases by one unit.
     fn advance(
         &self,
         unit: usize,
@@ -121,13 +123,13 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// How far a phrase has been seen.
+/// The progress of a phrase.
 #[derive(Clone, Default)]
 struct State {
-    /// Bit i: units 0 to i of the phrase end here.
+    /// Bit i is set if units 0 to i of the phrase end here.
     seen: u128,
-    /// At which of the phrase's units the words of this one may stand.
+    /// A bit for each unit of the phrase at which a word of the current unit may stand.
     words: u128,
-    /// Where the last of them that are the phrase's ends.
+    /// The end of the last word of the current unit that belongs to the phrase.
     end: usize,
 }

@@ -1,9 +1,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Another node: its identity, in bytes that only the network beneath understands, and where it was last heard of.
+/// Another node: its identity, which only the network layer understands, and its last known address.
 ///
-/// Two are equal if their identities are.
+/// Two peers are equal if their identities are.
 #[derive(Clone)]
 pub struct Peer {
     identity: Arc<[u8]>,
@@ -11,22 +11,22 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The longest identity in a message.
+    /// The maximum length of an identity in a message, in bytes.
     pub const MAX_IDENTITY: usize = 64;
-    /// The longest address in a message.
+    /// The maximum length of an address in a message, in bytes.
     pub const MAX_ADDRESS: usize = 256;
 
-    /// A peer; the address may be empty if the network knows where it is.
+    /// Makes a peer. The address may be empty if the network layer knows it.
     pub fn new(identity: &[u8], address: &[u8]) -> Self {
         Self { identity: identity.into(), address: address.into() }
     }
 
-    /// Who it is.
+    /// The identity of the peer.
     pub fn identity(&self) -> &[u8] {
         &self.identity
     }
 
-    /// Where it is; empty if that is not known.
+    /// The address of the peer; empty if it is unknown.
     pub fn address(&self) -> &[u8] {
         &self.address
     }

@@ -1,7 +1,7 @@
 use super::limits;
 use super::words::telling_tokens;
 
-/// Words that stand one after the other, in the title of a document or in its text.
+/// Words that stand one after the other in the title of a document, or in its text.
 ///
 /// ```text
 ///  "new york"      new york                  finds  New York; NEW-YORK; in new, York
@@ -9,9 +9,9 @@ use super::words::telling_tokens;
 ///  "東京 2024"     東京 ·2024                the dot: 京 stands before 2024, and no word begins with it
 /// ```
 ///
-/// Words are those that a query asks for, cut and normalised as everywhere ([`words`](super::words)): case, width and
-/// punctuation make no difference. Each is said to begin at the unit after that at which the one before begins, or at the
-/// one after that. What is written together in a phrase of a script without spaces is together in the text.
+/// The words are cut and normalised like those of documents ([`words()`](super::words())): case, width and punctuation make
+/// no difference. Each word begins one or two units after the beginning of the word before. In scripts without spaces,
+/// what is written together in the phrase must be together in the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Phrase {
     words: Vec<PhraseWord>,
@@ -22,14 +22,14 @@ pub struct Phrase {
 pub struct PhraseWord {
     /// The word, normalised.
     pub word: String,
-    /// Whether there is a unit between the word before and this one that no word of the phrase begins with; the first of
-    /// a phrase has none before.
+    /// True if a unit that no word of the phrase begins with lies between the beginning of the word before and that of
+    /// this one. False for the first word.
     pub skips: bool,
 }
 
 impl Phrase {
-    /// The phrase of these words; `None` if there are none, or more than [`limits::WORDS`], one is empty or longer than
-    /// [`limits::WORD_BYTES`], or the first says that it skips.
+    /// Makes a phrase of words. `None` if there are none or more than [`limits::WORDS`], if one is empty or longer than
+    /// [`limits::WORD_BYTES`], or if the first one skips a unit.
     pub fn new(words: Vec<PhraseWord>) -> Option<Self> {
         let is_one = (1..=limits::WORDS).contains(&words.len())
             && !words[0].skips
@@ -37,11 +37,12 @@ impl Phrase {
         is_one.then_some(Self { words })
     }
 
-    /// The phrase that a text is; `None` if it has no words, or more than [`limits::WORDS`].
+    /// Makes a phrase of a text. `None` if the text has no words, or more than [`limits::WORDS`].
     pub fn of(text: &str) -> Option<Self> {
         let mut next = 0;
         let words = telling_tokens(text).take(limits::WORDS + 1).map(|token| {
-            // No more than one unit: one at the end of a run of characters begins no word, and the one after it does.
+            // At most one unit is skipped: only the last unit of a run of characters begins no word, and a word begins
+            // at the unit after it.
             let skips = token.unit > next;
             next = token.unit + 1;
             PhraseWord { word: token.word.into_owned(), skips }
@@ -49,12 +50,12 @@ impl Phrase {
         Self::new(words.collect())
     }
 
-    /// Its words in order: at least one.
+    /// The words of the phrase in order: at least one.
     pub fn words(&self) -> &[PhraseWord] {
         &self.words
     }
 
-    /// At which unit each word begins, counted from the phrase's first.
+    /// The words, each with the unit at which it begins, counted from the beginning of the phrase.
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, &str)> {
         let mut place = 0;
         self.words.iter().enumerate().map(move |(number, word)| {

@@ -4,43 +4,44 @@ use std::str::FromStr;
 
 use super::{ContentId, NoContentId, Weight, limits};
 
-/// BM25's k₁: how soon a word that occurs more often stops counting for more.
+/// BM25's k₁: the larger it is, the more do further occurrences of a word count.
 const K1: f64 = 1.2;
 /// BM25's b: how much the length of a document counts.
 const B: f64 = 0.75;
-/// What a part of a score is told in: an idf or a factor of 1.
+/// The unit of parts of a score: an idf or a factor of 1.
 const ONE: f64 = Place::ONE as f64;
 
-/// The pseudo-word of a sample of all documents, of which it tells how many there are and how long they are.
+/// The pseudo-word whose list is a sample of all documents. Its size and mean length tell the number of all documents
+/// and their mean length.
 pub const SAMPLE: &str = "sample:16";
-/// Every so many documents, one is in the sample.
+/// One of this many documents is in the sample.
 const SAMPLED: u64 = 16;
-/// How many documents of the sample are asked for their length.
+/// The maximum number of documents of the sample whose lengths are averaged.
 pub const SURVEYED: usize = 1 << 10;
 
-/// Whether the document is in the [`SAMPLE`].
+/// True if the document is in the [`SAMPLE`].
 pub fn is_sampled(id: ContentId) -> bool {
     id.as_bytes()[ContentId::BYTES - 1].is_multiple_of(SAMPLED as u8)
 }
 
-/// What is known of all documents together; rounded, so that a few more or less change no order.
+/// An estimate for all documents together, rounded so that small changes do not alter the order of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// About how many there are.
+    /// The approximate number of documents.
     pub documents: u64,
-    /// About how many words one has.
+    /// The approximate mean number of words in a document.
     pub mean_length: u32,
 }
 
 impl Default for Survey {
-    /// Of nothing known.
+    /// The survey if nothing is known.
     fn default() -> Self {
         Self { documents: 0, mean_length: 128 }
     }
 }
 
 impl Survey {
-    /// What a sample of so many documents tells, of which those that were looked at have so many words on average.
+    /// The survey of a sample of `documents` documents with this mean length.
     pub fn of_sample(documents: u64, mean_length: u32) -> Self {
         if documents == 0 {
             return Self::default();
@@ -51,7 +52,7 @@ impl Survey {
         }
     }
 
-    /// The weight of a word that so many of the documents have: BM25's idf, in 1/1024, at least 1.
+    /// BM25's idf, in 1/1024, of a word whose list has `size` ids; at least 1.
     pub fn idf(&self, size: u64) -> u32 {
         let size = rounded(size);
         let (documents, size) = (self.documents.max(size) as f64, size as f64);
@@ -60,28 +61,28 @@ impl Survey {
     }
 }
 
-/// A number's five highest bits.
+/// The number, rounded to its five most significant bits.
 fn rounded(number: u64) -> u64 {
     let dropped = (64 - number.leading_zeros()).saturating_sub(5);
-    // Up from the middle on.
+    // Halves are rounded up.
     let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };
     number.saturating_add(half) >> dropped << dropped
 }
 
-/// Where a document is in the order of an answer: the higher score first, of equal ones the smaller id. In an answer in the
-/// order of ids all scores are 0.
+/// The place of a document in the order of an answer: higher scores first, and smaller ids first among equal scores. In
+/// an answer in the order of ids, all scores are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// The sum of its words' parts; see [`Scale::score`].
+    /// The sum of the words' scores; see [`Scale::score`].
     pub score: u32,
     /// The document.
     pub id: ContentId,
 }
 
 impl Place {
-    /// What a score of 1 of BM25 is.
+    /// The number that stands for a BM25 score of 1.
     pub const ONE: u32 = 1024;
-    /// That which none comes before.
+    /// The first of all places.
     pub const FIRST: Self = Self { score: u32::MAX, id: ContentId::new([0; ContentId::BYTES]) };
 
     /// The place of a document in the order of ids.
@@ -103,7 +104,7 @@ impl PartialOrd for Place {
 }
 
 impl fmt::Display for Place {
-    /// Eight hexadecimal digits of the score, and those of the id.
+    /// Writes the score and the id in hexadecimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:08x}{}", self.score, self.id)
     }
@@ -112,7 +113,7 @@ impl fmt::Display for Place {
 impl FromStr for Place {
     type Err = NoContentId;
 
-    /// Reads what [`Display`](fmt::Display) writes.
+    /// Reads a place in hexadecimal, as [`Display`](fmt::Display) writes it.
     fn from_str(text: &str) -> Result<Self, NoContentId> {
         let (score, id) = text.split_at_checked(8).ok_or(NoContentId)?;
         if !score.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -122,18 +123,18 @@ impl FromStr for Place {
     }
 }
 
-/// What a posting of a weight is worth, for documents of a mean length: BM25's factor of the occurrences,
+/// The score of postings, for documents of a given mean length: BM25's factor of the occurrences,
 ///
 /// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in 1/1024.
 ///
-/// Computed with +, ×, and ÷ only, so that it is the same on every machine. Cost: a table of 4,096 numbers.
+/// It is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers.
 #[derive(Clone, Debug)]
 pub struct Scale {
     factors: Vec<u32>,
 }
 
 impl Scale {
-    /// For documents of `mean_length` words on average.
+    /// Makes the scale for documents of `mean_length` words on average.
     pub fn new(mean_length: u32) -> Self {
         let mean = f64::from(mean_length.max(1));
         let mut factors = Vec::with_capacity(usize::from(Weight::STEPS) * Weight::LENGTHS);
@@ -148,14 +149,14 @@ impl Scale {
         Self { factors }
     }
 
-    /// The part of the score that a word of this idf adds to a document with a posting of this weight.
+    /// The score that a word with this idf adds to a document with a posting of this weight.
     #[inline]
     pub fn score(&self, idf: u32, weight: Weight) -> u32 {
         let factor = self.factors[usize::from(weight.step()) * Weight::LENGTHS + usize::from(weight.length_step())];
         (u64::from(idf) * u64::from(factor) / ONE as u64) as u32
     }
 
-    /// The most that words of these idfs, all together, can add to a document as long as that of `weight`.
+    /// The maximum score of a document as long as that of `weight`, for words whose idfs add up to `idfs`.
     #[inline]
     pub fn most(&self, idfs: u32, weight: Weight) -> u32 {
         self.score(idfs, Weight::of_steps(Weight::STEPS - 1, weight.length_step()))

@@ -6,30 +6,30 @@ use sha2::{Digest, Sha256};
 use super::site::sites;
 use super::{ContentId, Weight, words};
 
-/// The most bytes of a URL.
+/// The maximum length of a URL, in bytes.
 pub const MAX_URL: usize = 4 << 10;
-/// The most bytes of a title.
+/// The maximum length of a title, in bytes.
 pub const MAX_TITLE: usize = 4 << 10;
-/// The most bytes of a text: a record fits into a message.
+/// The maximum length of a text, in bytes. A record with such a text fits into a message.
 pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
 
 const VERSION: u8 = 1;
-/// Version and three lengths.
+/// The length of the version and the three lengths, in bytes.
 const HEADER: usize = 13;
 
-/// A document as it is published. Bytes: docs/format.md, "Records".
+/// A published document. The bytes are described in docs/format.md, "Records".
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// Where the document is.
+    /// The URL of the document.
     pub url: String,
-    /// Its title; may be empty.
+    /// The title; may be empty.
     pub title: String,
-    /// Its text; may be empty.
+    /// The text; may be empty.
     pub text: String,
 }
 
 impl Record {
-    /// Its bytes: the same for the same record, on every machine.
+    /// Encodes the record. Every machine gives the same bytes.
     ///
     /// # Errors
     /// If a part is too long, or there is no URL.
@@ -44,10 +44,10 @@ impl Record {
         Ok(bytes)
     }
 
-    /// The record that these bytes are.
+    /// Decodes a record.
     ///
     /// # Errors
-    /// If they are none: any bytes are either a record, and then those that [`encode`](Self::encode) gives, or an error.
+    /// If the bytes are not a record. [`encode`](Self::encode) gives the bytes of every record that can be decoded.
     pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
         let (header, parts) = bytes.split_at_checked(HEADER).ok_or(RecordError::Length)?;
         if header[0] != VERSION {
@@ -114,23 +114,23 @@ fn check(lengths: [usize; 3]) -> Result<(), RecordError> {
     Ok(())
 }
 
-/// Why something is no record.
+/// Why a document or bytes are not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordError {
-    /// A part is too long.
+    /// A part of the document is too long.
     TooLong {
         /// `url`, `title` or `text`.
         part: &'static str,
-        /// How many bytes it has.
+        /// The length of the part in bytes.
         bytes: usize,
-        /// How many it may have.
+        /// The maximum length of the part in bytes.
         most: usize,
     },
     /// The URL is empty.
     NoUrl,
-    /// The bytes are of another version.
+    /// The bytes have an unknown version.
     Version(u8),
-    /// The bytes are fewer or more than the lengths in them say.
+    /// The number of bytes contradicts the lengths in them.
     Length,
     /// A part is not UTF-8.
     Text,
@@ -140,12 +140,12 @@ impl fmt::Display for RecordError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLong { part, bytes, most } => {
-                write!(f, "a {part} of {bytes} bytes, where {most} are allowed; publish the document in parts")
+                write!(f, "a {part} of {bytes} bytes; at most {most} are allowed: publish the document in parts")
             }
-            Self::NoUrl => f.write_str("a document without url; say where it is to be found"),
+            Self::NoUrl => f.write_str("a document without a url; say where it can be found"),
             Self::Version(version) => write!(f, "a record of version {version}; this furui knows version {VERSION}"),
-            Self::Length => f.write_str("a record whose length is not what it says; it was cut, or is none"),
-            Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is none"),
+            Self::Length => f.write_str("a record with another length than it states; it was cut, or is not a record"),
+            Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is not a record"),
         }
     }
 }

@@ -3,10 +3,9 @@ use std::time::Duration;
 
 use super::{Peer, limits};
 
-/// Which peers lately did not answer, or not as the protocol says: others are asked before them, and they when nobody
-/// else is left.
+/// The peers that lately did not answer or broke the protocol. They are asked only after others.
 ///
-/// Memory: [`limits::SHUNNED`] peers; of more, those that failed last.
+/// Memory: [`limits::SHUNNED`] peers, those that failed last.
 #[derive(Debug)]
 pub struct Shunned {
     life: Duration,
@@ -14,12 +13,12 @@ pub struct Shunned {
 }
 
 impl Shunned {
-    /// Nobody yet; who fails is in it for so long.
+    /// Makes an empty list. A peer that is added stays for the time `life`.
     pub fn new(life: Duration) -> Self {
         Self { life, until: HashMap::new() }
     }
 
-    /// The peer has failed.
+    /// Adds a peer that has failed.
     pub fn add(&mut self, peer: Peer, now: Duration) {
         if self.until.len() >= limits::SHUNNED && !self.until.contains_key(&peer) {
             let oldest = self.until.iter().min_by_key(|(_, until)| **until).map(|(peer, _)| peer.clone());
@@ -28,17 +27,17 @@ impl Shunned {
         self.until.insert(peer, now + self.life);
     }
 
-    /// The peer has answered.
+    /// Removes a peer that has answered.
     pub fn remove(&mut self, peer: &Peer) {
         self.until.remove(peer);
     }
 
-    /// Whether others are to be asked before the peer.
+    /// True if others should be asked before the peer.
     pub fn has(&self, peer: &Peer, now: Duration) -> bool {
         self.until.get(peer).is_some_and(|&until| until > now)
     }
 
-    /// All of them.
+    /// All peers of the list.
     pub fn peers(&self, now: Duration) -> impl Iterator<Item = &Peer> {
         self.until.iter().filter(move |(_, until)| **until > now).map(|(peer, _)| peer)
     }

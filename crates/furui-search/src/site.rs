@@ -5,22 +5,22 @@ use unicode_normalization::char::is_combining_mark;
 
 use super::limits;
 
-/// The most words that a document is found under for its host.
+/// The maximum number of words for the host of a document.
 const MAX_SITES: usize = 8;
 
-/// What such words begin with. No word of a text has a colon.
+/// The beginning of these words. No word of a text has a colon.
 const SITE: &str = "site:";
-/// The most bytes of a label, and of a host (RFC 1035).
+/// The maximum lengths of a label and of a host name, in bytes (RFC 1035).
 const MAX_LABEL: usize = 63;
 const MAX_HOST: usize = 253;
 
-/// Whether a word stands for a site.
+/// True if a word stands for a site.
 pub(super) fn is_site(word: &str) -> bool {
     word.starts_with(SITE)
 }
 
-/// The words for the host of a URL: `site:` and the host, and the same for each domain that it belongs to and that has a
-/// dot, from those of two labels to those of [`MAX_SITES`].
+/// The words for the host of a URL: `site:` and the host, and `site:` and each domain above it that has a dot, from two
+/// labels to [`MAX_SITES`].
 ///
 /// ```text
 ///  https://Docs.Example.org:8080/page    site:docs.example.org site:example.org
@@ -42,7 +42,7 @@ pub(super) fn sites(url: &str) -> impl Iterator<Item = String> {
     host.into_iter().chain(others).filter_map(|host| word(&host))
 }
 
-/// The word for `site:` with this text after it, which is a host, or a URL without a path.
+/// The word for `site:` followed by this text, which is a host, or a URL without a path.
 pub(super) fn site(text: &str) -> Result<String, NoSite> {
     let url = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     match split(&url) {
@@ -53,14 +53,14 @@ pub(super) fn site(text: &str) -> Result<String, NoSite> {
     }
 }
 
-/// Why a text is no site.
+/// Why a text is not a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoSite {
-    /// There is none.
+    /// The text is empty.
     Empty,
-    /// It is no host.
+    /// The text is not a host.
     NoHost,
-    /// There is more than a host.
+    /// The text is more than a host.
     Path,
 }
 
@@ -69,13 +69,13 @@ fn word(host: &str) -> Option<String> {
 }
 
 enum Host {
-    /// With its labels in ASCII and in lower case.
+    /// A name, with its labels in ASCII and in lower case.
     Name(String),
-    /// In the one spelling that an address has.
+    /// An IP address in its canonical spelling.
     Address(String),
 }
 
-/// The host of a URL and what comes after it, and after the port.
+/// The host of a URL, and the rest after the host and the port.
 fn split(url: &str) -> Option<(Host, &str)> {
     let (scheme, rest) = url.trim().split_once("://")?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -98,7 +98,7 @@ fn split(url: &str) -> Option<(Host, &str)> {
     port.bytes().all(|byte| byte.is_ascii_digit()).then_some((host, rest))
 }
 
-/// The host that a name is, in one spelling: without case, in normal form NFKC, other labels than ASCII as `xn--…`.
+/// The host in its canonical spelling: case folded, in normal form NFKC, with labels beyond ASCII as `xn--…`.
 fn host(name: &str) -> Option<Host> {
     if name.len() > 4 * MAX_HOST {
         return None;
@@ -123,7 +123,7 @@ fn label(label: &str) -> Option<String> {
     (1..=MAX_LABEL).contains(&label.len()).then_some(label)
 }
 
-/// The letters of a label in ASCII: RFC 3492, section 6.3. A label is short, so its numbers stay small.
+/// The label in Punycode: RFC 3492, section 6.3. A label is short, so the numbers stay small.
 fn punycode(label: &str) -> String {
     let mut code: String = label.chars().filter(char::is_ascii).collect();
     let basic = code.len() as u32;
@@ -150,7 +150,7 @@ fn punycode(label: &str) -> String {
     code
 }
 
-/// A number of variable length, whose digits are as valuable as the bias says.
+/// Appends a number of variable length, whose digits have the weights that `bias` gives.
 fn push_number(code: &mut String, mut number: u32, bias: u32) {
     for k in (36u32..).step_by(36) {
         let threshold = k.saturating_sub(bias).clamp(1, 26);
@@ -163,7 +163,7 @@ fn push_number(code: &mut String, mut number: u32, bias: u32) {
     code.push(digit(number));
 }
 
-/// `a` to `z`, `0` to `9`.
+/// The digit for a number: `a` to `z`, then `0` to `9`.
 fn digit(number: u32) -> char {
     char::from_digit((number + 10) % 36, 36).unwrap_or('0')
 }

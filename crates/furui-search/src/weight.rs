@@ -1,67 +1,68 @@
 use std::fmt;
 
-/// How often a word occurs in a document, and how long the document is: what its postings say for the ranking, in 12 bits.
+/// The weight of a word in a document, for the ranking: how often the word occurs, and how long the document is, in 12
+/// bits.
 ///
-/// Both are rounded down to steps: occurrences up to 8 and lengths up to 31 are exact, others at most 29 % and 6 % less
-/// than they were. As a posting is made of the document alone, it is the same whoever publishes it.
+/// Both numbers are rounded down to steps. Up to 8 occurrences and lengths up to 31 are exact; larger ones lose at most
+/// 29 % and 6 %. A weight depends on the document alone, so all publishers of a document agree.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Weight(u16);
 
-/// What the sixteen steps of occurrences stand for.
+/// The numbers of occurrences at which the sixteen steps begin.
 const OCCURRENCES: [u32; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 19, 25, 33, 45, 64];
 
 impl Weight {
-    /// Bytes of one in a message.
+    /// The size of a weight in a message, in bytes.
     pub const BYTES: usize = 2;
-    /// How many steps of occurrences there are.
+    /// The number of steps of occurrences.
     pub const STEPS: u8 = OCCURRENCES.len() as u8;
-    /// How many steps of lengths there are.
+    /// The number of steps of lengths.
     pub(crate) const LENGTHS: usize = 256;
-    /// As many times as in the text counts a word that is in the title.
+    /// An occurrence in the title counts as much as this many in the text.
     pub const TITLE: u32 = 4;
 
-    /// That of a word which occurs so often, at least once, in a document of so many words.
+    /// The weight of a word that occurs `occurrences` times, at least once, in a document of `length` words.
     pub fn new(occurrences: u32, length: u32) -> Self {
         let step = OCCURRENCES.partition_point(|&step| step <= occurrences).saturating_sub(1);
         Self::of_steps(step as u8, length_step(length))
     }
 
-    /// That of these steps; of occurrences those above the last are the last.
+    /// The weight with these steps. A step of occurrences beyond the last one is taken as the last.
     pub fn of_steps(occurrences: u8, length: u8) -> Self {
         Self(u16::from(occurrences.min(Self::STEPS - 1)) << 8 | u16::from(length))
     }
 
-    /// The step of its occurrences, below [`STEPS`](Self::STEPS).
+    /// The step of the occurrences, below [`STEPS`](Self::STEPS).
     pub fn step(self) -> u8 {
         (self.0 >> 8) as u8
     }
 
-    /// The step of its length.
+    /// The step of the length.
     pub fn length_step(self) -> u8 {
         self.0 as u8
     }
 
-    /// How often the word occurs, about.
+    /// The approximate number of occurrences.
     pub fn occurrences(self) -> u32 {
         OCCURRENCES[usize::from(self.step())]
     }
 
-    /// How many words the document has, about.
+    /// The approximate number of words of the document.
     pub fn length(self) -> u32 {
         let step = u32::from(self.length_step());
         match step.checked_sub(32) {
             None => step,
-            // Sixteen steps from each power of two to the next, from 32 on; the last stands for all above.
+            // From 32 on, there are sixteen steps from each power of two to the next. The last step has no upper end.
             Some(above) => (16 + above % 16) << (1 + above / 16),
         }
     }
 
-    /// Its two bytes, the lesser first.
+    /// The weight as two bytes, least significant first.
     pub fn to_bytes(self) -> [u8; 2] {
         self.0.to_le_bytes()
     }
 
-    /// That of two bytes, if they are one's.
+    /// The weight of two bytes; `None` if they are not a weight.
     pub fn from_bytes(bytes: [u8; 2]) -> Option<Self> {
         Some(Self(u16::from_le_bytes(bytes))).filter(|weight| weight.step() < Self::STEPS)
     }

@@ -344,9 +344,9 @@ fn answers_that_break_the_rules_are_refused() {
     malformed(fixed, &ids(&[own[1], own[0]]), "order");
     malformed(fixed, &ids(&[own[1], own[1]]), "order");
     malformed(fixed, &ids(&[own[99]]), "range");
-    malformed(fixed, &[&ids(&[own[0]])[..], &[0]].concat(), "not as many ids");
+    malformed(fixed, &[&ids(&[own[0]])[..], &[0]].concat(), "number of ids");
     malformed(fixed, &[0x81, 0], "number of matches");
-    malformed(fixed, &[0x81, 0x80, 0x10], "more matches than there may be");
+    malformed(fixed, &[0x81, 0x80, 0x10], "too many matches");
     // 1 rank of 100 has a gap of 6 bits: quotient 2 is the rank 128 or more.
     malformed(Coding::Ids, &[1, 0b100, 0], "ranks");
     malformed(Coding::Ids, &[101], "ranks");

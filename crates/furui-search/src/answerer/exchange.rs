@@ -2,22 +2,22 @@ use super::super::codec::{decode_steps, encode_steps};
 use super::super::message::{CodingKind, Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
 use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
 
-/// What is sent, and how it is to be coded.
+/// The ids that an exchange sends, and how they are to be coded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Question<'a> {
     pub(super) ids: &'a [ContentId],
     pub(super) range: IdRange,
     pub(super) wants: Wants,
     pub(super) salt: u64,
-    /// Whether the ids are what a meeting before has left.
+    /// True if an earlier exchange of this meeting has already removed ids.
     pub(super) narrowed: bool,
-    /// Whether the word's occurrences are asked for.
+    /// True if the answer is to say how often the word occurs in each document.
     pub(super) weighted: bool,
-    /// Whether the best are asked for: a page, not all there are.
+    /// True if only the best documents are wanted, for a page that somebody waits for.
     pub(super) ranked: bool,
 }
 
-/// One exchange with one keeper of a word: two messages, or four with a third and its confirmation.
+/// An exchange with one keeper of a word: a request and its answer, or two of each if there is a third message.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) with: Peer,
@@ -26,14 +26,15 @@ pub(super) struct Exchange {
     stage: Stage,
 }
 
-/// How the coding is chosen.
+/// How the coding is chosen for the next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// As is wanted.
+    /// The coding that the query wants.
     AsWanted,
-    /// In two messages, after the sides disagreed in three.
+    /// Two messages with long checks, because the two sides disagreed after three messages.
     LongChecks,
-    /// All ids, after the other side had too many matches for the coding: with ids there are never too many.
+    /// All ids in full, because the other side had too many matches for the coding. The number of ids is not limited by
+    /// matches.
     Plain,
 }
 
@@ -43,21 +44,21 @@ enum Stage {
     Settling { claim: Settle, claim_bits: u64, answer: Answer },
 }
 
-/// Which of the ids sent are in the other list, by their places; and the step of the word's occurrences in each, or 0 if that
-/// was not asked for.
+/// The places of those sent ids that are also in the other list, each with the step of the word's occurrences. The step
+/// is 0 if it was not requested.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) both: Vec<(u32, u8)>,
     pub(super) whole: bool,
 }
 
-/// Where a response leads.
+/// What follows a response.
 pub(super) enum Then {
-    /// To the next message with the same peer.
+    /// The next message goes to the peer that has answered.
     Ask,
-    /// To the end.
+    /// The exchange is over.
     Answered(Answer),
-    /// To another replica; `Lied` if this one broke the protocol or failed.
+    /// Another replica must be asked. `Lied` means that this one broke the protocol or failed.
     Refused,
     Lied,
 }
@@ -67,7 +68,7 @@ impl Exchange {
         Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
     }
 
-    /// How the set was coded.
+    /// The coding of the set that was sent last.
     pub(super) fn coding(&self) -> CodingKind {
         match self.stage {
             Stage::Meeting => self.coding.into(),
@@ -75,16 +76,16 @@ impl Exchange {
         }
     }
 
-    /// The next message of it, and its bits.
+    /// The next message of the exchange, and its number of bits.
     ///
     /// # Errors
-    /// If the set cannot be coded as is wanted.
+    /// If the set cannot be coded as the query wants.
     pub(super) fn request(&mut self, term: &Term, question: Question<'_>) -> Result<(Request, u64), CodecError> {
         if let Stage::Settling { claim, claim_bits, .. } = &self.stage {
             return Ok((Request::Settle(claim.clone()), *claim_bits));
         }
         let Question { ids, range, wants, salt, narrowed, weighted, ranked } = question;
-        // A half of it is enough for one exchange.
+        // 32 bits of the salt are enough for one exchange.
         let salt = salt as u32;
         let (own, other) = (ids.len() as u64, (term.size as f64 * range.part()).ceil() as u64);
         let choose = if ranked { plan::choose_for_page } else { plan::choose };
@@ -98,7 +99,7 @@ impl Exchange {
         Ok((Request::Meet(Meet { word: term.word.clone(), range, set: set.bytes, weighted }), set.bits))
     }
 
-    /// Takes the answer to the last message; its bits are added to the cost.
+    /// Takes the answer to the last message, and adds its bits to the cost.
     pub(super) fn on_response(&mut self, response: Response, question: Question<'_>, cost: &mut Cost) -> Then {
         match (std::mem::replace(&mut self.stage, Stage::Meeting), response) {
             (Stage::Meeting, Response::Met(met)) => self.on_met(met, question, cost),

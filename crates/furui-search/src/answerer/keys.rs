@@ -3,19 +3,20 @@ use std::collections::VecDeque;
 use super::super::{ContentId, limits};
 use furui::filter::{RingedKeys, RingedParams};
 
-/// What ringed filters of the parameters that are asked with need to know of the ids of lists that are asked for, computed
-/// before the filter comes: it is good for filters of every size.
+/// A cache of precomputed keys: what ringed filters with certain parameters need to know of the ids of a list. The keys
+/// of a list serve ringed filters of every size.
 ///
-/// **Source.** The paper's sections 2.2.2 and 3: hashes computed before are what a ringed filter is for. There, all lists have
-/// theirs; here, those that are asked for a second time, up to [`limits::KEY_BYTES`]. An id being a hash already, what
-/// is saved are its k offsets: some percent of the time that a check takes.
+/// **Source.** The paper's sections 2.2.2 and 3: a ringed filter exists so that hashes can be computed before it
+/// arrives. In the paper every list has precomputed keys. Here only lists that are requested a second time have them,
+/// up to [`limits::KEY_BYTES`]. Because an id is a hash already, only its k offsets are saved: a few percent of the
+/// time of a check.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// The last used last.
+    /// The cached keys, least recently used first.
     kept: VecDeque<Kept>,
 }
 
-/// A piece of a list.
+/// The keys of a part of a list.
 #[derive(Debug)]
 struct Kept {
     word: String,
@@ -24,7 +25,7 @@ struct Kept {
 }
 
 impl Keys {
-    /// The keys of a piece of a word's list; none the first time.
+    /// The keys of a part of a word's list. `None` the first time the part is requested.
     pub(super) fn of(&mut self, word: &str, ids: &[ContentId], params: RingedParams) -> Option<&RingedKeys> {
         let &first = ids.first()?;
         let is_it = |kept: &Kept| kept.first == first && kept.word == word && kept.keys.params() == params;
@@ -34,7 +35,7 @@ impl Keys {
             return None;
         };
         let mut kept = self.kept.remove(place)?;
-        // The list may have changed.
+        // The list may have changed since its keys were made.
         let hashes = ids.iter().map(|id| id.hash());
         if !kept.keys.iter().map(|key| key.hash()).eq(hashes.clone()) {
             kept.keys = RingedKeys::new(params);
@@ -45,7 +46,7 @@ impl Keys {
         self.kept.back().map(|kept| &kept.keys)
     }
 
-    /// Forgets what was not used for the longest time, until there is room for one more of so many bytes.
+    /// Evicts the least recently used keys until `more` bytes fit.
     fn make_room(&mut self, more: usize) {
         let mut held: usize = self.kept.iter().map(|kept| bytes(kept.keys.len(), kept.keys.params())).sum();
         while held + more > limits::KEY_BYTES || self.kept.len() >= limits::KEYED {
@@ -55,7 +56,7 @@ impl Keys {
     }
 }
 
-/// What so many keys take.
+/// The memory that `keys` keys take, in bytes.
 fn bytes(keys: usize, params: RingedParams) -> usize {
     keys * (8 + 4 * params.probes() as usize)
 }

@@ -1,4 +1,4 @@
-//! Lists, slice by slice.
+//! Reads lists in slices.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::super::{ContentId, IdRange, Index, Weight};
 use furui::Result;
 
-/// Ids looked at in one piece when a list streams by.
+/// The number of ids that are read at a time when a whole list is read.
 const CHUNK: usize = 1 << 12;
 
-/// The ids of a list in a range of heads; no id of the list beside them is in it.
+/// All ids of a list in a range of heads, with the range.
 pub(super) struct Slice {
     ids: Arc<[ContentId]>,
     count: usize,
@@ -24,11 +24,11 @@ impl Deref for Slice {
     }
 }
 
-/// The first ids of a list in `range`, at most `most` (and at least one is allowed), with the part of `range` that they are
-/// all of.
+/// The first ids of a list in `range`, at most `most` and at least one, with the part of `range` that is complete with
+/// them.
 ///
-/// The part ends just before an id that is not among them. Ids with one head are not told apart by ranges: if there are
-/// more than `most` of them, which no hash gives, those above are left out.
+/// The part ends just before the next id of the list. Ranges cannot separate ids with equal heads: if more than `most`
+/// ids have one head, which no hash produces, the rest of them is left out.
 pub(super) fn slice(index: &mut impl Index, word: &str, range: IdRange, most: usize) -> Result<Slice> {
     let ids = index.slice(word, range, most + 1)?;
     if ids.len() <= most {
@@ -40,14 +40,15 @@ pub(super) fn slice(index: &mut impl Index, word: &str, range: IdRange, most: us
     Ok(Slice { ids, count, range: IdRange { last, ..range } })
 }
 
-/// The roundest end between two heads, from `last` on and before `next`: that which takes the fewest bytes in a message.
+/// The end of a range between the heads `last` and `next` that takes the fewest bytes in a message.
 fn round(last: u64, next: u64) -> u64 {
-    // Up to the highest bit in which the two differ, those of `next`; there and below, 0 and ones.
+    // The common leading bits of the two, then 0 at the first bit where they differ, then ones.
     let below = u64::MAX >> (last ^ next).leading_zeros() >> 1;
     next & !(below << 1 | 1) | below
 }
 
-/// Has all of a list's ids in `range` pass by, until `see` fails; with their weights, if these are asked for.
+/// Passes all ids of a list in `range` to `see`, slice by slice, until `see` fails. Their weights are passed too if
+/// `weighted`.
 pub(super) fn stream<E>(
     index: &mut impl Index,
     word: &str,

@@ -9,40 +9,41 @@ use super::scoring::Scoring;
 use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
 use furui::Result;
 
-/// A search that this node hosts: what is left of a slice of its list, on the way from word to word.
+/// A search that this node hosts: the ids that are left of a slice of its own list, while the other words' lists are
+/// asked one after the other.
 #[derive(Debug)]
 pub(super) struct Meeting {
-    /// Who asked for it, and the number of the answer.
+    /// The peer that requested the search, and the call number of its answer.
     pub(super) from: Peer,
     pub(super) call: u64,
-    /// When it is given up.
+    /// The time at which the meeting is abandoned.
     end: Duration,
     wants: Wants,
     salt: u64,
-    /// The words after the first; the first `must` of them must occur, the others not.
+    /// The words after the first one. The first `must` of them must occur, the others must not.
     others: Vec<Term>,
     must: usize,
     range: IdRange,
     ids: Vec<ContentId>,
-    /// If the best are wanted.
+    /// The scores, if the best documents are wanted.
     scoring: Option<Scoring>,
     seen: u64,
     whole: bool,
-    /// Which of the others is met.
+    /// The index of the word in `others` that is asked now.
     at: usize,
-    /// Exchanges about it that wait for an answer, side by side, one with each keeper; and one that is to go on.
+    /// Exchanges in flight about this word, at most one with each of its keepers; and an exchange that is to continue.
     waiting: Vec<Waiting>,
     ready: Option<Exchange>,
-    /// When the next keeper is asked, if none of them has answered.
+    /// The time at which the next keeper is asked too, if no keeper has answered by then.
     hedge_at: Duration,
-    /// Its keepers that were asked.
+    /// The keepers of this word that were asked.
     asked: Vec<Peer>,
-    /// What keepers said whose lists are not whole: the places that were in one of them.
+    /// The places that were in a list of a keeper whose list is not whole, if any such keeper has answered.
     partial: Option<Vec<(u32, u8)>>,
     costs: Vec<Cost>,
 }
 
-/// An exchange on the way.
+/// An exchange in flight.
 #[derive(Debug)]
 struct Waiting {
     call: u64,
@@ -53,7 +54,7 @@ struct Waiting {
 
 /// What a meeting does next.
 pub(super) enum Next {
-    /// To send this, and tell [`Meeting::sent`] so.
+    /// Sends this request; the caller then calls [`Meeting::sent`].
     Send {
         exchange: Exchange,
         request: Vec<u8>,
@@ -63,7 +64,7 @@ pub(super) enum Next {
 }
 
 impl Meeting {
-    /// Begins with the slice that is asked for.
+    /// Begins a meeting with the slice of the first list that the search requests.
     pub(super) fn new(from: Peer, call: u64, search: Search, end: Duration, index: &mut impl Index) -> Result<Self> {
         let Search { must, without, range, most, wants, salt, ranking } = search;
         let mut others = must;
@@ -93,7 +94,7 @@ impl Meeting {
             seen: ids.len() as u64,
             ids,
             scoring,
-            // A list that others know of and this node does not is not all of it.
+            // If others know ids of the word and this node has none, this node's list is not whole.
             whole: listing.whole && (listing.ids > 0 || first.size == 0),
             at: 0,
             waiting: Vec::new(),
@@ -139,7 +140,7 @@ impl Meeting {
                 self.whole = false;
                 self.narrow(&both);
             } else {
-                // A part of a list is better than none, where it is said to be one.
+                // A part of a list, marked as such, is better than no list.
                 match self.meet_here(me, index, |size| size.ids > 0) {
                     Ok(true) => self.whole = false,
                     Ok(false) => return refused(Refusal::Unreachable),
@@ -158,14 +159,14 @@ impl Meeting {
         })
     }
 
-    /// A message of the exchange is on its way.
+    /// Notes that a message of the exchange was sent.
     pub(super) fn sent(&mut self, call: u64, exchange: Exchange, bytes: usize, now: Duration) {
         let slack = HEDGE_AFTER + HEDGE_A_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
         self.hedge_at = now + slack;
         self.waiting.push(Waiting { call, exchange, since: now, until: self.end.min(now + EXCHANGE_TIMEOUT) });
     }
 
-    /// When it is to be looked after, whatever has come.
+    /// The time at which the meeting needs attention if nothing arrives before.
     pub(super) fn deadline(&self) -> Duration {
         self.waiting.iter().map(|waiting| waiting.until).fold(self.end.min(self.hedge_at), Duration::min)
     }
@@ -179,8 +180,8 @@ impl Meeting {
         self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
     }
 
-    /// Takes an answer. Returns the peers that are to be asked after others: that which gave it, if it is none of this
-    /// protocol, and those that had longer and have not answered yet.
+    /// Takes an answer. Returns the peers that should be asked after others from now on: the sender, if its answer
+    /// breaks the protocol, and the peers that were asked earlier and have not answered yet.
     pub(super) fn on_response(&mut self, call: u64, response: Response, now: Duration) -> Vec<Peer> {
         let Some(Waiting { mut exchange, .. }) = self.take(call) else { return Vec::new() };
         let bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
@@ -208,7 +209,7 @@ impl Meeting {
         Vec::new()
     }
 
-    /// Leaves the peer that does not answer; returns it.
+    /// Gives up a peer that does not answer, and returns it.
     pub(super) fn on_failure(&mut self, call: u64) -> Option<Peer> {
         self.take(call).map(|waiting| waiting.exchange.with)
     }
@@ -218,7 +219,7 @@ impl Meeting {
         Some(self.waiting.swap_remove(place))
     }
 
-    /// Meets a list that this node keeps itself, if it does, and the list will do.
+    /// Matches the ids against this node's own list, if it keeps the word's list and `will_do` accepts it.
     fn meet_here(&mut self, me: &Peer, index: &mut impl Index, will_do: impl Fn(Listing) -> bool) -> Result<bool> {
         let term = &self.others[self.at];
         if !term.holders.contains(me) || !will_do(index.size(&term.word)?) {
@@ -245,7 +246,8 @@ impl Meeting {
         Ok(true)
     }
 
-    /// The next message of the exchange; none if the set cannot be coded as is wanted, or takes more than a message.
+    /// The next message of the exchange. `None` if the set cannot be coded as the query wants, or does not fit into a
+    /// message.
     fn ask(&mut self, mut exchange: Exchange) -> Option<Next> {
         let (request, bits) = exchange.request(&self.others[self.at], self.question()).ok()?;
         let request = request.encode().ok()?;
@@ -266,12 +268,13 @@ impl Meeting {
         Question { ids, range, wants, salt, narrowed: at > 0, weighted: self.is_weighted(), ranked }
     }
 
-    /// Whether the occurrences of the word that is met count.
+    /// True if the score depends on how often the current word occurs.
     fn is_weighted(&self) -> bool {
         self.scoring.is_some() && self.at < self.must
     }
 
-    /// Keeps the ids at these places, ascending; of a word that must not occur, the others. Then the next word comes.
+    /// Keeps the ids at these ascending places or, if the word must not occur, all other ids. Then moves on to the next
+    /// word.
     fn narrow(&mut self, both: &[(u32, u8)]) {
         let keeps = self.at < self.must;
         if let Some(scoring) = &mut self.scoring {

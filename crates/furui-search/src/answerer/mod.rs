@@ -17,41 +17,42 @@ use keys::Keys;
 use meeting::{Meeting, Next};
 use sessions::Sessions;
 
-/// How long the other side of an exchange may take for one message.
+/// The time limit for each message of the other side of an exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long until the next replica is asked beside it, and the first good answer is taken.
+/// The delay after which the next replica is asked too. The first good answer is used.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
-/// So much longer for each byte sent: what a link of 8 Mbit/s takes.
+/// The additional delay for each byte sent: the time that it takes at 8 Mbit/s.
 const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
-/// How long a meeting may take; whoever asked for it waits a little longer.
+/// The time limit of a meeting. The peer that requested the meeting waits a little longer.
 const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
-/// How long a peer that failed is asked after others.
+/// How long a peer that failed is asked after other peers.
 const SHUNNED_FOR: Duration = Duration::from_secs(30);
-/// What a message has around the matches in it, at most.
+/// The maximum size of a `Met` message apart from the matches and steps in it.
 const MET_OVERHEAD: usize = 32;
 
-/// What an [`Answerer`] wants done.
+/// A task that an [`Answerer`] gives to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AnswerEvent {
-    /// Answer a request.
+    /// Send the answer to a request.
     Respond {
-        /// The number that [`Answerer::on_request`] was called with.
+        /// The `call` that [`Answerer::on_request`] was called with.
         call: u64,
         /// The answer.
         response: Response,
     },
-    /// Send this, and tell the answer to [`Answerer::on_response`], or its absence to [`Answerer::on_failure`].
+    /// Send a request to another node. The caller passes the answer to [`Answerer::on_response`], or calls
+    /// [`Answerer::on_failure`] if there is none.
     Send {
-        /// To whom.
+        /// The node to send the request to.
         to: Peer,
-        /// The number to name with the answer.
+        /// The number that the caller passes with the answer.
         call: u64,
-        /// What: the bytes of a [`Request`].
+        /// The bytes of a [`Request`].
         request: Vec<u8>,
     },
 }
 
-/// Answers what other nodes ask of this one's lists, and hosts the meetings of lists that begin with one of its own.
+/// Answers requests for this node's lists, and hosts meetings of lists: searches that begin with one of its own lists.
 ///
 /// ```text
 ///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ what is left ─▶ Meet ─▶ … ─▶ Found
@@ -59,33 +60,35 @@ pub enum AnswerEvent {
 ///  Meet   ─▶ the own list streams by ─▶ Met       Settle ─▶ the session is compared ─▶ Settled
 /// ```
 ///
-/// The host holds the truth all the time: it knows its own ids, so false positives never leave it, and each further word
-/// costs one round trip (two in an exchange of three messages). Words that must not occur go the same way; what stays is
-/// the complement. A list that the host keeps itself costs nothing.
+/// The host always knows the ids of its own list, so false positives never leave it. Each further word costs one round
+/// trip, or two if the exchange has three messages. A word that must not occur is asked in the same way, and the ids
+/// that do not match are kept. A list that the host keeps itself costs nothing.
 ///
-/// [`Request`]s that need no memory between messages (sizes, storing, comparing, handing over, fetching) are not answered
-/// here: [`on_request`](Self::on_request) gives them back.
+/// The answerer does not answer [`Request`]s that need no memory between messages (sizes, storing, comparing, handing
+/// over, fetching): [`on_request`](Self::on_request) returns them.
 ///
-/// Memory: [`limits::MEETING_IDS`] ids in meetings, [`limits::SESSION_IDS`] in sessions and [`limits::KEY_BYTES`] of keys, whoever asks for whatever; who
-/// wants more is refused as [`Refusal::Busy`], one peer above its quota before others.
+/// Memory: at most [`limits::MEETING_IDS`] ids in meetings, [`limits::SESSION_IDS`] ids in sessions and
+/// [`limits::KEY_BYTES`] bytes of keys. A request beyond these limits, or beyond the quota of its peer, is refused as
+/// [`Refusal::Busy`].
 ///
-/// **Source.** The paper's sections 2.1 and 6.2. There, the node of a first word sends the filter of C₁ ∩ C₂ on to the third.
+/// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
+/// on to the third.
 #[derive(Debug)]
 pub struct Answerer {
     me: Peer,
     meetings: HashMap<u64, Meeting>,
-    /// For each call the number of the meeting that waits for it.
+    /// For each call, the number of the meeting that waits for its answer.
     calls: HashMap<u64, u64>,
     sessions: Sessions,
     keys: Keys,
     shunned: Shunned,
-    /// Of a call or a meeting.
+    /// The next number for a call or a meeting.
     next_number: u64,
     events: VecDeque<AnswerEvent>,
 }
 
 impl Answerer {
-    /// The answering side of the node that others know as `me`.
+    /// Makes the answering side of the node that other nodes know as `me`.
     pub fn new(me: Peer) -> Self {
         Self {
             me,
@@ -99,8 +102,8 @@ impl Answerer {
         }
     }
 
-    /// Takes a request of `from`; `call`, any number of the network's, comes back with the answer. A request that is none
-    /// of [`Search`], [`Meet`] and [`Settle`] is given back, for others to answer.
+    /// Takes a request of the peer `from`. The network chooses `call`, which comes back with the answer. A request
+    /// other than [`Search`], [`Meet`] and [`Settle`] is returned: the caller answers it.
     pub fn on_request(
         &mut self,
         from: &Peer,
@@ -130,17 +133,17 @@ impl Answerer {
         None
     }
 
-    /// The answer to an [`AnswerEvent::Send`]. Answers that nobody waits for are ignored.
+    /// Takes the answer to an [`AnswerEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
-        // Who is overtaken is asked after others from now on.
+        // A peer that was overtaken is asked after others from now on.
         for peer in meeting.on_response(call, response, now) {
             self.shunned.add(peer, now);
         }
         self.go_on(number, meeting, now, index);
     }
 
-    /// Tells that an [`AnswerEvent::Send`] could not be sent, or that what came back was no message.
+    /// Notes that an [`AnswerEvent::Send`] could not be sent, or that its answer was not a message.
     pub fn on_failure(&mut self, call: u64, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
         if let Some(peer) = meeting.on_failure(call) {
@@ -149,17 +152,17 @@ impl Answerer {
         self.go_on(number, meeting, now, index);
     }
 
-    /// What is to be done next.
+    /// The next task for the caller, if there is one.
     pub fn poll(&mut self) -> Option<AnswerEvent> {
         self.events.pop_front()
     }
 
-    /// When [`on_time`](Self::on_time) is to be called, whatever has come.
+    /// The time at which [`on_time`](Self::on_time) must be called, even if nothing arrives before.
     pub fn deadline(&self) -> Option<Duration> {
         self.meetings.values().map(Meeting::deadline).chain(self.sessions.deadline()).min()
     }
 
-    /// Gives up what took too long.
+    /// Abandons what took too long.
     pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
         self.sessions.expire(now);
         let late: Vec<u64> = self.meetings.values().flat_map(|meeting| meeting.late(now)).collect();
@@ -171,7 +174,7 @@ impl Answerer {
         }
     }
 
-    /// How many ids it holds, in meetings and in sessions.
+    /// The number of ids that the answerer holds in meetings, and in sessions.
     pub fn ids_held(&self) -> (usize, usize) {
         (held(self.meetings.values()).1, self.sessions.ids_held())
     }
@@ -205,7 +208,7 @@ impl Answerer {
         Meeting::new(from.clone(), call, search, now + MEETING_TIMEOUT, index).map_err(|_| Refusal::Failed)
     }
 
-    /// Takes a meeting as far as it goes without an answer from elsewhere.
+    /// Advances a meeting as far as possible without an answer from another node.
     fn go_on(&mut self, number: u64, mut meeting: Meeting, now: Duration, index: &mut impl Index) {
         loop {
             match meeting.next(&self.me, &self.shunned, now, index) {
@@ -225,7 +228,7 @@ impl Answerer {
                 }
             }
         }
-        // Calls of exchanges that were overtaken are forgotten with them.
+        // Calls of exchanges that were overtaken are dropped with those exchanges.
         let meeting = self.meetings.get(&number);
         self.calls.retain(|call, of| *of != number || meeting.is_some_and(|meeting| meeting.waits_for(*call)));
     }
@@ -288,7 +291,7 @@ impl Answerer {
     }
 }
 
-/// How many meetings these are, and how many ids they hold.
+/// The number of these meetings, and the number of ids that they hold.
 fn held<'a>(meetings: impl Iterator<Item = &'a Meeting>) -> (usize, usize) {
     meetings.fold((0, 0), |(count, ids), meeting| (count + 1, ids + meeting.ids_held()))
 }

@@ -3,7 +3,7 @@ use super::super::{ContentId, First, IdRange, Index, Place, Scale, Weight, limit
 use super::lists;
 use furui::Result;
 
-/// Whether a ranking of so many words is one that may be asked for.
+/// True if a search with `words` words that must occur may have this ranking.
 pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
     let Ranking { mean_length, ref idfs, best, .. } = *ranking;
     mean_length > 0
@@ -12,22 +12,22 @@ pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
         && (1..=limits::PAGE + 1).contains(&(best as usize))
 }
 
-/// The scores of a meeting's ids, as far as the lists have met.
+/// The scores of a meeting's ids, for the words that were asked so far.
 #[derive(Debug)]
 pub(super) struct Scoring {
     ranking: Ranking,
     scale: Scale,
-    /// For each id its posting of the first word, and the score so far.
+    /// For each id, its posting of the first word, and its score so far.
     scored: Vec<(Weight, u32)>,
-    /// Where the next slice begins.
+    /// The place at which the next slice begins.
     pub(super) next: Option<Place>,
 }
 
 impl Scoring {
-    /// The slice that is asked for: of the postings of `word` that come in the order of their bounds at [`Ranking::from`] or
-    /// after it the first `most`; their ids ascending.
+    /// Begins with a slice of the list of `word` in the order of bounds: the first `most` postings at or after
+    /// [`Ranking::from`]. Returns their ids in ascending order.
     ///
-    /// Cost: one pass over the list, as its order is that of ids.
+    /// Cost: one pass over the whole list, because it is in the order of ids.
     pub(super) fn begin(
         ranking: Ranking,
         index: &mut impl Index,
@@ -57,7 +57,8 @@ impl Scoring {
         Ok((Self { ranking, scale, scored, next }, ids))
     }
 
-    /// The word of this number among those that must occur is in the documents at these places, so often; others are gone.
+    /// Keeps only the documents at these places, and adds the score of a word that must occur: the word with the index
+    /// `word`, which occurs in each as often as its step says.
     pub(super) fn add(&mut self, word: usize, both: &[(u32, u8)]) {
         let idf = self.ranking.idfs[word];
         let kept = both.iter().map(|&(place, step)| {
@@ -67,7 +68,7 @@ impl Scoring {
         self.scored = kept.collect();
     }
 
-    /// Those at these places are gone.
+    /// Removes the documents at these places.
     pub(super) fn remove(&mut self, both: &[(u32, u8)]) {
         let (mut gone, mut place) = (both.iter().peekable(), 0);
         self.scored.retain(|_| {
@@ -77,7 +78,7 @@ impl Scoring {
         });
     }
 
-    /// The best of these ids that were asked for, best first.
+    /// The best of these ids that the ranking requests, best first.
     pub(super) fn best(&self, ids: &[ContentId]) -> Vec<Place> {
         let places = ids.iter().zip(&self.scored).map(|(&id, &(_, score))| Place { score, id });
         let Ranking { floor, after, best, .. } = self.ranking;

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use super::super::{Peer, Session, limits};
 
-/// How long the third message of an exchange may take.
+/// The time limit for the third message of an exchange.
 const TIME_TO_LIVE: Duration = Duration::from_secs(10);
 
-/// What is remembered between the first and the third message of exchanges.
+/// The state that is kept between the first and the third message of exchanges.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     kept: HashMap<u64, Kept>,
@@ -21,7 +21,7 @@ struct Kept {
 }
 
 impl Sessions {
-    /// Whether there is room for another one of a peer's, with so many ids.
+    /// True if another session of the peer with `ids` ids fits.
     pub(super) fn has_room(&self, from: &Peer, ids: usize) -> bool {
         let of_peer = || self.kept.values().filter(|kept| kept.from == *from);
         self.kept.len() < limits::SESSIONS
@@ -30,7 +30,7 @@ impl Sessions {
             && of_peer().map(|kept| kept.session.len()).sum::<usize>() + ids <= limits::SESSION_IDS_A_PEER
     }
 
-    /// Keeps a session, under the name that is returned; none if there is no room for it.
+    /// Keeps a session, and returns its name. `None` if it does not fit.
     pub(super) fn keep(&mut self, from: &Peer, session: Session, now: Duration) -> Option<u64> {
         if !self.has_room(from, session.len()) {
             return None;
@@ -41,7 +41,7 @@ impl Sessions {
         Some(name)
     }
 
-    /// Takes a session out, if it is this peer's.
+    /// Takes a session out, if it belongs to this peer.
     pub(super) fn take(&mut self, name: u64, from: &Peer) -> Option<Session> {
         self.kept.get(&name).filter(|kept| kept.from == *from)?;
         self.kept.remove(&name).map(|kept| kept.session)

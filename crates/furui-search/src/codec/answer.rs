@@ -1,4 +1,4 @@
-//! The answer's bytes.
+//! The bytes of answers.
 
 use super::bit_reader::BitReader;
 use super::bit_writer::BitWriter;
@@ -21,7 +21,7 @@ pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
 pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
-    let malformed = CodecError::Malformed("ranks that are out of order or range");
+    let malformed = CodecError::Malformed("ranks out of order or out of range");
     let rice = rice::parameter(universe.checked_sub(count).ok_or(malformed.clone())?, count);
     let mut numbers = Ascending::new(count, rice);
     let mut ranks = Vec::new();
@@ -34,15 +34,15 @@ pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, Code
     if numbers.is_done(fields.0) { Ok(ranks) } else { Err(malformed) }
 }
 
-/// The bits of the answer that these ranks are.
+/// The number of bits that [`encode_ranks`] takes for these ranks.
 pub(super) fn bits_of_ranks(ranks: &[u32], universe: u64) -> u64 {
     let count = ranks.len() as u64;
     let rice = rice::parameter(universe - count, count);
     rice::gaps(ranks.iter().map(|&rank| rank.into())).map(|gap| rice::len(gap, rice)).sum()
 }
 
-/// Codes the ranks of cells, ascending, among `cells` of them, each with the check of the id that is in it. Of how many bits
-/// the checks are, is said where there may be three messages.
+/// Codes ascending ranks among `cells` occupied cells, each with the check of the id in the cell. If the exchange may
+/// have three messages, the number of check bits is written too.
 pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golomb: &Golomb) -> Coded {
     let count = ranks.len() as u64;
     let rice = rice::parameter(cells, count);
@@ -57,13 +57,13 @@ pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golom
     sealed_with(count, check_bits, writer)
 }
 
-/// Reads what [`encode_checked`] wrote: rank and check of each match, and of how many bits the checks are.
+/// Reads what [`encode_checked`] wrote: the rank and the check of each match, and the number of check bits.
 pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Result<(Vec<(u32, u64)>, u8), CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
     let mut check_bits = golomb.check_bits;
     if golomb.three_messages && count > 0 {
-        let malformed = CodecError::Malformed("checks of no bits that they may have");
+        let malformed = CodecError::Malformed("an invalid number of check bits");
         check_bits = fields.byte().filter(|&bits| bits <= golomb.check_bits).ok_or(malformed)?;
     }
     let rice = rice::parameter(cells, count);
@@ -74,7 +74,7 @@ pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Resul
         let gap = reader.rice(rice);
         let rank = gap.and_then(|gap| last.checked_add(gap)).filter(|&rank| rank < cells);
         let (Some(rank), Some(check)) = (rank, reader.bits(check_bits.into())) else {
-            return Err(CodecError::Malformed("ranks that are out of range, or fewer than it says"));
+            return Err(CodecError::Malformed("ranks out of range, or fewer than its number of matches"));
         };
         matches.push((rank as u32, check));
         last = rank;
@@ -83,12 +83,12 @@ pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Resul
         return Err(CodecError::Malformed("bytes after the last match"));
     }
     if matches.chunk_by(|a, b| a.0 == b.0).any(|of_cell| of_cell.len() > MAX_PER_CELL) {
-        return Err(CodecError::Malformed("more matches in one cell than there may be"));
+        return Err(CodecError::Malformed("too many matches in one cell"));
     }
     Ok((matches, check_bits))
 }
 
-/// The bits of the answer that these matches are.
+/// The number of bits that [`encode_checked`] takes for these matches.
 pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8) -> u64 {
     let rice = rice::parameter(cells, matches.len() as u64);
     let mut last = 0;
@@ -104,13 +104,13 @@ pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
     Coded { bytes, bits: ContentId::BITS * ids.len() as u64 }
 }
 
-/// Reads what [`encode_ids`] wrote; they are in order and range.
+/// Reads what [`encode_ids`] wrote. The ids are ascending and in `range`, or it is an error.
 pub(super) fn decode_ids(bytes: &[u8], range: IdRange) -> Result<Vec<ContentId>, CodecError> {
     let mut fields = Fields(bytes);
     let count = read_count(&mut fields)?;
     let (ids, rest) = fields.0.as_chunks();
     if ids.len() as u64 != count || !rest.is_empty() {
-        return Err(CodecError::Malformed("not as many ids as it says"));
+        return Err(CodecError::Malformed("another number of ids than it states"));
     }
     let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
     check_set(&ids, range).map_err(|_| CodecError::Malformed("ids out of order or range"))?;
@@ -118,9 +118,9 @@ pub(super) fn decode_ids(bytes: &[u8], range: IdRange) -> Result<Vec<ContentId>,
 }
 
 fn read_count(fields: &mut Fields<'_>) -> Result<u64, CodecError> {
-    let count = fields.number().ok_or(CodecError::Malformed("a number of matches"))?;
+    let count = fields.number().ok_or(CodecError::Malformed("an invalid number of matches"))?;
     if count > MAX_MATCHES as u64 {
-        return Err(CodecError::Malformed("more matches than there may be"));
+        return Err(CodecError::Malformed("too many matches"));
     }
     Ok(count)
 }

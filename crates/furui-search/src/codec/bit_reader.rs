@@ -1,28 +1,28 @@
 use super::bit_writer::low_bits;
 
-/// Reads a bit string, in the order in which [`BitWriter`](super::bit_writer::BitWriter) writes one. Total: where there are no
-/// bits left, there is no number.
+/// Reads a bit string in the order in which [`BitWriter`](super::bit_writer::BitWriter) wrote it. Reading beyond the
+/// end gives `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BitReader<'a> {
     bytes: &'a [u8],
     at: u64,
 }
 
-/// How many bits a look ahead has for certain, if there are as many left.
+/// The number of bits that `ahead` returns at least, unless the string ends before.
 const AHEAD: u32 = 57;
 
 impl<'a> BitReader<'a> {
-    /// Reads on from bit `at`.
+    /// Starts to read at bit `at`.
     pub(super) fn new(bytes: &'a [u8], at: u64) -> Self {
         Self { bytes, at }
     }
 
-    /// Up to which bit all was read.
+    /// The position of the next bit.
     pub(super) fn position(&self) -> u64 {
         self.at
     }
 
-    /// A number of up to 64 bits.
+    /// Reads a number of `width` bits, at most 64.
     #[inline]
     pub(super) fn bits(&mut self, width: u32) -> Option<u64> {
         if self.left() < width.into() {
@@ -38,7 +38,8 @@ impl<'a> BitReader<'a> {
         Some(value)
     }
 
-    /// A number in Rice code: its bits from bit `rice` on as that many zeros and a one, then the `rice` bits below.
+    /// Reads a number in Rice code: the part of the number above its lowest `rice` bits as that many zeros and a one,
+    /// then the `rice` bits.
     #[inline]
     pub(super) fn rice(&mut self, rice: u32) -> Option<u64> {
         let mut quotient = 0;
@@ -59,7 +60,7 @@ impl<'a> BitReader<'a> {
         (quotient <= u64::MAX >> rice).then_some(quotient << rice | remainder)
     }
 
-    /// Whether all was read but for the zeros that fill the last byte.
+    /// True if only the zeros that fill the last byte are left.
     pub(super) fn is_done(&self) -> bool {
         self.left() < 8 && self.ahead() == 0
     }
@@ -68,7 +69,7 @@ impl<'a> BitReader<'a> {
         (8 * self.bytes.len() as u64).saturating_sub(self.at)
     }
 
-    /// The next bits, at least [`AHEAD`]; zeros follow the last.
+    /// The next bits, at least [`AHEAD`], followed by zeros after the last bit of the string.
     #[inline]
     fn ahead(&self) -> u64 {
         let bytes = usize::try_from(self.at / 8).ok().and_then(|at| self.bytes.get(at..)).unwrap_or(&[]);

@@ -15,7 +15,7 @@ pub(super) const fn low_bits(n: u32) -> u64 {
 }
 
 impl BitWriter {
-    /// Appends the `width` lowest bits of `value`, which has no others.
+    /// Appends the `width` lowest bits of `value`, whose other bits are 0.
     #[inline]
     pub(super) fn push_bits(&mut self, value: u64, width: u32) {
         debug_assert!(value <= low_bits(width), "{value} has more than {width} bits");

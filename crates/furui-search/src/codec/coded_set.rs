@@ -7,9 +7,10 @@ use crate::ContentId;
 use furui::KeyHash;
 use furui::filter::{Bloom, FilterMut, RingedBloom};
 
-/// A set of ids as it came over the network: what a [`Matcher`](super::Matcher) holds another list against.
+/// A decoded set of ids, as another node sent it. A [`Matcher`](super::Matcher) compares a list with it.
 ///
-/// Reading one checks all of its bytes, in one pass; it takes the memory of the bytes. Bytes: docs/format.md, "Coded sets".
+/// Decoding checks all bytes in one pass and takes the memory of the bytes. The bytes are described in docs/format.md,
+/// "Coded sets".
 #[derive(Clone, Debug)]
 pub struct CodedSet {
     coding: Coding,
@@ -17,16 +18,16 @@ pub struct CodedSet {
     pub(super) body: Body,
 }
 
-/// What comes after tag and parameters.
+/// The content of a coded set after its tag and parameters.
 #[derive(Clone, Debug)]
 pub(super) enum Body {
     Ids(Vec<ContentId>),
     Fixed(Bloom),
-    /// `None` for no ids.
+    /// `None` if the set is empty.
     Ringed(Option<RingedBloom>),
     Golomb {
         golomb: Golomb,
-        /// How many cells have an id of the set in them.
+        /// The number of cells that hold an id of the set.
         cells: u64,
         rice: u32,
         bits: Vec<u8>,
@@ -34,11 +35,12 @@ pub(super) enum Body {
 }
 
 impl CodedSet {
-    /// Codes the ids of a set, ascending and all in `range`. Cost: one pass (filters: k cache lines an id), two for Golomb.
+    /// Codes a set of ids, which are ascending and in `range`. Cost: one pass over the ids, with k cache lines an id
+    /// for a filter; two passes for Golomb.
     ///
     /// # Errors
-    /// If there are more ids than [`MAX_SET`], if the bytes would be more than [`MAX_FILTER_BYTES`], if no set is coded
-    /// with such parameters, or if ids are out of order or range.
+    /// If there are more than [`MAX_SET`] ids, if the result would exceed [`MAX_FILTER_BYTES`], if the parameters of
+    /// the coding are invalid, or if ids are out of order or out of range.
     pub fn encode(own: &[ContentId], range: IdRange, coding: Coding) -> Result<Coded, CodecError> {
         let coding = coding.validated()?;
         check_set(own, range)?;
@@ -87,20 +89,19 @@ impl CodedSet {
         Ok(Coded { bytes, bits })
     }
 
-    /// Reads the set whose ids are said to be all in `range`.
+    /// Decodes a set whose ids are expected to be in `range`.
     ///
     /// # Errors
-    /// If the bytes are not those of one coded set of at most [`MAX_SET`] ids and [`MAX_FILTER_BYTES`], down to the last
-    /// bit.
+    /// If the bytes are not exactly one coded set of at most [`MAX_SET`] ids and [`MAX_FILTER_BYTES`].
     pub fn decode(bytes: &[u8], range: IdRange) -> Result<Self, CodecError> {
         let mut fields = Fields(bytes);
         let malformed = CodecError::Malformed;
         if range.first > range.last {
             return Err(malformed("a range that ends before it begins"));
         }
-        let coding = Coding::read(&mut fields).ok_or(malformed("a set's tag or parameters"))?;
+        let coding = Coding::read(&mut fields).ok_or(malformed("an invalid tag or invalid parameters"))?;
         let mut count = || {
-            let count = fields.number().ok_or(malformed("a set's number of ids"))?;
+            let count = fields.number().ok_or(malformed("an invalid number of ids"))?;
             if count > MAX_SET as u64 { Err(too_many_ids()) } else { Ok(count) }
         };
         let body = match coding {
@@ -108,7 +109,7 @@ impl CodedSet {
                 let count = count()?;
                 let (ids, rest) = fields.0.as_chunks();
                 if ids.len() as u64 != count || !rest.is_empty() {
-                    return Err(malformed("not as many ids as it says"));
+                    return Err(malformed("another number of ids than it states"));
                 }
                 let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
                 check_set(&ids, range).map_err(|_| malformed("ids out of order or range"))?;
@@ -145,7 +146,7 @@ impl CodedSet {
                     }
                 }
                 if !cells.is_done(bits) {
-                    return Err(malformed("not the bits of as many cells as it says"));
+                    return Err(malformed("another number of cells than it states"));
                 }
                 Body::Golomb { golomb, cells: count, rice, bits: bits.into() }
             }
@@ -153,12 +154,12 @@ impl CodedSet {
         Ok(Self { coding, range, body })
     }
 
-    /// How it is coded.
+    /// The coding of the set.
     pub fn coding(&self) -> Coding {
         self.coding
     }
 
-    /// Which ids it is about.
+    /// The range that the set covers.
     pub fn range(&self) -> IdRange {
         self.range
     }
@@ -184,7 +185,7 @@ fn check_size(bits: u64) -> Result<(), CodecError> {
 }
 
 fn not_the_table() -> CodecError {
-    CodecError::Malformed("a filter of another size than it says")
+    CodecError::Malformed("a filter of another size than it states")
 }
 
 fn insert_all(filter: &mut impl FilterMut, ids: &[ContentId]) {

@@ -6,7 +6,8 @@ use crate::ContentId;
 use furui::filter::{Gamma, RingedParams};
 use furui::{HashAlgorithm, HashSpec};
 
-/// How a set of ids is sent to the holder of another list, so that it can tell which of its ids may be in the set.
+/// How a set of ids is coded for the keeper of another list, so that the keeper can tell which of its own ids may be in
+/// the set.
 ///
 /// | coding | T₁, bits of the set | T₂, bits of the answer |
 /// |---|---|---|
@@ -15,29 +16,29 @@ use furui::{HashAlgorithm, HashSpec};
 /// | ringed Bloom | n₁ γ (eq. 7) | 160 for each match, a part α of n₂ false |
 /// | Golomb | n₁ (log₂(cells / n₁) + 1.5) | a rank and v bits for each match, a part n₁ / cells of n₂ false |
 ///
-/// The first three are those of the paper, section 5: its Naive algorithm and its TFA with either filter.
+/// The first three are those of the paper's section 5: its Naive algorithm, and its TFA with either filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// All ids in full.
+    /// Sends all ids in full.
     Ids,
-    /// A Bloom filter of one size for all sets.
+    /// Sends a Bloom filter whose size does not depend on the set.
     Fixed {
-        /// Bits, m: from 1 on.
+        /// The number of bits, m: at least 1.
         bits: u32,
-        /// Hash functions, k: 1 to 64.
+        /// The number of hash functions, k: 1 to 64.
         probes: u8,
     },
-    /// A ringed Bloom filter of the size of the set.
+    /// Sends a ringed Bloom filter whose size fits the set.
     Ringed(RingedParams),
-    /// A Golomb-Rice coded set.
+    /// Sends a Golomb-Rice coded set.
     Golomb(Golomb),
 }
 
 /// The parameters of a Golomb-Rice coded set.
 ///
-/// The range of ids is cut into equal cells, in the order of the ids: nothing is hashed, and a sorted list is a sorted list
-/// of cells. The cells in which the set has an id are coded by their gaps, in Rice code whose parameter follows from their
-/// number; a cell's rank among them is a match's name.
+/// The range of ids is cut into equal cells, in the order of the ids: nothing is hashed, and a sorted list of ids gives
+/// a sorted list of cells. The cells that hold an id of the set are coded by their gaps, in Rice code, whose parameter
+/// follows from their number. In the answer, the rank of a cell among them names a match.
 ///
 /// ```text
 ///  range.first                                                   range.last
@@ -48,40 +49,40 @@ pub enum Coding {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Golomb {
-    /// b, 1 to 64: of a range of heads w bits wide a cell has those with the same first b bits, so that there are at most
-    /// 2ᵇ of them. With b ≥ w each head is a cell.
+    /// b, 1 to 64: the ids of a cell have the first b bits of their heads in common, within a range of heads that is w
+    /// bits wide. There are at most 2ᵇ cells. If b ≥ w, each head is a cell.
     pub cell_bits: u8,
-    /// v, 0 to 64: the bits of the keyed hash of an id that come back with its rank. A false match passes for a true one
-    /// with probability 2⁻ᵛ.
+    /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is taken
+    /// for a true one with probability 2⁻ᵛ.
     pub check_bits: u8,
-    /// The key of the checks, of the query: who publishes an id cannot choose it so that it passes for another, with more
-    /// than one query in 2³².
+    /// The key of the checks, chosen for each query. Because of it, a publisher cannot choose an id that is taken for
+    /// another one in more than one query of 2³².
     pub salt: u32,
-    /// Whether the answer may have fewer check bits, for which a third message with a checksum of what is left makes up: see
-    /// [`Session`](super::Session).
+    /// True if the answer may have fewer check bits, followed by a third message with a checksum of the ids that are
+    /// left: see [`Session`](super::Session).
     pub three_messages: bool,
 }
 
 impl Golomb {
-    /// How many cells of `cell_bits` bits a range has.
+    /// The number of cells of `cell_bits` bits in a range.
     pub(crate) fn cells(range: IdRange, cell_bits: u8) -> f64 {
         Cells::of(range, cell_bits).last as f64 + 1.0
     }
 
-    /// Which part of the ids of a range is expected in one whole cell.
+    /// The expected fraction of the ids of a range that lie in one whole cell.
     pub(crate) fn part_of_cell(range: IdRange, cell_bits: u8) -> f64 {
         let cells = Cells::of(range, cell_bits);
         (f64::from(cells.shift).exp2() / ((range.last - range.first) as f64 + 1.0)).min(1.0)
     }
 
-    /// The check of an id: the lowest v bits of its SipHash-1-3 with the salt.
+    /// The check of an id: the lowest v bits of its SipHash-1-3 keyed by the salt.
     #[inline]
     pub(super) fn check(&self, id: ContentId) -> u64 {
         let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.salt.into() };
         spec.hash(id.as_bytes()).get() & low_bits(self.check_bits.into())
     }
 
-    /// The sum of the ids' hashes, with another key than that of the checks.
+    /// The sum of the ids' hashes, with another key than the checks have.
     pub(super) fn checksum(&self, ids: impl Iterator<Item = ContentId>) -> u64 {
         let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: (!self.salt).into() };
         ids.fold(0, |sum, id| sum.wrapping_add(spec.hash(id.as_bytes()).get()))
@@ -95,12 +96,12 @@ impl Golomb {
     }
 }
 
-/// Which cell of a range an id is in.
+/// Divides a range of heads into cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cells {
     first: u64,
     shift: u32,
-    /// The last of them.
+    /// The last cell.
     pub(super) last: u64,
 }
 
@@ -111,18 +112,18 @@ impl Cells {
         Self { first: range.first, shift, last: span >> shift }
     }
 
-    /// The cell of an id in the range.
+    /// The cell of an id, which is in the range.
     #[inline]
     pub(super) fn cell(&self, id: ContentId) -> u64 {
         id.head().wrapping_sub(self.first) >> self.shift
     }
 
-    /// The parameter of the Rice code of `count` of them; none if there are fewer.
+    /// The Rice parameter for `count` occupied cells. `None` if the range has fewer cells.
     pub(super) fn rice(&self, count: u64) -> Option<u32> {
         Some(rice::parameter(self.last.checked_sub(count.saturating_sub(1))?, count))
     }
 
-    /// Whether two ids of the range are in the same.
+    /// True if two ids of the range are in one cell.
     pub(super) fn same(&self, a: &ContentId, b: &ContentId) -> bool {
         self.cell(*a) == self.cell(*b)
     }
@@ -134,11 +135,11 @@ const RINGED: u8 = 2;
 const GOLOMB: u8 = 3;
 const GOLOMB_THREE: u8 = 4;
 
-/// γ is written in units of 2⁻³² bits.
+/// The number that stands for γ = 1 in the bytes: γ is written in units of 2⁻³² bits.
 const GAMMA_UNIT: f64 = 4_294_967_296.0;
 
 impl Coding {
-    /// Refuses parameters that no coding has.
+    /// Refuses invalid parameters.
     pub(super) fn validated(self) -> Result<Self, CodecError> {
         match self {
             Self::Fixed { bits, probes } if bits == 0 || !(1..=64).contains(&probes) => {
@@ -149,7 +150,7 @@ impl Coding {
         }
     }
 
-    /// Appends tag and parameters.
+    /// Appends the tag and the parameters.
     pub(super) fn write(&self, bytes: &mut Vec<u8>) {
         match *self {
             Self::Ids => bytes.push(IDS),

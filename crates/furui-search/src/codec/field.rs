@@ -1,6 +1,6 @@
-//! The numbers before the bits of a coded set or an answer.
+//! The numbers in front of the bits of a coded set or an answer.
 
-/// Appends a number in seven bits a byte, the least first; all bytes but the last have their highest bit set.
+/// Appends a number, seven bits a byte, least significant first. All bytes but the last have their highest bit set.
 pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -9,7 +9,7 @@ pub(super) fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Reads from the front of bytes. Total: where there are no bytes left, there is nothing.
+/// Reads fields from the front of a byte string. Reading beyond the end gives `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
@@ -24,7 +24,8 @@ impl Fields<'_> {
         self.bytes().map(|[byte]| byte)
     }
 
-    /// A number of [`push_number`]; none if it takes more bytes than it must, or has more than 64 bits.
+    /// Reads a number that [`push_number`] wrote. `None` if it takes more bytes than necessary, or has more than 64
+    /// bits.
     pub(super) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {

@@ -7,13 +7,13 @@ use crate::ContentId;
 use furui::KeyHash;
 use furui::filter::{Filter, RingedKeys};
 
-/// How many ids are held against a filter at a time.
+/// The number of ids that are looked up in a filter at a time.
 const CHUNK: usize = 1024;
 
-/// Holds a list, slice by slice, against a coded set: "which of these may be in it?"
+/// Compares a list, slice by slice, with a coded set: which ids of the list may be in the set?
 ///
-/// The list may be larger than memory: what is kept are the matches, at most [`MAX_MATCHES`]. Cost: for ids and Golomb one
-/// merge of the two; for filters k probes an id, 2 of one that is not in the set, on average.
+/// The list may be larger than memory, because only the matches are kept, at most [`MAX_MATCHES`]. Cost: for ids and
+/// Golomb, one merge of the list with the set; for filters, k probes for an id in the set, and on average 2 for others.
 ///
 /// ```
 /// use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher, settle};
@@ -36,17 +36,17 @@ const CHUNK: usize = 1024;
 pub struct Matcher {
     set: CodedSet,
     join: Join,
-    /// The ids that match, and for ids and Golomb the ranks of what they match.
+    /// The ids that match and, for ids and Golomb, the ranks of the elements of the set that they match.
     ids: Vec<ContentId>,
     ranks: Vec<u32>,
-    /// Which ids of the last slice that was fed match.
+    /// The places of the matching ids in the slice that was fed last.
     matched: Vec<u32>,
-    /// How many ids were in the range.
+    /// The number of ids that were fed and are in the range.
     fed: u64,
     may_keep: bool,
 }
 
-/// How far a set in order has been compared.
+/// The progress of the comparison with a set whose elements are in order.
 #[derive(Clone, Debug)]
 enum Join {
     Ids { next: usize },
@@ -54,17 +54,17 @@ enum Join {
     Filter,
 }
 
-/// The answer to a coded set: which ids of the other list may be in it.
+/// The answer to a coded set: the ids of the other list that may be in the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matches {
-    /// What is sent back, with T₂.
+    /// The answer to send back, and T₂.
     pub coded: Coded,
-    /// What to keep for the third message, if there is to be one.
+    /// The state to keep for the third message, if there will be one.
     pub session: Option<Session>,
 }
 
 impl Matcher {
-    /// Nothing is compared yet.
+    /// Makes a matcher that has compared nothing yet.
     pub fn new(set: CodedSet) -> Self {
         let join = match &set.body {
             Body::Ids(_) => Join::Ids { next: 0 },
@@ -77,16 +77,16 @@ impl Matcher {
         Self { set, join, ids: Vec::new(), ranks: Vec::new(), matched: Vec::new(), fed: 0, may_keep: true }
     }
 
-    /// How the set is coded: whether [`feed_keys`](Self::feed_keys) can be of use.
+    /// The coding of the set. Only a ringed filter makes use of [`feed_keys`](Self::feed_keys).
     pub fn coding(&self) -> Coding {
         self.set.coding()
     }
 
-    /// Compares the next slice of the list: ids above all that were fed before, ascending. Those outside of the set's range
-    /// are passed over.
+    /// Compares the next slice of the list: ascending ids, all above those of earlier slices. Ids outside of the set's
+    /// range are skipped.
     ///
     /// # Errors
-    /// If there are more than [`MAX_MATCHES`] matches in all, or than [`MAX_PER_CELL`] in one cell.
+    /// If there are more than [`MAX_MATCHES`] matches, or more than [`MAX_PER_CELL`] in one cell.
     pub fn feed(&mut self, list: &[ContentId]) -> Result<(), CodecError> {
         debug_assert!(list.is_sorted_by(|a, b| a < b), "a list out of order");
         let range = self.set.range;
@@ -142,16 +142,17 @@ impl Matcher {
         Ok(())
     }
 
-    /// Which ids of the slice that was fed last match: their places in it, ascending.
+    /// The ascending places of the matching ids in the slice that was fed last.
     pub fn matched(&self) -> &[u32] {
         &self.matched
     }
 
-    /// [`feed`](Self::feed) with `keys` computed before, one for each id of `list`: a node keeps those of its lists, and
-    /// has nothing to hash when a ringed filter comes. For other codings they are not looked at.
+    /// Does what [`feed`](Self::feed) does, with a precomputed key for each id of `list`, so that a node need not hash
+    /// ids when a ringed filter arrives. Other codings ignore the keys.
     ///
     /// # Errors
-    /// As [`feed`](Self::feed), and if the keys are not as many, or made with other parameters than the filter.
+    /// As [`feed`](Self::feed); and if the number of keys is not that of the ids, or the keys have other parameters
+    /// than the filter.
     pub fn feed_keys(&mut self, list: &[ContentId], keys: &RingedKeys) -> Result<(), CodecError> {
         if !matches!(self.set.coding(), Coding::Ringed(_)) {
             return self.feed(list);
@@ -168,17 +169,17 @@ impl Matcher {
         Ok(())
     }
 
-    /// How many ids match: so many would be kept in a [`Session`](super::Session).
+    /// The number of matches, each of which a [`Session`] would keep.
     pub fn matches(&self) -> usize {
         self.ids.len()
     }
 
-    /// Has the answer need no third message, though the set allows it: there is no room to keep a session.
+    /// Makes the answer need no third message, even if the set allows one: for a caller without room for a session.
     pub fn without_session(self) -> Self {
         Self { may_keep: false, ..self }
     }
 
-    /// All was fed.
+    /// Ends the comparison, and codes the answer.
     pub fn finish(self) -> Matches {
         let Self { set, ids, ranks, fed, may_keep, .. } = self;
         match set.body {
@@ -197,7 +198,7 @@ impl Matcher {
     }
 }
 
-/// The places in `list` of those that may be in the filter; `found` gets them.
+/// The places of the ids of `list` that may be in the filter. Appends these ids to `found`.
 fn probe(filter: &impl Filter, list: &[ContentId], found: &mut Vec<ContentId>) -> Result<Vec<u32>, CodecError> {
     let (mut hashes, mut answers): (Vec<KeyHash>, _) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
     let mut matched = Vec::new();

@@ -1,4 +1,4 @@
-//! Sets of ids as bytes, and which of another list's ids are in them.
+//! Codes sets of ids as bytes, and finds the ids of another list that are in a coded set.
 //!
 //! ```text
 //!   holder of C₁                                                 holder of C₂
@@ -8,8 +8,8 @@
 //!       └─ C₁ ∩ C₂ (in three messages also a Claim ──▶ Session::confirm)
 //! ```
 //!
-//! Pure functions on bytes. Every decoder is total: bytes from a peer end in the one value they can mean, or in an error.
-//! The bytes: docs/format.md, "Coded sets". What to choose: [`plan`](super::plan).
+//! All functions are pure. Every decoder is total: any bytes from a peer give the one value they can mean, or an error.
+//! The bytes are described in docs/format.md, "Coded sets"; [`plan`](super::plan) chooses the coding.
 
 mod answer;
 mod bit_reader;
@@ -40,21 +40,23 @@ pub(super) use steps::{decode_steps, encode_steps};
 
 use super::IdRange;
 
-/// The most ids in one coded set.
+/// The maximum number of ids in a coded set.
 pub const MAX_SET: usize = 1 << 18;
-/// The most bytes of a filter, or of a coded set's gaps.
+/// The maximum size of a filter, or of the gaps of a coded set, in bytes.
 pub const MAX_FILTER_BYTES: usize = 1 << 22;
-/// The most matches in one answer.
+/// The maximum number of matches in an answer.
 pub const MAX_MATCHES: usize = 1 << 18;
-/// The most ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
-/// [`plan`](super::plan) at most a quarter is expected: more are ids that were chosen to crowd.
+/// The maximum number of ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
+/// [`plan`](super::plan), at most a quarter of that is expected: more matches mean that ids were chosen so that they
+/// crowd.
 pub const MAX_PER_CELL: usize = 64;
 
-/// Something coded, and its traffic as the paper counts it.
+/// Coded bytes, and their traffic as the paper counts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coded {
-    /// What is sent.
+    /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// The bits of filter, ids, ranks and checks in it: T₁ or T₂ of the paper. Not tag, parameters and numbers of elements.
+    /// The number of bits of filter, ids, ranks and checks: T₁ or T₂ of the paper. The tag, the parameters and the
+    /// numbers of elements do not count.
     pub bits: u64,
 }

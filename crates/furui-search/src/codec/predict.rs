@@ -4,35 +4,36 @@ use super::{Claim, CodecError, Coding, Golomb, ShortChecks};
 use crate::{ContentId, IdRange};
 use furui::filter::{Bloom, FilterMut, RingedBloom};
 
-/// The size of something [`Coded`](super::Coded).
+/// The size of a [`Coded`](super::Coded) set or answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// As the paper counts it.
+    /// The number of bits as the paper counts them.
     pub bits: u64,
-    /// As it is sent.
+    /// The number of bytes that are sent.
     pub bytes: u64,
 }
 
-/// What an exchange takes, to the bit.
+/// The exact sizes of the messages of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
     /// The coded set: T₁.
     pub sent: Size,
     /// The answer: T₂.
     pub back: Size,
-    /// The rejected matches and, in the bits, the checksum of a [`Claim`].
+    /// The third message: the rejected matches and, counted in the bits only, the checksum of a [`Claim`].
     pub claim: Option<Size>,
-    /// How many ids are in both lists.
+    /// The number of ids that are in both lists.
     pub both: u64,
 }
 
-/// What an exchange about two lists takes, computed from the definitions in docs/format.md, and without coding anything:
-/// for simulations, and to be compared with what was sent. Both lists are ascending; `own` is in `range`.
+/// Computes the sizes of the messages of an exchange about two lists from the definitions in docs/format.md, without
+/// coding anything. Simulations use it, and tests compare it with the messages. Both lists are ascending, and all of
+/// `own` is in `range`.
 ///
 /// Cost: much slower than the exchange.
 ///
 /// # Errors
-/// If there is no filter with such parameters.
+/// If no filter has the parameters of the coding.
 pub fn predict(
     own: &[ContentId],
     other: &[ContentId],

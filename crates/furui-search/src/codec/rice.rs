@@ -1,17 +1,19 @@
-//! Ascending numbers by their gaps, in Rice code.
+//! Codes ascending numbers by their gaps, in Rice code.
 
 use super::bit_reader::BitReader;
 use super::bit_writer::{BitWriter, low_bits};
 
-/// The parameter for `count` numbers of the sum `sum`: the bits of their mean but for its highest.
+/// The Rice parameter for `count` numbers whose sum is `sum`: ⌊log₂ of their mean⌋.
 ///
-/// Both sides know the two, so it needs no place in the bytes. For numbers of a geometric distribution it is the best
-/// parameter but for means just below 2 (0.15 bits lost) and 4 (0.06) and just above the powers of two (0.04).
+/// Both sides know the count and the sum, so the parameter is not sent. For numbers of a geometric distribution it is
+/// the best parameter, except for means just below 2 (0.15 bits lost), just below 4 (0.06), and just above powers of
+/// two (0.04).
 pub(super) fn parameter(sum: u64, count: u64) -> u32 {
     sum.checked_div(count).and_then(u64::checked_ilog2).unwrap_or(0)
 }
 
-/// How many bits a number of a geometric distribution of this mean takes with the [`parameter`] that fits it, on average.
+/// The expected number of bits of a number of a geometric distribution with this mean, if the [`parameter`] fits the
+/// mean.
 pub(crate) fn expected_len(mean: f64) -> f64 {
     if mean.is_infinite() {
         return 0.0;
@@ -22,7 +24,7 @@ pub(crate) fn expected_len(mean: f64) -> f64 {
     rice + 1.0 / below
 }
 
-/// How many bits a number takes.
+/// The number of bits of a number in Rice code.
 pub(super) fn len(number: u64, rice: u32) -> u64 {
     (number >> rice).saturating_add(1 + u64::from(rice))
 }
@@ -35,40 +37,41 @@ pub(super) fn push(writer: &mut BitWriter, number: u64, rice: u32) {
     writer.push_bits(number & low_bits(rice), rice);
 }
 
-/// The gaps of strictly ascending numbers: the first number, then by how much each is above its predecessor's successor.
+/// The gaps of strictly ascending numbers: the first number, then the difference of each number and its predecessor,
+/// less 1.
 pub(super) fn gaps(numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     let mut least = 0;
     numbers.map(move |number| {
         let gap = number - least;
-        // After the largest of all there is none.
+        // No number follows the largest one.
         least = number.wrapping_add(1);
         gap
     })
 }
 
-/// Reads strictly ascending numbers one after the other from the bits of their gaps. The bits are given anew each time,
-/// so that a walk can be kept beside them.
+/// Reads strictly ascending numbers, one after the other, from their coded gaps. The caller passes the bits at each
+/// step, so that this state can be stored beside them.
 #[derive(Clone, Debug)]
 pub(super) struct Ascending {
     rice: u32,
     left: u64,
     at: u64,
-    /// What the next number is at least; `None` after the largest of all.
+    /// The minimum of the next number; `None` after the largest number of all.
     least: Option<u64>,
 }
 
 impl Ascending {
-    /// `count` numbers in Rice code.
+    /// Reads `count` numbers with the Rice parameter `rice`.
     pub(super) fn new(count: u64, rice: u32) -> Self {
         Self { rice, left: count, at: 0, least: Some(0) }
     }
 
-    /// How many numbers there are still.
+    /// The number of numbers that are left.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
 
-    /// The next number; none after the last, and where the bits are not those of as many numbers.
+    /// The next number. `None` after the last one, and if the bits are invalid.
     #[inline]
     pub(super) fn next(&mut self, bits: &[u8]) -> Option<u64> {
         let left = self.left.checked_sub(1)?;
@@ -78,7 +81,7 @@ impl Ascending {
         Some(number)
     }
 
-    /// Whether all numbers were read and all bits.
+    /// True if all numbers and all bits were read.
     pub(super) fn is_done(&self, bits: &[u8]) -> bool {
         self.left == 0 && BitReader::new(bits, self.at).is_done()
     }

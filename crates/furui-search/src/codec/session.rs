@@ -1,10 +1,10 @@
 use super::{CodecError, Coded, Golomb, answer};
 use crate::ContentId;
 
-/// The third message: what was rejected, and a checksum of what is left.
+/// The third message: the rejected matches, and a checksum of the ids that are left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Which matches were rejected.
+    /// The ranks of the rejected matches.
     pub rejected: Coded,
     /// The sum of the keyed hashes of the ids that are left.
     pub checksum: u64,
@@ -14,17 +14,18 @@ impl Claim {
     /// The bits of the checksum.
     pub const CHECKSUM_BITS: u64 = 64;
 
-    /// Its traffic as the paper counts it.
+    /// The traffic of the message in bits, as the paper counts it.
     pub fn bits(&self) -> u64 {
         self.rejected.bits + Self::CHECKSUM_BITS
     }
 }
 
-/// What the side that matched keeps until the third message: its ids that matched.
+/// The state that the answering side keeps until the third message: its ids that matched.
 ///
-/// With few check bits some false matches pass for true ones. Both sides are left with ids of their own, each with at least
-/// those that are truly in both lists; so if the two are the same set, they are the intersection. That is what the checksum
-/// compares, exactly up to 2⁻⁶⁴. If it does not agree, the exchange is repeated with long checks.
+/// If there are few check bits, some false matches are taken for true ones. Each side is left with some of its own ids,
+/// among them all that are in both lists; so if both sides are left with the same set, it is the intersection. The
+/// checksum compares the two sets, and errs with probability 2⁻⁶⁴. If it does not agree, the exchange is repeated with
+/// long checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     golomb: Golomb,
@@ -36,17 +37,17 @@ impl Session {
         Self { golomb, ids }
     }
 
-    /// How many ids matched: 20 bytes are kept for each.
+    /// The number of ids that matched. 20 bytes are kept for each.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether none did.
+    /// True if no id matched.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Whether both sides are left with the same set. `rejected` and `checksum` are those of the other side's [`Claim`].
+    /// True if both sides are left with the same set. `rejected` and `checksum` come from the other side's [`Claim`].
     ///
     /// # Errors
     /// If the bytes do not name matches of this session.

@@ -2,28 +2,28 @@ use super::coding::Cells;
 use super::{Claim, CodecError, Coding, Golomb, IdRange, answer};
 use crate::ContentId;
 
-/// What an answer says of one's own set.
+/// The meaning of an answer for the side that sent the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// Which of one's own ids are in both lists: their places, ascending.
+    /// The places of those own ids that are in both lists, ascending.
     pub both: Vec<u32>,
-    /// For each of them, which of the matches that the answer has it is.
+    /// For each id of `both`, the index of its match in the answer.
     pub of: Vec<u32>,
-    /// How many matches the answer has.
+    /// The number of matches in the answer.
     pub matches: usize,
     /// The bits of the answer, as [`Coded::bits`](super::Coded::bits) counts them: T₂.
     pub bits: u64,
-    /// What to say in the third message, if there is to be one. Until it is confirmed, `both` may hold false positives.
+    /// The third message, if there is to be one. Until the other side confirms it, `both` may hold false positives.
     pub claim: Option<Claim>,
 }
 
-/// Reads the answer to the set that was coded as `coding` of the ids `own` in `range`: which of them are truly in both.
+/// Reads the answer to the set `own` in `range`, which was coded as `coding`: which of the ids are in both lists?
 ///
-/// False positives are gone after it: of ids in full, because one's own are known; of ranks by the checks, but for a chance
-/// of 2⁻ᵛ each.
+/// The result has no false positives: ids in full are compared with the own ids, and ranks by their checks, which err
+/// with probability 2⁻ᵛ each.
 ///
 /// # Errors
-/// If the bytes are no answer to this set: the peer does not keep to the protocol.
+/// If the bytes are not an answer to this set, because the peer does not keep to the protocol.
 pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8]) -> Result<Settlement, CodecError> {
     match coding {
         Coding::Ids => {

@@ -1,28 +1,28 @@
 use super::{Claim, rice};
 
-/// How many bits three messages must be expected to save to be worth a round trip: 512 bytes, so that there are as
-/// good as never three for a page.
+/// The minimum number of bits that a third message must be expected to save, to be worth its round trip: 512 bytes. An
+/// exchange for a page hardly ever saves as much.
 pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
 
-/// What short checks and a third message come to, instead of long checks.
+/// The cost of short checks and a third message, in place of long checks.
 ///
-/// Of an answer with t matches, long checks take v t bits; short ones of v' bits take v' t, a [`Claim`] with the matches
-/// that are rejected and a checksum, and now and then the whole exchange again. How many matches there are, true ones among
-/// them, is known to the side that matched, and only to it: so it decides.
+/// In an answer with t matches, long checks take v t bits. Short checks of v' bits take v' t bits, a [`Claim`] with the
+/// rejected matches and a checksum, and sometimes a repetition of the exchange. Only the answering side knows the
+/// number of matches, so it decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShortChecks {
-    /// v'.
+    /// v', the bits of a short check.
     pub(crate) bits: u8,
-    /// The bits that the third message is expected to take.
+    /// The expected bits of the third message.
     pub(crate) claim_bits: f64,
-    /// The bits that the repetition is expected to take, times its probability.
+    /// The expected bits of a repetition, times its probability.
     pub(crate) again_bits: f64,
 }
 
 impl ShortChecks {
-    /// For an answer of `matches`, of which `mistaken` are false, to a set of `sent_bits`: with how many bits its checks are
-    /// to be sent, if that is expected to save [`THIRD_MESSAGE_BITS`] against `long` ones. There are `pairs` of a match and
-    /// an id of the set in one cell that are not the same id; `rank_bits` go with each match.
+    /// The short checks for an answer of `matches`, of which `mistaken` are false, to a set of `sent_bits`. `None`
+    /// unless they are expected to save [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits. `pairs` is the
+    /// number of pairs of a match and a different id of the set in its cell; a rank takes `rank_bits`.
     pub(crate) fn worth_it(
         matches: f64,
         mistaken: f64,
@@ -35,7 +35,7 @@ impl ShortChecks {
             return None;
         }
         let again = sent_bits + matches * (rank_bits + f64::from(long));
-        // matches v + pairs 2⁻ᵛ again is least where pairs 2⁻ᵛ again ln 2 is the number of matches.
+        // matches v + pairs 2⁻ᵛ again is minimal where pairs 2⁻ᵛ again ln 2 equals the number of matches.
         let best = (pairs * again * std::f64::consts::LN_2 / matches).log2();
         let bits = best.round().clamp(0.0, long.into()) as u8;
         let mistaken = mistaken.clamp(0.0, matches);
@@ -46,7 +46,8 @@ impl ShortChecks {
         (saved >= THIRD_MESSAGE_BITS).then_some(Self { bits, claim_bits, again_bits })
     }
 
-    /// The same for the answer to a set whose ids are in `occupied` of `cells`, from a list of `other` ids.
+    /// The short checks for the answer to a set whose ids occupy `occupied` of `cells` cells, from a list of `other`
+    /// ids.
     pub(super) fn of_answer(
         matches: u64,
         occupied: u64,
@@ -56,7 +57,7 @@ impl ShortChecks {
         long: u8,
     ) -> Option<Self> {
         let (matches, occupied, other) = (matches as f64, occupied as f64, other as f64);
-        // As many ids as are expected to fill as many cells.
+        // The number of ids that is expected to occupy that many cells.
         let own = -cells * (-occupied / (cells + 1.0)).ln_1p();
         let rank_bits = rice::expected_len(occupied / matches);
         Self::worth_it(matches, other * occupied / cells, other * own / cells, sent_bits as f64, rank_bits, long)

@@ -1,4 +1,4 @@
-//! How often a word occurs in each of the documents of an answer: steps of [`Weight`](crate::Weight)s.
+//! Codes how often a word occurs in each document of an answer: the steps of [`Weight`]s.
 
 use super::bit_reader::BitReader;
 use super::bit_writer::BitWriter;
@@ -6,11 +6,11 @@ use super::rice;
 use super::{CodecError, Coded};
 use crate::Weight;
 
-/// The greatest Rice parameter of steps, which are below 16.
+/// The maximum Rice parameter for steps, which are below 16.
 const MOST_RICE: u32 = 3;
 
-/// Codes steps: the Rice parameter with which they take the fewest bits, and they. Most words occur once in most documents, so
-/// it is about a bit and a half for each.
+/// Codes steps in Rice code, with the parameter that takes the fewest bits. Most words occur once in most documents, so
+/// a step takes about 1.5 bits.
 pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
     if steps.is_empty() {
         return Coded { bytes: Vec::new(), bits: 0 };
@@ -28,12 +28,12 @@ pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
 /// Reads what [`encode_steps`] wrote for `count` documents.
 ///
 /// # Errors
-/// If the bytes are not so many steps, down to the last bit.
+/// If the bytes are not exactly `count` steps.
 pub(crate) fn decode_steps(bytes: &[u8], count: usize) -> Result<Vec<u8>, CodecError> {
     let Some((&rice, coded)) = bytes.split_first() else {
         return if count == 0 { Ok(Vec::new()) } else { Err(CodecError::Malformed("no steps")) };
     };
-    let malformed = CodecError::Malformed("steps that are too large, or not as many as it says");
+    let malformed = CodecError::Malformed("steps that are too large, or another number of them than of matches");
     if u32::from(rice) > MOST_RICE || count == 0 || coded.len().saturating_mul(8) < count {
         return Err(malformed);
     }

@@ -2,43 +2,43 @@ use std::fmt;
 
 use super::super::limits;
 
-/// Why bytes are not a message, or a message cannot be put into bytes.
+/// Why bytes are not a message, or a message cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageError {
-    /// The bytes end inside something.
+    /// The bytes end within a field.
     Short {
-        /// Inside what.
+        /// The name of the field.
         what: &'static str,
-        /// Where it began.
+        /// The position of the field's first byte.
         at: usize,
     },
-    /// More of something than is allowed.
+    /// A limit is exceeded.
     TooMany {
-        /// Of what.
+        /// The name of what there is too much of.
         what: &'static str,
-        /// How many there are.
+        /// The number of them in the message.
         count: u64,
-        /// How many there may be.
+        /// The maximum number of them.
         most: usize,
     },
-    /// A value that means nothing.
+    /// A field has an invalid value.
     Invalid {
-        /// Of what.
+        /// The name of the field.
         what: &'static str,
-        /// Where it is.
+        /// The position of the field.
         at: usize,
     },
-    /// A version of the protocol that is not spoken here.
+    /// The message has a version of the protocol that this node does not speak.
     Version(u8),
-    /// Bytes after the message's end.
+    /// Bytes follow the end of the message.
     Trailing {
-        /// Where it ended.
+        /// The position of the end.
         at: usize,
     },
 }
 
 impl MessageError {
-    /// The error for a message of `bytes` bytes, if these are too many.
+    /// An error if a message of `bytes` bytes is too long.
     pub(super) fn if_too_long(bytes: usize) -> Result<(), Self> {
         if bytes > limits::MESSAGE_BYTES {
             return Err(Self::TooMany { what: "bytes of a message", count: bytes as u64, most: limits::MESSAGE_BYTES });
@@ -52,9 +52,12 @@ impl fmt::Display for MessageError {
         match self {
             Self::Short { what, at } => write!(f, "message: {what} begins at byte {at} and is cut short"),
             Self::TooMany { what, count, most } => write!(f, "message: {count} {what}, at most {most} are allowed"),
-            Self::Invalid { what, at } => write!(f, "message: {what} at byte {at} has a value without meaning"),
+            Self::Invalid { what, at } => write!(f, "message: {what} at byte {at} has an invalid value"),
             Self::Version(version) => {
-                write!(f, "message: version {version} of the protocol, version 1 is spoken here: update the older node")
+                write!(
+                    f,
+                    "message: version {version} of the protocol, but this node speaks version 1: update the older node"
+                )
             }
             Self::Trailing { at } => write!(f, "message: bytes after its end at byte {at}"),
         }

@@ -1,87 +1,87 @@
-//! What the keepers of two words say to each other, and what it took.
+//! The messages between the keepers of two words, and their cost.
 
 use super::super::{Coding, IdRange};
 
-/// How sets are sent between holders.
+/// How a query wants sets to be sent between keepers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wants {
-    /// What takes the fewest bits: Golomb-Rice coded sets, ranks and short checks back.
+    /// The coding that takes the fewest bits: Golomb-Rice coded sets, with ranks and short checks back.
     Best,
     /// The paper's Naive algorithm: all ids.
     Naive,
-    /// The paper's TFA with Bloom filters of one size, whatever the list.
+    /// The paper's TFA with Bloom filters of one size for all lists.
     Fixed {
-        /// Bits of every filter, m.
+        /// The number of bits of every filter, m.
         bits: u32,
-        /// Hash functions, k.
+        /// The number of hash functions, k.
         probes: u8,
     },
     /// The paper's TFA with ringed Bloom filters.
     Ringed {
-        /// k = log₂ 1/α; `None` for the best by eq. 18 from the two sizes.
+        /// The number of probes k = log₂ 1/α; `None` for the best one by eq. 18 for the two sizes.
         probes: Option<u8>,
-        /// δ.
+        /// The window δ in groups.
         delta: u32,
     },
 }
 
 impl Eq for Wants {}
 
-/// Asks the holder of `word` which of a coded set's ids are in its list.
+/// Asks the keeper of `word` which ids of a coded set are in its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meet {
     /// The word.
     pub word: String,
-    /// All ids of the set lie in it, and only these are asked for.
+    /// A range that holds all ids of the set. Only ids in it are requested.
     pub range: IdRange,
-    /// The set, coded: see the codec.
+    /// The coded set.
     pub set: Vec<u8>,
-    /// Whether the answer is to tell how often the word occurs.
+    /// True if the answer is to say how often the word occurs in each document.
     pub weighted: bool,
 }
 
 /// The answer to a [`Meet`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Met {
-    /// The matches, coded: see the codec.
+    /// The coded matches.
     pub matches: Vec<u8>,
-    /// Whether the list is [whole](super::WordSize::whole): if not, another replica may know of more.
+    /// True if the list is [whole](super::WordSize::whole). If not, another replica may know more ids.
     pub whole: bool,
-    /// The name of what the receiver remembers for a [`Settle`], in an exchange of three messages.
+    /// In an exchange of three messages, the name of the receiver's session, for a [`Settle`].
     pub session: Option<u64>,
-    /// For each match the step of its [`Weight`](super::super::Weight), coded: see the codec. Empty unless it was asked for.
+    /// The coded steps of the matches' [`Weight`](super::super::Weight)s. Empty unless they were requested.
     pub steps: Vec<u8>,
 }
 
-/// Tells which matches were false, and a checksum of the rest.
+/// The third message of an exchange: the matches that were false, and a checksum of the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settle {
-    /// From [`Met::session`].
+    /// The name from [`Met::session`].
     pub session: u64,
-    /// The rejected matches, coded: see the codec.
+    /// The coded ranks of the rejected matches.
     pub rejected: Vec<u8>,
     /// The salted checksum of the ids that are left.
     pub checksum: u64,
 }
 
-/// What one exchange between two holders took.
+/// The cost of an exchange between two keepers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Which of the words after the first (those of `must`, then those of `without`).
+    /// The index of the word among those after the first: first the others of `must`, then `without`.
     pub term: u32,
-    /// How the set was coded, the last time if it was sent again, and whether a third message was sent.
+    /// The coding of the set, of the last one if it was sent again, and whether there was a third message.
     pub coding: CodingKind,
-    /// T₁: the bits of the filter, as the paper counts them.
+    /// T₁: the bits of the set, as the paper counts them.
     pub sent_bits: u64,
     /// T₂: the bits of the answer.
     pub back_bits: u64,
-    /// Bytes of the request messages, everything included.
+    /// The bytes of all requests.
     pub sent_bytes: u64,
-    /// Bytes of the answers.
+    /// The bytes of all answers.
     pub back_bytes: u64,
 }
 
-/// Which [`Coding`] a set had, without its parameters.
+/// A [`Coding`] without its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CodingKind {
     /// [`Coding::Ids`].
@@ -98,7 +98,7 @@ pub enum CodingKind {
 }
 
 impl From<Coding> for CodingKind {
-    /// Whether there is to be a third message, the answer says.
+    /// The answer decides whether there will be a third message.
     fn from(coding: Coding) -> Self {
         match coding {
             Coding::Ids => Self::Ids,

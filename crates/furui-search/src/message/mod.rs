@@ -1,4 +1,4 @@
-//! What nodes say to each other. Bytes: docs/format.md, "Messages".
+//! The messages between nodes. The bytes are described in docs/format.md, "Messages".
 
 mod clause;
 mod error;
@@ -18,161 +18,162 @@ pub use ranked::{Ranked, Ranking};
 /// The first byte of every message.
 const VERSION: u8 = 1;
 
-/// What a node is asked.
+/// A request to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// How long are the lists of these words, and who else keeps them?
+    /// Asks for the sizes of these words' lists, and for their keepers.
     Size {
         /// The words, normalised.
         words: Vec<String>,
     },
-    /// Find the documents that hold all words: to the holder of the first.
+    /// Asks the keeper of the first word for the documents that hold all words.
     Search(Search),
-    /// Which of these documents are in your list? From the holder of one list to that of another.
+    /// Asks the keeper of one list, for the keeper of another, which of these documents are in its list.
     Meet(Meet),
-    /// The end of an exchange in three messages.
+    /// Ends an exchange of three messages.
     Settle(Settle),
-    /// The records of these documents.
+    /// Asks for the records of these documents.
     Fetch {
         /// Their ids.
         ids: Vec<ContentId>,
-        /// If there are any, only records that fit one of them are wanted: see [`Fit`](super::Fit).
+        /// If there are clauses, only records that fit one of them are wanted: see [`Fit`](super::Fit).
         clauses: Vec<Clause>,
     },
-    /// Keep these: postings by word, and records of documents.
+    /// Asks to keep postings and records.
     Store {
         /// For each word the postings to add to its list.
         postings: Vec<WordPostings>,
-        /// Documents to keep, each with the lock of who publishes it.
+        /// The documents to keep, each with the lock of its publisher.
         records: Vec<(Lock, Vec<u8>)>,
     },
-    /// These documents are to be found no more, as far as it is up to whoever has these keys.
+    /// Withdraws documents: each key opens its publisher's lock.
     Withdraw {
-        /// Documents and keys to locks of them.
+        /// Documents, each with the key to one of its locks.
         keys: Vec<(ContentId, LockKey)>,
     },
-    /// The locks of these documents, for hand-over.
+    /// Asks for the locks of these documents, to hand them over.
     Locks {
         /// Their ids.
         ids: Vec<ContentId>,
     },
-    /// Which locks of documents have been opened, for hand-over.
+    /// Asks which locks of documents have been opened, to hand the keys over.
     Withdrawn {
-        /// Of which documents.
+        /// The range of documents.
         range: IdRange,
     },
-    /// What do you hold that I should hold too? Answered word by word from `from` on.
+    /// Asks which of the receiver's lists the sender should hold too. Lists are compared in the order of their words.
     Compare {
-        /// The word to go on after; empty for the first.
+        /// The word after which to continue; empty at the beginning.
         from: String,
-        /// The state in which the receiver was when the sender had taken over everything from it; 0 if it never had. If
-        /// it still is in it, there is nothing to compare.
+        /// The receiver's state when the sender had taken over everything from it; 0 if it never had. If the state is
+        /// unchanged, there is nothing to compare.
         since: u64,
     },
-    /// The ids of words' lists, for hand-over.
+    /// Asks for the ids of words' lists, to hand them over.
     List {
-        /// The words; an empty one stands for the ids of the documents whose records are kept.
+        /// The words. The empty word stands for the ids of the documents whose records are kept.
         words: Vec<String>,
-        /// Which part of each list.
+        /// The part of each list.
         range: IdRange,
     },
 }
 
-/// An answer.
+/// An answer to a [`Request`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Response {
-    /// To [`Request::Size`]: one for each word.
+    /// Answers a [`Request::Size`]: one for each word.
     Sizes(Vec<WordSize>),
-    /// To [`Request::Search`].
+    /// Answers a [`Request::Search`].
     Found(Found),
-    /// To a [`Request::Search`] with a [`Ranking`].
+    /// Answers a [`Request::Search`] with a [`Ranking`].
     Ranked(Ranked),
-    /// To [`Request::Meet`].
+    /// Answers a [`Request::Meet`].
     Met(Met),
-    /// To [`Request::Settle`]: whether both sides hold the same set.
+    /// Answers a [`Request::Settle`]: true if both sides hold the same set.
     Settled(bool),
-    /// To [`Request::Fetch`]: for each id its record, if it is here, fits, and there is room in the message.
+    /// Answers a [`Request::Fetch`]: for each id its record, if the node keeps it, it fits, and the message has room.
     Fetched(Vec<Fetched>),
-    /// To [`Request::Store`]: how many of the postings and records were new.
+    /// Answers a [`Request::Store`].
     Stored {
-        /// New postings and records.
+        /// The number of postings and records that were new.
         new: u64,
     },
-    /// To [`Request::Withdraw`].
+    /// Answers a [`Request::Withdraw`].
     Withdrawn {
-        /// How many locks the keys opened.
+        /// The number of locks that the keys opened.
         opened: u64,
     },
-    /// To [`Request::Locks`]: for each document its locks, and for how many days more each is kept, rounded down.
+    /// Answers a [`Request::Locks`]: for each document its locks, each with the whole days for which it is still kept.
     Locks(Vec<Vec<(Lock, u8)>>),
-    /// To [`Request::Withdrawn`].
+    /// Answers a [`Request::Withdrawn`].
     Keys {
-        /// Documents in ascending order, keys to locks of them, and for how many days more each is remembered, rounded
-        /// down.
+        /// Ascending documents, each with a key to one of its locks, and the whole days for which the key is still
+        /// remembered.
         keys: Vec<(ContentId, LockKey, u8)>,
-        /// Whether the range has others after the last of them.
+        /// True if keys of later documents of the range are left.
         more: bool,
     },
-    /// To [`Request::Compare`]: words in order with the size and the fingerprint of their lists; `more` if there are others.
+    /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.
     Compared {
-        /// Another number whenever something is stored, or the nodes around change.
+        /// A number that changes whenever something is stored, or the nodes around change.
         state: u64,
-        /// Word, ids in its list, sum of their hashes.
+        /// For each list its word, the number of its ids, and the sum of their hashes.
         lists: Vec<(String, u64, u64)>,
-        /// Whether to go on after the last of them.
+        /// True if lists after the last of these are left.
         more: bool,
     },
-    /// To [`Request::List`]: the lists of the first of the words, as many as there is room for in the message; of one
-    /// at least a part.
+    /// Answers a [`Request::List`]: the lists of the first words, as many as fit into the message; at least a part of
+    /// the first.
     Listed(Vec<Listed>),
-    /// No: and why.
+    /// Refuses a request.
     Refused(Refusal),
 }
 
 /// Why a request was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// Too much is asked at once; ask another replica, or later.
+    /// Too much is in progress; ask another replica, or ask later.
     Busy,
     /// The request breaks a rule of the protocol.
     Invalid,
-    /// The session of a [`Settle`] is not known (any more).
+    /// The session of a [`Settle`] is unknown, or no longer known.
     Forgotten,
     /// None of the nodes that keep a word answered.
     Unreachable,
     /// This node's storage failed.
     Failed,
-    /// More ids match than the coding of a [`Meet`]'s set allows in a cell, or an answer in all: send the set as ids.
+    /// More ids match than a [`Meet`]'s coding allows in a cell, or than an answer may have: send the set as ids.
     Crowded,
 }
 
-/// A word and who keeps its list.
+/// A word, the size of its list, and the list's keepers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The word, normalised.
     pub word: String,
-    /// How many ids its list has.
+    /// The number of ids in its list.
     pub size: u64,
-    /// Its replicas, the one to ask first first.
+    /// The keepers of its list, in the order in which to ask them.
     pub holders: Vec<Peer>,
 }
 
-/// Asks the holder of the first of `must` for the documents in which all of `must` and none of `without` occur.
+/// Asks the keeper of the first of `must` for the documents in which all of `must` and none of `without` occur.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// Words that must occur; the receiver keeps the list of the first, the others follow in the order to ask them.
+    /// The words that must occur. The receiver keeps the list of the first one; the others are in the order in which to
+    /// ask them.
     pub must: Vec<Term>,
-    /// Words that must not.
+    /// The words that must not occur.
     pub without: Vec<Term>,
-    /// Which ids; the first not looked at in the last answer begins the next.
+    /// The range of ids. The next search begins with the first id that the last answer did not examine.
     pub range: IdRange,
-    /// How many ids of its list the receiver is to look at; at least one.
+    /// The number of ids of its list that the receiver examines; at least one.
     pub most: u32,
-    /// How sets are to be coded.
+    /// The wanted coding of sets.
     pub wants: Wants,
-    /// A number chosen for this query, unknown before: salts the checks.
+    /// An unpredictable number chosen for this query; it salts the checks.
     pub salt: u64,
-    /// To have the best documents instead of the first; then the range is not looked at.
+    /// Asks for the best documents in place of those with the first ids. The range is then ignored.
     pub ranking: Option<Ranking>,
 }
 
@@ -181,51 +182,52 @@ pub struct Search {
 pub struct Found {
     /// The ids found, ascending.
     pub ids: Vec<ContentId>,
-    /// Up to which head everything was looked at; the search goes on after it, and is done at the end of its range.
+    /// The head up to which everything was examined. The search continues after it, and is done at the end of its
+    /// range.
     pub through: u64,
-    /// How many ids of the first word's list were looked at.
+    /// The number of ids of the first word's list that were examined.
     pub seen: u64,
-    /// Whether all lists were [whole](WordSize::whole).
+    /// True if all lists were [whole](WordSize::whole).
     pub whole: bool,
-    /// What each exchange took.
+    /// The cost of each exchange.
     pub costs: Vec<Cost>,
 }
 
 /// The answer for one word of a [`Request::Size`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordSize {
-    /// How many ids its list has here.
+    /// The number of ids in the word's list on this node.
     pub ids: u64,
-    /// Whether this node has been given everything that it should hold.
+    /// True if this node has been given everything that it should hold.
     pub whole: bool,
-    /// Of the [`SAMPLE`](super::SAMPLE): how many words its documents have on average. 0 of other words.
+    /// For the word [`SAMPLE`](super::SAMPLE), the mean number of words in its documents; 0 for other words.
     pub mean_length: u32,
-    /// The nodes closest to the word that this one knows, itself among them, closest first.
+    /// The nodes nearest to the word that this node knows, itself included, nearest first.
     pub holders: Vec<Peer>,
 }
 
-/// A part of a list that is handed over.
+/// A part of a list that is handed over to another node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
     /// The ids, ascending.
     pub ids: Vec<ContentId>,
-    /// The weights of these postings; none if they are documents.
+    /// The weights of these postings; empty if the list is of documents.
     pub weights: Vec<Weight>,
-    /// For how many days more each is kept, rounded down: a copy does not outlive the original.
+    /// For each id, the whole days for which it is still kept, so that a copy does not outlive the original.
     pub days: Vec<u8>,
-    /// Whether the range has others after the last of them.
+    /// True if later ids of the range are left.
     pub more: bool,
 }
 
-/// A record asked for.
+/// The answer for one requested record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetched {
-    /// Here it is.
+    /// The record.
     Record(Vec<u8>),
-    /// It is not kept here.
+    /// The node does not keep the record.
     Unknown,
-    /// It is, but the message is full, or enough was looked at for one: ask again.
+    /// The node keeps the record, but the message is full, or enough records were examined for one message: ask again.
     Later,
-    /// It is, and fits none of the clauses.
+    /// The record fits none of the clauses.
     Unfit,
 }

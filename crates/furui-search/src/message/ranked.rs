@@ -3,24 +3,24 @@ use super::reader::Reader;
 use super::writer::Writer;
 use super::{Cost, MessageError};
 
-/// Asks for the best documents of a [`Search`](super::Search) instead of those with the first ids.
+/// Asks for the best documents of a [`Search`](super::Search) in place of those with the first ids.
 ///
-/// The receiver takes the postings of its list in the order of their bounds: the most that their documents can score. A slice
-/// is those that come next, from all of the list; [`Ranked::next`] says where the one after it begins, and that nothing from
-/// there on scores more.
+/// The receiver takes the postings of its list in the order of their bounds. The bound of a posting is the maximum
+/// score of its document. A slice has the next postings of the whole list in this order. [`Ranked::next`] says where
+/// the following slice begins; no document from there on has a higher score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranking {
-    /// How many words a document has on average; at least one.
+    /// The mean number of words in a document; at least one.
     pub mean_length: u32,
-    /// The idf of each of the words that must occur, in their order; at most [`limits::IDF`].
+    /// The idf of each word that must occur, in their order; at most [`limits::IDF`].
     pub idfs: Vec<u32>,
-    /// How many documents are wanted at most; from 1 to [`limits::PAGE`] and one.
+    /// The maximum number of documents in the answer, from 1 to [`limits::PAGE`] + 1.
     pub best: u32,
-    /// The least score that is of use.
+    /// The minimum score of documents in the answer.
     pub floor: u32,
-    /// Only documents that come after this one in the answer.
+    /// Excludes documents up to this place of the answer.
     pub after: Option<Place>,
-    /// Where the slice begins, by bound and id; `None` for the first.
+    /// The bound and the id at which the slice begins; `None` for the first slice.
     pub from: Option<Place>,
 }
 
@@ -31,13 +31,13 @@ pub struct Ranked {
     pub places: Vec<Place>,
     /// The bound and the id at which the next slice begins; `None` at the end of the list.
     pub next: Option<Place>,
-    /// How many ids of the first word's list were looked at.
+    /// The number of ids of the first word's list that were examined.
     pub seen: u64,
-    /// How many of them have all the words.
+    /// The number of these documents that have all words.
     pub found: u64,
-    /// Whether all lists were [whole](super::WordSize::whole).
+    /// True if all lists were [whole](super::WordSize::whole).
     pub whole: bool,
-    /// What each exchange took.
+    /// The cost of each exchange.
     pub costs: Vec<Cost>,
 }
 

@@ -1,14 +1,15 @@
 use super::super::{ContentId, IdRange, Peer, Weight, limits};
 use super::{MessageError, VERSION};
 
-/// Takes a message apart. Nothing is allocated for a count before the bytes that it promises are known to be there.
+/// Decodes a message. Memory for a count of elements is allocated only after the message was found to have that many
+/// bytes.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// The reader of a message's body, and its kind.
+    /// The reader of a message's body, and the kind of the message.
     pub(super) fn new(bytes: &'a [u8]) -> Result<(u8, Self), MessageError> {
         MessageError::if_too_long(bytes.len())?;
         let mut reader = Self { bytes, at: 0 };
@@ -23,12 +24,12 @@ impl<'a> Reader<'a> {
         if self.at < self.bytes.len() { Err(MessageError::Trailing { at: self.at }) } else { Ok(()) }
     }
 
-    /// The error for what began at `at`.
+    /// The error for a field that begins at `at`.
     fn invalid<T>(what: &'static str, at: usize) -> Result<T, MessageError> {
         Err(MessageError::Invalid { what, at })
     }
 
-    /// So many bytes.
+    /// Takes `count` bytes.
     pub(super) fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], MessageError> {
         let Some(taken) = self.bytes[self.at..].get(..count) else {
             return Err(MessageError::Short { what, at: self.at });
@@ -37,7 +38,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// As many bytes as the caller has room for.
+    /// Takes `N` bytes.
     pub(super) fn raw<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], MessageError> {
         let mut bytes = [0; N];
         bytes.copy_from_slice(self.take(what, N)?);
@@ -48,7 +49,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(what, 1)?[0])
     }
 
-    /// A byte that is one of the first `kinds` numbers.
+    /// Takes a byte that is below `kinds`.
     pub(super) fn tag(&mut self, what: &'static str, kinds: u8) -> Result<u8, MessageError> {
         let at = self.at;
         let tag = self.byte(what)?;
@@ -67,7 +68,7 @@ impl<'a> Reader<'a> {
             let bits = u64::from(byte & 0x7f);
             value |= bits << shift;
             if byte < 0x80 {
-                // One spelling for each number: no needless zeros, and nothing above the 64th bit.
+                // Each number has one spelling: no unnecessary zeros, and nothing above the 64th bit.
                 let spare = byte == 0 && shift > 0 || bits << shift >> shift != bits;
                 return if spare { Self::invalid(what, at) } else { Ok(value) };
             }
@@ -85,7 +86,7 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(words[0]))
     }
 
-    /// How many of something follow, each of at least `least` bytes.
+    /// Takes a count of elements, each of which has at least `least` bytes.
     pub(super) fn count(&mut self, what: &'static str, most: usize, least: usize) -> Result<usize, MessageError> {
         let at = self.at;
         let count = self.varint(what)?;
@@ -99,7 +100,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// As many of something as a count says, each of at least `least` bytes.
+    /// Takes a count of elements, each of which has at least `least` bytes, and then the elements.
     pub(super) fn all<T>(
         &mut self,
         what: &'static str,

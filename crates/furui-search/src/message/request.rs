@@ -16,10 +16,10 @@ const LOCKS: u8 = 10;
 const WITHDRAWN: u8 = 11;
 
 impl Request {
-    /// The request in bytes.
+    /// Encodes the request.
     ///
     /// # Errors
-    /// If it breaks one of the [limits](limits).
+    /// If the request exceeds one of the [limits].
     pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
         let mut to = Writer::new(self.kind());
         match self {
@@ -79,10 +79,10 @@ impl Request {
         to.finish()
     }
 
-    /// The request that these bytes are.
+    /// Decodes a request.
     ///
     /// # Errors
-    /// If they are none, or one that breaks one of the [limits](limits).
+    /// If the bytes are not a request, or exceed one of the [limits].
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         let (kind, mut from) = Reader::new(bytes)?;
         let request = match kind {

@@ -17,19 +17,19 @@ const WITHDRAWN: u8 = 0x8b;
 const LOCKS: u8 = 0x8c;
 const KEYS: u8 = 0x8d;
 
-/// Each at its number, which is that of its sets' tag.
+/// The codings, each at its number in messages, which is also the tag of its sets.
 const CODINGS: [CodingKind; 5] =
     [CodingKind::Ids, CodingKind::Fixed, CodingKind::Ringed, CodingKind::Golomb, CodingKind::GolombInThree];
 
-/// Each at its number.
+/// The refusals, each at its number in messages.
 const REFUSALS: [Refusal; 6] =
     [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed, Refusal::Crowded];
 
 impl Response {
-    /// The answer in bytes.
+    /// Encodes the answer.
     ///
     /// # Errors
-    /// If it breaks one of the [limits](limits).
+    /// If the answer exceeds one of the [limits].
     pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
         let mut to = Writer::new(self.kind());
         match self {
@@ -117,10 +117,10 @@ impl Response {
         to.finish()
     }
 
-    /// The answer that these bytes are.
+    /// Decodes an answer.
     ///
     /// # Errors
-    /// If they are none, or one that breaks one of the [limits](limits).
+    /// If the bytes are not an answer, or exceed one of the [limits].
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         let (kind, mut from) = Reader::new(bytes)?;
         let response = match kind {
@@ -177,7 +177,7 @@ impl Response {
             }
             LISTED => Self::Listed(from.all("lists", limits::LISTED, 2, |from| {
                 let (more, ids) = (from.flag("whether there are more")?, from.ids(limits::IDS)?);
-                // Without ids there are none: a message has one spelling.
+                // A list without ids has no weights, so that each message has one spelling.
                 let weighted = from.tag("whether there are weights", if ids.is_empty() { 1 } else { 2 })? == 1;
                 let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
                 Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })

@@ -1,7 +1,7 @@
 use super::super::{ContentId, IdRange, Peer, Weight, limits};
 use super::{MessageError, VERSION};
 
-/// Puts a message together; what breaks a limit is remembered and told at the end.
+/// Encodes a message. The first exceeded limit is remembered, and reported at the end.
 pub(super) struct Writer {
     bytes: Vec<u8>,
     broken: Option<MessageError>,
@@ -24,7 +24,7 @@ impl Writer {
         self.bytes.push(byte);
     }
 
-    /// Bytes of which the reader knows how many there are.
+    /// Appends bytes whose number the reader knows.
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -54,13 +54,13 @@ impl Writer {
 
     pub(super) fn bytes(&mut self, what: &'static str, bytes: &[u8], most: usize) {
         self.count(what, bytes.len(), most);
-        // What is over the limit goes nowhere: it need not be copied.
+        // After an exceeded limit nothing more is copied.
         if self.broken.is_none() {
             self.bytes.extend_from_slice(bytes);
         }
     }
 
-    /// Bytes whose number the reader knows.
+    /// Appends bytes whose number the reader knows, if their number is within the limit.
     pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
         if bytes.len() != count {
             self.broken.get_or_insert(MessageError::Invalid { what, at: self.bytes.len() });
@@ -83,7 +83,7 @@ impl Writer {
         self.bound(!range.last);
     }
 
-    /// The highest bytes of a number, down to the last that is not 0.
+    /// Appends the most significant bytes of a number, down to the last one that is not 0.
     fn bound(&mut self, number: u64) {
         let bytes = number.swap_bytes().to_le_bytes();
         let count = 8 - number.trailing_zeros() as usize / 8;

@@ -1,4 +1,4 @@
-//! What is asked next, and of whom.
+//! Sends requests: which is next, and to which node?
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use super::branch::slice_at_first;
 use super::calls::{Call, Of, Slice};
 use super::{Querier, QueryEvent};
 
-/// How long a node may take to say how long a list is.
+/// The time limit for a node to tell the size of a list.
 const SIZE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a node may take for one slice; it gives up itself a little earlier.
+/// The time limit for a slice. The node itself gives up a little earlier.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Querier {
-    /// Looks words up and asks for the sizes of their lists.
+    /// Looks words up, and requests the sizes of their lists.
     pub(super) fn learn(&mut self, now: Duration) {
         for word in 0..self.words.len() {
             if self.branches.iter().all(|branch| branch.is_done() || !branch.needs(word)) {
@@ -36,12 +36,12 @@ impl Querier {
         }
     }
 
-    /// Asks for the branch's next slice, if it is its turn.
+    /// Requests the branch's next slice, if it is its turn.
     pub(super) fn ask(&mut self, number: usize, now: Duration) {
         let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
         let branch = &self.branches[number];
         if let Some(silent) = &silent {
-            // What a host waits for others is not its fault.
+            // A host that waits for others is not to blame for it.
             let waits_for_others = branch.must().len() + branch.without().len() > 1;
             let blame = &mut self.words.blame;
             if waits_for_others { blame.excuse(silent.clone()) } else { blame.shun(silent.clone()) }
@@ -51,7 +51,7 @@ impl Querier {
         }
         let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
         let host = plan.must[0].holders[0].clone();
-        // There is no other.
+        // There is no other host.
         if silent.is_some_and(|silent| silent == host) {
             return;
         }
@@ -79,7 +79,7 @@ impl Querier {
     }
 
     fn send(&mut self, to: Peer, request: &Request, until: Duration, of: Of) {
-        // One that breaks a limit cannot be put into bytes; without any, it is refused as it should be.
+        // A request that exceeds a limit cannot be encoded. An empty one is sent in its place, and refused.
         let request = request.encode().unwrap_or_default();
         let sent_bytes = request.len() as u64;
         self.report.messages += 1;
@@ -92,7 +92,7 @@ impl Querier {
         let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
         Ranking {
             mean_length: survey.mean_length,
-            // Where a document is says nothing about how well it fits.
+            // The host of a document says nothing about how well the document fits.
             idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
             best: wanted as u32,
             floor: self.top.floor(wanted),
@@ -101,9 +101,9 @@ impl Querier {
         }
     }
 
-    /// How many of the best are asked for: one more than are wanted, to know whether there are more. What comes after a
-    /// place in a union is known only with all that comes before it, as a document may have come there for another
-    /// conjunction.
+    /// The number of best documents to request: one more than wanted, to know whether there are more. In a union, the
+    /// documents after a place are known only together with all documents before it, because one of those may have been
+    /// found by another conjunction.
     pub(super) fn depth(&self) -> usize {
         match self.options.after {
             Some(_) if self.branches.len() > 1 => limits::PAGE + 1,

@@ -5,62 +5,62 @@ use super::super::{Clause, ContentId, Found, Place};
 use super::words::Words;
 use super::{FAILURES_A_PASS, PASSES};
 
-/// A list up to this long is looked at in one slice: fewer round trips are worth more than the bits of a filter.
+/// The maximum size of a list that is read in one slice: fewer round trips are worth more than the bits of a filter.
 const SHORT_LIST: u64 = 1 << 12;
-/// The first slice of a longer one.
+/// The size of the first slice of a longer list.
 const FIRST_SLICE: usize = 1 << 10;
-/// How many times longer a slice may be than the one before.
+/// The maximum growth from one slice to the next.
 const GROWTH: usize = 4;
-/// How long until another host is asked for a slice beside one that is silent: longer than a host waits for a keeper that
-/// is, for then it is not the host's fault.
+/// The delay after which another host is asked for the slice too. It is longer than a host waits for a silent keeper,
+/// because then the host is not at fault.
 const HEDGE_AFTER: Duration = Duration::from_millis(2500);
-/// Slices of one conjunction: with honest nodes, enough for 10⁸ ids.
+/// The maximum number of slices of a conjunction: enough for 10⁸ ids if the nodes are honest.
 const SLICES: u32 = 1 << 12;
 
-/// How many ids of the first list to look at first.
+/// The number of ids of the first list to read in the first slice.
 pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u64) -> usize {
     match (must, exchanges) {
-        // All that are looked at are found.
+        // All ids that are read are found.
         (_, 0) => page,
-        // Most are, as most words are rare.
+        // Most ids that are read are found, because most excluded words are rare.
         (1, _) => GROWTH * page,
         _ if size <= SHORT_LIST => SHORT_LIST as usize,
         _ => FIRST_SLICE,
     }
 }
 
-/// A conjunction on its way through its first list.
+/// The state of a conjunction: how far its first list has been read.
 #[derive(Debug)]
 pub(super) struct Branch {
     must: Vec<usize>,
     without: Vec<usize>,
-    /// Where to go on; `None` at the end.
+    /// Where to continue; `None` at the end.
     next: Option<Next>,
-    /// Whether anything was looked at yet.
+    /// True if a slice has been read.
     begun: bool,
-    /// Found, but not yet known to be next in the union.
+    /// Found ids that are not yet known to be next in the union.
     found: VecDeque<ContentId>,
-    /// How many hosts have been asked for the next slice and may answer yet.
+    /// The number of hosts that were asked for the next slice and may still answer.
     waits: u32,
-    /// When another is asked for it beside the first.
+    /// The time at which another host is asked for the slice too.
     hedge_at: Option<Duration>,
-    /// Of the last slice that was answered.
+    /// The size of the last slice that was answered.
     most: usize,
     seen: u64,
     hits: u64,
     slices: u32,
-    /// One after the other.
+    /// The number of consecutive failures.
     failures: u32,
-    /// Whether only whole lists will do.
+    /// True if only whole lists are accepted.
     insists: bool,
 }
 
-/// Where the first list goes on.
+/// The point at which the first list continues.
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    /// In the order of ids, at this head.
+    /// The head at which the order of ids continues.
     Head(u64),
-    /// In the order of bounds, at this place; `None` for its beginning.
+    /// The place at which the order of bounds continues; `None` for its beginning.
     Place(Option<Place>),
 }
 
@@ -108,24 +108,25 @@ impl Branch {
         self.next.is_none()
     }
 
-    /// The head to go on at, in the order of ids.
+    /// The head at which to continue, in the order of ids.
     pub(super) fn next_head(&self) -> u64 {
         if let Some(Next::Head(head)) = self.next { head } else { u64::MAX }
     }
 
-    /// The place to go on at, in the order of bounds.
+    /// The place at which to continue, in the order of bounds.
     pub(super) fn next_place(&self) -> Option<Place> {
         if let Some(Next::Place(place)) = self.next { place } else { None }
     }
 
-    /// What it may still find has this place in the answer or a later one, in the order of scores; `None` if it has ended.
+    /// The earliest place, in the order of scores, of a document that this branch may still find; `None` if the branch
+    /// has ended.
     ///
-    /// The first list goes on there in the order of bounds, and no score is above its bound.
+    /// No score exceeds its bound, and the first list continues at this place in the order of bounds.
     pub(super) fn ahead(&self) -> Option<Place> {
         self.next.map(|_| self.next_place().unwrap_or(Place::FIRST))
     }
 
-    /// Up to which head everything has been found; `None`, which is less than any, before the first slice.
+    /// The head up to which all ids have been found; `None`, which is smaller than any head, before the first slice.
     pub(super) fn through(&self) -> Option<u64> {
         match self.next {
             None => Some(u64::MAX),
@@ -142,14 +143,14 @@ impl Branch {
         self.failures
     }
 
-    /// Ends it if one of its words is in no document.
+    /// Ends the branch if no document has one of its words.
     pub(super) fn end_if_empty(&mut self, words: &Words) {
         if !self.begun && self.must.iter().any(|&word| words[word].is_empty()) {
             self.next = None;
         }
     }
 
-    /// The word for which it cannot go on.
+    /// The word because of which the branch cannot continue.
     pub(super) fn failed_word(&self, words: &Words) -> Option<String> {
         if self.is_done() {
             return None;
@@ -159,22 +160,23 @@ impl Branch {
         lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
     }
 
-    /// Whether its next slice may be asked for: when what it found has been handed on, so that memory is bounded.
+    /// True if the next slice may be requested: after what was found has been passed on, so that memory is bounded.
     pub(super) fn may_ask(&self) -> bool {
         self.waits == 0 && !self.is_done() && self.found.is_empty()
     }
 
-    /// Until when it waits for the host that it asked before it asks another, too.
+    /// The time at which another host is asked too.
     pub(super) fn hedge_at(&self) -> Option<Duration> {
         self.hedge_at
     }
 
-    /// Whether that time has come; it comes once a slice.
+    /// True once for each slice, when that time has come.
     pub(super) fn hedges(&mut self, now: Duration) -> bool {
         self.hedge_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// How many ids to look at now; if only some more are wanted, no more than will probably hold them.
+    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is no larger than what probably
+    /// holds them.
     pub(super) fn slice(&self, first: usize, wanted: Option<usize>, most_allowed: usize) -> u32 {
         let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
         if let (Some(wanted), 1..) = (wanted, self.hits) {
@@ -201,7 +203,7 @@ impl Branch {
         self.next = found.through.checked_add(1).map(Next::Head);
     }
 
-    /// The best of a slice are known, and where the next begins.
+    /// Takes the answer to a ranked slice: the place at which the next slice begins.
     pub(super) fn on_ranked(&mut self, next: Option<Place>, most: u32) {
         self.on_slice(most);
         if !self.is_done() {
@@ -217,7 +219,7 @@ impl Branch {
         self.most = most as usize;
     }
 
-    /// Whether an answer from lists that are not whole is to be asked for again: the first time.
+    /// True, the first time only, if an answer from lists that are not whole is to be requested again.
     pub(super) fn insists(&mut self) -> bool {
         std::mem::take(&mut self.insists)
     }
@@ -230,7 +232,7 @@ impl Branch {
         self.failures += 1;
     }
 
-    /// Takes what was found up to a head.
+    /// Takes out the ids that were found, up to a head.
     pub(super) fn take_through(&mut self, head: u64) -> impl Iterator<Item = ContentId> {
         let count = self.found.partition_point(|id| id.head() <= head);
         self.found.drain(..count)

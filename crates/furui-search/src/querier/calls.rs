@@ -4,27 +4,27 @@ use std::time::Duration;
 use super::super::Peer;
 use super::super::message::Search;
 
-/// The requests of a query that wait for their answers.
+/// The requests of a query that are in flight.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     waiting: HashMap<u64, Call>,
     next: u64,
 }
 
-/// A request that waits for its answer.
+/// A request in flight.
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) to: Peer,
-    /// When it is given up.
+    /// The time at which the request is abandoned.
     pub(super) until: Duration,
     pub(super) of: Of,
     pub(super) sent_bytes: u64,
 }
 
-/// What was asked for.
+/// The subject of a request.
 #[derive(Debug)]
 pub(super) enum Of {
-    /// The size of the word of this number.
+    /// The size of the list of the word with this number.
     Size(usize),
     Slice(Box<Slice>),
 }
@@ -34,13 +34,13 @@ pub(super) enum Of {
 pub(super) struct Slice {
     /// The number of the conjunction.
     pub(super) branch: usize,
-    /// Its words, in the order of the search.
+    /// The numbers of its words, in the order of the search.
     pub(super) order: Vec<usize>,
     pub(super) search: Search,
 }
 
 impl Calls {
-    /// Adds one; returns its number.
+    /// Adds a call, and returns its number.
     pub(super) fn add(&mut self, call: Call) -> u64 {
         let number = self.next;
         self.next += 1;
@@ -48,27 +48,27 @@ impl Calls {
         number
     }
 
-    /// That of this number, if it still waits; then it does no more.
+    /// Takes out the call with this number, if it is still in flight.
     pub(super) fn take(&mut self, number: u64) -> Option<Call> {
         self.waiting.remove(&number)
     }
 
-    /// The numbers of those that took too long.
+    /// The numbers of the calls that took too long.
     pub(super) fn late(&self, now: Duration) -> Vec<u64> {
         self.waiting.iter().filter(|(_, call)| call.until <= now).map(|(&number, _)| number).collect()
     }
 
-    /// When the first of them will have.
+    /// The time at which the first call will have taken too long.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.waiting.values().map(|call| call.until).min()
     }
 
-    /// Who was asked for the next slice of a conjunction; anyone, if there are several.
+    /// A host that was asked for the next slice of a conjunction.
     pub(super) fn host(&self, branch: usize) -> Option<&Peer> {
         self.waiting.values().find(|call| call.is_of(branch)).map(|call| &call.to)
     }
 
-    /// Waits no more for anyone who was asked for it.
+    /// Drops all requests for the next slice of a conjunction.
     pub(super) fn forget(&mut self, branch: usize) {
         self.waiting.retain(|_, call| !call.is_of(branch));
     }

@@ -1,45 +1,45 @@
 use super::super::{Peer, Place};
 
-/// What a [`Querier`](super::Querier) wants done, or has to say.
+/// A task that a [`Querier`](super::Querier) gives to its caller, or a part of its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryEvent {
-    /// Find the nodes closest to this word, and tell them to [`Querier::on_holders`](super::Querier::on_holders).
+    /// Find the nodes nearest to this word, and pass them to [`Querier::on_holders`](super::Querier::on_holders).
     Lookup {
         /// The word.
         word: String,
     },
-    /// Send this, and tell the answer to [`Querier::on_response`](super::Querier::on_response), or its absence to
-    /// [`Querier::on_failure`](super::Querier::on_failure).
+    /// Send a request. The caller passes the answer to [`Querier::on_response`](super::Querier::on_response), or calls
+    /// [`Querier::on_failure`](super::Querier::on_failure) if there is none.
     Send {
-        /// To whom.
+        /// The node to send the request to.
         to: Peer,
-        /// The number to name with the answer.
+        /// The number that the caller passes with the answer.
         call: u64,
-        /// What: the bytes of a [`Request`](super::super::Request).
+        /// The bytes of a [`Request`](super::super::Request).
         request: Vec<u8>,
     },
-    /// Let later queries ask others before this node ([`Querier::ask_last`](super::Querier::ask_last)), until it
-    /// answers: it did not in time, or not as the protocol says.
+    /// The node did not answer in time, or broke the protocol. Later queries should ask others first
+    /// ([`Querier::ask_last`](super::Querier::ask_last)) until it answers.
     Shun {
-        /// Which.
+        /// The node.
         peer: Peer,
     },
     /// The next documents of the answer.
     Page {
-        /// In the order of the answer; none has been in a page before. With the last one a later query goes on
-        /// ([`QueryOptions::after`](super::QueryOptions::after)).
+        /// The places of the documents, in the order of the answer, each once. A later query continues after the last
+        /// one ([`QueryOptions::after`](super::QueryOptions::after)).
         places: Vec<Place>,
     },
-    /// The end: nothing comes after it.
+    /// The end of the answer. No event follows.
     Done {
-        /// How many ids the pages had.
+        /// The number of ids in all pages.
         found: u64,
-        /// Whether there may be more after the last page, because no more were asked for.
+        /// True if there may be more documents after the last page, because no more were requested.
         more: bool,
-        /// Whether every list came from a node that says it has been given all that it should hold.
+        /// True if every list came from a node that says it has been given everything that it should hold.
         whole: bool,
     },
-    /// The end, before the answer was: what the pages had is true, and complete up to their last document.
+    /// The query cannot be completed. The pages so far are right, and complete up to their last document.
     Failed {
         /// The word whose keepers do not answer.
         word: String,

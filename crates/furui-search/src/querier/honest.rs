@@ -1,11 +1,11 @@
-//! Whether answers keep to what was asked.
+//! Checks that answers match their requests.
 
 use std::collections::HashSet;
 
 use super::super::ContentId;
 use super::super::message::{Cost, Found, Ranked, Ranking, Search};
 
-/// Whether an answer keeps to what was asked. What it cannot show is whether ids are missing or made up.
+/// True if an answer matches its request. The check cannot show whether ids are missing or made up.
 pub(super) fn is_honest(found: &Found, search: &Search) -> bool {
     let Found { ids, through, seen, whole: _, costs } = found;
     let Search { range, most, .. } = search;
@@ -20,7 +20,8 @@ pub(super) fn is_honest(found: &Found, search: &Search) -> bool {
         && are_costs(costs, search)
 }
 
-/// The same of an answer in the order of scores. Nor can it show whether the scores are true.
+/// True if an answer in the order of scores matches its request. The check cannot show whether ids are missing or made
+/// up, or whether the scores are right.
 pub(super) fn is_ranked(ranked: &Ranked, search: &Search) -> bool {
     let Ranked { places, next, seen, found, whole: _, costs } = ranked;
     let Some(Ranking { best, floor, after, from, .. }) = &search.ranking else { return false };

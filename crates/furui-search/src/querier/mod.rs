@@ -31,13 +31,13 @@ pub use event::QueryEvent;
 pub use options::{QueryOptions, QueryRefused};
 pub use report::{Report, Round, WordReport};
 
-/// Failures one after the other for which another replica is asked, before the words are looked up anew.
+/// The number of consecutive failures after which the words are looked up again. After fewer, another replica is asked.
 const FAILURES_A_PASS: u32 = 3;
-/// How often a word's keepers are looked up.
+/// The maximum number of look-ups of a word's keepers.
 const PASSES: u32 = 2;
 
-/// Asks a query: learns who keeps its words and how long their lists are, has the shortest list's keeper find the
-/// documents slice by slice, and hands out pages of their ids in ascending order.
+/// Runs a query: finds the keepers and the sizes of its words' lists, has the keeper of the shortest list find the
+/// documents slice by slice, and hands out pages of their ids in the order of the answer.
 ///
 /// ```text
 ///  new ─▶ Lookup ─▶ on_holders ─▶ Send Size ─▶ on_response ─▶ Send Search ─▶ on_response ─▶ Page … Done
@@ -45,21 +45,21 @@ const PASSES: u32 = 2;
 ///                                                                              └─ slice ┘
 /// ```
 ///
-/// A query of two known words takes one search, which takes one exchange: two round trips, or three where the exchange
-/// has three messages, as those of large sets have, and of a page's only those of very large ones. Slices begin small
-/// and grow fourfold, so that the first page comes early and a rare intersection of long lists takes few rounds. A
-/// union's conjunctions are asked side by side, each held back until the others are as far.
+/// A query of two known words takes one search, which takes one exchange: two round trips, or three if the exchange has
+/// three messages, as for large sets, and for pages only if the sets are very large. Slices begin small and grow
+/// fourfold, so that the first page comes early, and a rare intersection of long lists takes few rounds. The
+/// conjunctions of a union are asked concurrently; each waits until the others have advanced as far.
 ///
-/// A node that fails, refuses, is too slow or breaks the protocol is asked no more while there is another replica;
-/// after some of these, the words are looked up anew; then the query fails. So it always ends. Who let it wait, or
-/// lied, is named ([`QueryEvent::Shun`]), so that later queries can ask others first.
+/// If a node fails, refuses, is too slow or breaks the protocol, another replica is asked. After some failures, the
+/// words are looked up again; then the query fails. So a query always ends. A node that was too slow or lied is
+/// reported ([`QueryEvent::Shun`]), so that later queries can ask others first.
 ///
-/// Memory: at most [`limits::IDS`](super::limits::IDS) ids that wait for their turn, whatever the number of
-/// conjunctions, and as many and a page more that can be taken: until [`poll`](Self::poll) has handed them out, no
-/// others are asked for.
+/// Memory: at most [`limits::IDS`](super::limits::IDS) ids that are not yet known to be next, for all conjunctions
+/// together, and as many and a page more that are ready. No more are requested until [`poll`](Self::poll) has handed
+/// these out.
 ///
-/// **Source.** The paper's section 2.1 (TFA) and 6.2 (chaining); there, the order is that of the words, the answer comes
-/// in one piece, and every list is sent whole.
+/// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, words are asked in their order, the
+/// answer comes in one piece, and every list is sent whole.
 #[derive(Debug)]
 pub struct Querier {
     options: QueryOptions,
@@ -67,25 +67,25 @@ pub struct Querier {
     branches: Vec<Branch>,
     calls: Calls,
     events: VecDeque<QueryEvent>,
-    /// Found, but there may be better ones.
+    /// Found documents, while better ones may still be found.
     top: Top,
-    /// Found, merged, and not yet in a page.
+    /// Found documents, merged, that are not yet in a page.
     ready: VecDeque<Place>,
     found: u64,
-    /// Whether all that was found comes from whole lists.
+    /// True if all that was found comes from whole lists.
     whole: bool,
     over: bool,
     report: Report,
 }
 
 impl Querier {
-    /// A query for the documents of any of `clauses`.
+    /// Makes a query for the documents of any of `clauses`.
     ///
-    /// Words in `known`, with their sizes and keepers from an earlier query ([`terms`](Self::terms)), are not looked up
-    /// unless their keepers fail.
+    /// Words in `known`, whose sizes and keepers come from an earlier query ([`terms`](Self::terms)), are looked up
+    /// only if their keepers fail.
     ///
     /// # Errors
-    /// If there is no clause, one without a word that must occur, or more than the [limits](super::limits) allow.
+    /// If there is no clause, a clause without a word that must occur, or more than the [limits](super::limits) allow.
     pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
         options::check(clauses, &options)?;
         let mut words = Words::default();
@@ -110,22 +110,23 @@ impl Querier {
         })
     }
 
-    /// Has others asked before these nodes, which did not answer lately: [`QueryEvent::Shun`].
+    /// Asks these nodes, which failed lately, after others: see [`QueryEvent::Shun`].
     pub fn ask_last(&mut self, peers: impl IntoIterator<Item = Peer>) {
         peers.into_iter().for_each(|peer| self.words.blame.remember(peer));
     }
 
-    /// What is to be done next; `None` if there is nothing until an answer comes or the [`deadline`](Self::deadline).
+    /// The next task for the caller, or the next part of the answer. `None` if there is nothing to do until an answer
+    /// arrives or the [`deadline`](Self::deadline) comes.
     pub fn poll(&mut self, now: Duration) -> Option<QueryEvent> {
         if self.events.is_empty() && !self.over {
             self.advance(now);
         }
-        // The end, which is an event as well, is the last one.
+        // All nodes to shun are reported before the end of the answer, which is the last event.
         let shun = self.words.blame.next_to_shun().map(|peer| QueryEvent::Shun { peer });
         shun.or_else(|| self.events.pop_front())
     }
 
-    /// Until when the querier can wait; then [`poll`](Self::poll) is to be called, whatever has come.
+    /// The time at which [`poll`](Self::poll) must be called, even if nothing arrives before.
     pub fn deadline(&self) -> Option<Duration> {
         if self.over {
             return None;
@@ -135,12 +136,13 @@ impl Querier {
         self.calls.deadline().into_iter().chain(hedges).chain(self.words.deadline(needed)).min()
     }
 
-    /// The network's answer to a [`QueryEvent::Lookup`]: the nodes closest to the word, closest first; none if it failed.
+    /// Takes the result of a [`QueryEvent::Lookup`]: the nodes nearest to the word, nearest first; none if the look-up
+    /// failed.
     pub fn on_holders(&mut self, word: &str, holders: Vec<Peer>, now: Duration) {
         self.words.on_holders(word, holders, now);
     }
 
-    /// The answer to a [`QueryEvent::Send`]. Answers that nobody waits for are ignored.
+    /// Takes the answer to a [`QueryEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration) {
         let Some(Call { to, of, sent_bytes, .. }) = self.calls.take(call) else { return };
         let back_bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
@@ -153,7 +155,7 @@ impl Querier {
         }
     }
 
-    /// Tells that a [`QueryEvent::Send`] could not be sent, or that what came back was no message.
+    /// Notes that a [`QueryEvent::Send`] could not be sent, or that its answer was not a message.
     pub fn on_failure(&mut self, call: u64, now: Duration) {
         match self.calls.take(call) {
             Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
@@ -165,28 +167,28 @@ impl Querier {
         }
     }
 
-    /// What was learnt of the words, keepers that failed after the others: for the next query with one of them.
+    /// What the query has learnt of its words, for the next query with one of them. Keepers that failed come last.
     pub fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.terms()
     }
 
-    /// What the query took so far, and with [`QueryOptions::explain`] round by round.
+    /// The cost of the query so far; with [`QueryOptions::explain`], round by round.
     pub fn report(&self) -> Report {
         let words = self.words.iter().filter_map(Word::report).collect();
         Report { words, failures: self.words.blame.in_query(), ..self.report.clone() }
     }
 
-    /// Whether every list so far came from a node that says it has been given all that it should hold.
+    /// True if every list so far came from a node that says it has been given everything that it should hold.
     pub fn is_whole(&self) -> bool {
         self.whole && self.words.iter().all(Word::is_whole)
     }
 
-    /// How many ids it holds.
+    /// The number of ids that the query holds.
     pub fn ids_held(&self) -> usize {
         self.ready.len() + self.top.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
     }
 
-    /// Does all that can be done at `now`.
+    /// Does everything that can be done at `now`.
     fn advance(&mut self, now: Duration) {
         self.calls.late(now).into_iter().for_each(|call| self.on_failure(call, now));
         self.learn(now);

@@ -2,29 +2,29 @@ use std::fmt;
 
 use super::super::{Clause, Place, Survey, Wants, limits};
 
-/// What is wanted of a query, besides the words.
+/// The options of a query.
 #[derive(Clone, Copy, Debug)]
 pub struct QueryOptions {
-    /// Ids a page; from 1 to [`limits::PAGE`].
+    /// The number of ids on a page, from 1 to [`limits::PAGE`].
     pub page: usize,
-    /// Ids after which to stop; `None` for the whole answer.
+    /// The maximum number of ids in the answer; `None` for the whole answer.
     pub limit: Option<u64>,
-    /// Where an earlier query stopped: only what comes after this in the answer. Of several conjunctions the best
-    /// [`limits::PAGE`] documents can be reached.
+    /// The place after which to continue an earlier query. With several conjunctions, only the best [`limits::PAGE`]
+    /// documents can be reached.
     pub after: Option<Place>,
-    /// What is known of all documents, to have the best ones first, at most [`limits::PAGE`]; `None` to have them in the
-    /// order of their ids.
+    /// A survey of all documents, to find the best ones first, at most [`limits::PAGE`]; `None` to find documents in
+    /// the order of their ids.
     pub ranked: Option<Survey>,
-    /// How sets are to be coded between nodes.
+    /// How sets are coded between nodes.
     pub wants: Wants,
-    /// A number that nobody could know before, new for each query.
+    /// An unpredictable number, new for each query.
     pub salt: u64,
-    /// Whether the report is to tell of each round.
+    /// True if the report describes each round.
     pub explain: bool,
 }
 
 impl QueryOptions {
-    /// A page of 20, then no more, with the coding that takes the fewest bits.
+    /// The options for one page of 20 ids, with the coding that takes the fewest bits.
     pub fn new(salt: u64) -> Self {
         Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, explain: false }
     }
@@ -41,9 +41,9 @@ pub enum QueryRefused {
     Words(usize),
     /// A word is empty or longer than [`limits::WORD_BYTES`].
     WordBytes(usize),
-    /// Pages of no id, or of more than [`limits::PAGE`].
+    /// The number of ids on a page is zero or above [`limits::PAGE`].
     Page(usize),
-    /// Not a limited number of the best, or more than [`limits::PAGE`].
+    /// The number of best documents is unlimited or above [`limits::PAGE`].
     Best(Option<u64>),
 }
 

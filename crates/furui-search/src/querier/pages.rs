@@ -1,16 +1,16 @@
-//! What was found, on its way into pages.
+//! Puts what was found into pages.
 
 use super::super::{ContentId, Place};
 use super::branch::Branch;
 use super::{Querier, QueryEvent};
 
 impl Querier {
-    /// How many more ids are wanted after those that are ready.
+    /// The number of ids that are wanted in addition to those that are ready.
     pub(super) fn wanted(&self) -> u64 {
         self.options.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.found))
     }
 
-    /// Moves what no branch can add anything before to `ready`.
+    /// Moves found documents to `ready` once no branch can find one that comes before them.
     pub(super) fn merge(&mut self) {
         if self.options.ranked.is_some() {
             let ahead = self.branches.iter().filter_map(Branch::ahead).min();
@@ -28,7 +28,7 @@ impl Querier {
         self.ready.extend(ids.into_iter().map(Place::by_id));
     }
 
-    /// Hands out a full page; the last ones may have less.
+    /// Hands out a full page. The last page may have fewer ids.
     pub(super) fn hand_out_page(&mut self, last: bool) -> bool {
         let page = (self.options.page as u64).min(self.wanted()) as usize;
         let count = page.min(self.ready.len());

@@ -2,30 +2,31 @@ use std::time::Duration;
 
 use super::super::{Cost, Peer};
 
-/// What a query took. Look-ups are the network's, and their bytes are not in it.
+/// The cost of a query. The network does the look-ups, whose bytes do not count here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The number that salted the query's checks: with it, what its exchanges took can be computed anew.
+    /// The salt of the query's checks. With it, the cost of the exchanges can be computed again.
     pub salt: u64,
-    /// The words, as far as they are known.
+    /// The words whose sizes are known.
     pub words: Vec<WordReport>,
-    /// Words that had to be looked up.
+    /// The number of words that were looked up.
     pub lookups: u64,
-    /// When the words were known, and the first slice was asked for.
+    /// The time at which all words were known and the first slice was requested.
     pub planned: Option<Duration>,
-    /// Requests that the querier sent.
+    /// The number of requests that the querier sent.
     pub messages: u64,
-    /// Documents whose text was looked at, because a query has phrases and lists know only words; the network does that.
+    /// The number of documents whose text was examined by the network layer, because the query has phrases and lists
+    /// know only words.
     pub checked: u64,
-    /// Requests that failed, were refused, answered against the protocol or not in time.
+    /// The number of requests that failed, were refused, or whose answers were late or broke the protocol.
     pub failures: u64,
-    /// Bytes of those requests.
+    /// The bytes of those requests.
     pub sent_bytes: u64,
-    /// Bytes of the answers.
+    /// The bytes of their answers.
     pub back_bytes: u64,
-    /// What the nodes say that their exchanges took, in all; its term and coding mean nothing.
+    /// The total cost of all exchanges, as the nodes report it. Its term and coding have no meaning.
     pub exchanged: Cost,
-    /// The rounds, if they were to be told: at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
+    /// The rounds, if they are to be described: at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
     pub rounds: Vec<Round>,
 }
 
@@ -34,40 +35,40 @@ pub struct Report {
 pub struct WordReport {
     /// The word.
     pub word: String,
-    /// How many ids its list has.
+    /// The number of ids in its list.
     pub size: u64,
-    /// Whether the node that said so has been given all that it should hold.
+    /// True if the node that told the size has been given everything that it should hold.
     pub whole: bool,
 }
 
-/// One slice of one conjunction.
+/// The answer to one slice of one conjunction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// Which of the query's clauses.
+    /// The index of the clause.
     pub clause: usize,
-    /// The words in the order in which they were met: the first one's list was sliced.
+    /// The words in the order in which their lists met. The first one's list was sliced.
     pub words: Vec<String>,
-    /// Whose list was sliced.
+    /// The node whose list was sliced.
     pub host: Peer,
-    /// How many ids were to be looked at.
+    /// The number of ids that the node was to examine.
     pub most: u32,
-    /// How many were.
+    /// The number of ids that the node examined.
     pub seen: u64,
-    /// How many were found.
+    /// The number of ids that were found.
     pub found: u64,
-    /// Bytes of the request.
+    /// The bytes of the request.
     pub sent_bytes: u64,
-    /// Bytes of the answer.
+    /// The bytes of the answer.
     pub back_bytes: u64,
-    /// What the exchanges took.
+    /// The costs of the exchanges.
     pub costs: Vec<Cost>,
-    /// When the answer came.
+    /// The time at which the answer arrived.
     pub at: Duration,
 }
 
 impl Report {
     pub(super) fn add(&mut self, cost: &Cost) {
-        // A peer tells these numbers: they may be any.
+        // These numbers come from a peer, so they may be too large to add up.
         let all = &mut self.exchanged;
         all.sent_bits = all.sent_bits.saturating_add(cost.sent_bits);
         all.back_bits = all.back_bits.saturating_add(cost.back_bits);

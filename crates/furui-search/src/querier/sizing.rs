@@ -3,26 +3,26 @@ use std::time::Duration;
 use super::super::{Peer, WordSize, limits};
 use super::blame::Blame;
 
-/// How long until the next node is asked for a size beside one that is silent.
+/// The delay after which the next node is asked for a size too.
 const HEDGE_AFTER: Duration = Duration::from_millis(300);
-/// Nodes that must say that a list is empty before that is believed: it would end the search.
+/// The number of nodes that must report an empty list before it is believed, because an empty list ends the search.
 const EMPTY_WITNESSES: usize = 2;
 
-/// Who was asked for the size of a list, and what they said.
+/// The nodes that were asked for the size of a list, and their answers.
 #[derive(Debug)]
 pub(super) struct Sizing {
     holders: Vec<Peer>,
     asked: Vec<Peer>,
-    /// Asked and silent, and since when.
+    /// The nodes that were asked and have not answered, each with the time of the request.
     waiting: Vec<(Peer, Duration)>,
-    /// When the next is asked, if they still are.
+    /// The time at which the next node is asked, if they still have not answered.
     hedge_at: Duration,
-    /// Until when the network may look for others, once it does.
+    /// The time limit of the network's look-up of more nodes, if it was started.
     looks_until: Option<Duration>,
     answers: Vec<Answer>,
 }
 
-/// What one of them said.
+/// The answer of one node.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     pub(super) from: Peer,
@@ -31,7 +31,7 @@ pub(super) struct Answer {
 }
 
 impl Sizing {
-    /// Nobody was asked yet; these can be.
+    /// Makes the state in which no node has been asked yet.
     pub(super) fn new(mut holders: Vec<Peer>) -> Self {
         holders.truncate(limits::HOLDERS);
         Self {
@@ -44,7 +44,7 @@ impl Sizing {
         }
     }
 
-    /// The node to ask now, the first of those that failed least; then it counts as asked.
+    /// The node to ask now: the first one with the fewest failures. It then counts as asked.
     pub(super) fn next(&mut self, blame: &Blame, now: Duration) -> Option<Peer> {
         if self.is_settled() || !self.waiting.is_empty() && now < self.hedge_at {
             return None;
@@ -56,18 +56,17 @@ impl Sizing {
         Some(next)
     }
 
-    /// Whether the network is to look for others now: there are too few for one to be asked beside those that are
-    /// silent.
+    /// True if the network should look for more nodes now: no keeper is left to ask beside those that are silent.
     pub(super) fn wants_others(&self, now: Duration) -> bool {
         self.may_look() && self.hedge_at <= now && self.untried().next().is_none()
     }
 
-    /// The network looks for others.
+    /// Notes that the network looks for more nodes, until this time.
     pub(super) fn looks(&mut self, until: Duration) {
         self.looks_until = Some(until);
     }
 
-    /// These were found; they can be asked at once.
+    /// Adds the nodes that were found; they can be asked at once.
     pub(super) fn on_holders(&mut self, holders: Vec<Peer>, now: Duration) {
         if self.looks_until.is_some_and(|until| until > now) {
             self.looks_until = Some(now);
@@ -82,18 +81,18 @@ impl Sizing {
         self.add(size.holders);
     }
 
-    /// Waits no more for a node.
+    /// Stops waiting for a node.
     pub(super) fn lose(&mut self, peer: &Peer) {
         self.waiting.retain(|(waiting, _)| waiting != peer);
     }
 
-    /// Whether there is nothing more to be learnt.
+    /// True if nothing more can be learnt.
     pub(super) fn is_over(&self, now: Duration) -> bool {
         let looks = self.looks_until.is_some_and(|until| until > now);
         self.is_settled() || self.waiting.is_empty() && self.untried().next().is_none() && !looks
     }
 
-    /// When it wants attention, besides when an answer comes, or one that was waited for does not.
+    /// The time at which this needs attention, unless an answer arrives or a call fails before.
     pub(super) fn deadline(&self) -> Option<Duration> {
         if self.waiting.is_empty() {
             self.looks_until
@@ -102,23 +101,23 @@ impl Sizing {
         }
     }
 
-    /// Those that had as long as others are given, and are still silent.
+    /// The nodes that had as much time as others get, and are still silent.
     pub(super) fn slow(&self, now: Duration) -> Vec<Peer> {
         let slow = self.waiting.iter().filter(|(_, since)| now >= *since + HEDGE_AFTER);
         slow.map(|(peer, _)| peer.clone()).collect()
     }
 
-    /// The longest of the whole lists, or else of the others.
+    /// The longest of the whole lists or, if there is none, of the others.
     pub(super) fn best(&self) -> Option<&Answer> {
         self.answers.iter().rev().max_by_key(|answer| (answer.whole, answer.ids))
     }
 
-    /// Whether some have not answered.
+    /// True if some nodes have not answered.
     pub(super) fn lacks_answers(&self) -> bool {
         self.answers.len() < self.asked.len()
     }
 
-    /// All that are known to keep the list, `first` first.
+    /// All nodes that are known to keep the list, beginning with `first`.
     pub(super) fn holders(&self, first: &Peer) -> Vec<Peer> {
         let others = self.holders.iter().filter(|holder| *holder != first);
         std::iter::once(first).chain(others).cloned().collect()
@@ -137,13 +136,13 @@ impl Sizing {
         is_short && self.looks_until.is_none() && !self.waiting.is_empty() && !self.is_settled()
     }
 
-    /// Nodes to ask yet; none if enough were.
+    /// The nodes that can still be asked; none if enough were.
     fn untried(&self) -> impl Iterator<Item = &Peer> {
         let enough = self.asked.len() >= 2 * limits::REPLICAS || self.answers.len() >= limits::REPLICAS;
         self.holders.iter().filter(move |&holder| !enough && !self.asked.contains(holder))
     }
 
-    /// Whether the answers say all that is needed.
+    /// True if the answers suffice.
     fn is_settled(&self) -> bool {
         let whole = || self.answers.iter().filter(|answer| answer.whole);
         whole().any(|answer| answer.ids > 0) || whole().count() >= EMPTY_WITNESSES

@@ -1,4 +1,4 @@
-//! Answers to slices.
+//! Takes the answers to slices.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::calls::Slice;
 use super::honest::{is_honest, is_ranked};
 use super::{FAILURES_A_PASS, Querier, Round};
 
-/// What an answer says of a slice, in whatever order its documents are; and what it took.
+/// The common part of the two kinds of answers to a slice, and their cost.
 struct Told<'a> {
     host: Peer,
     found: u64,
@@ -18,14 +18,14 @@ struct Told<'a> {
     traffic: Traffic,
 }
 
-/// Bytes of a request and of its answer.
+/// The bytes of a request and of its answer.
 pub(super) struct Traffic {
     pub(super) sent: u64,
     pub(super) back: u64,
 }
 
 impl Querier {
-    /// Takes in what a host answers.
+    /// Takes the answer of a host.
     pub(super) fn on_slice(&mut self, slice: &Slice, host: Peer, response: Response, traffic: Traffic, now: Duration) {
         let Slice { branch, search, .. } = slice;
         match response {
@@ -47,7 +47,7 @@ impl Querier {
             }
             Response::Refused(why) => {
                 self.words.blame.excuse(host);
-                // Keepers of other words may have moved: whoever says so may be right.
+                // The keepers of other words may have moved, and a host that says so may be right.
                 self.slice_failed(slice, why == Refusal::Unreachable, now);
             }
             _ => {
@@ -57,7 +57,7 @@ impl Querier {
         }
     }
 
-    /// Whether an answer is good enough; if it is, it is noted what it took, and nobody else is waited for.
+    /// True if an answer is good enough. Its cost is then recorded, and the other requests for the slice are dropped.
     fn accepts(&mut self, slice: &Slice, told: Told<'_>, now: Duration) -> bool {
         let Told { host, found, seen, whole, costs, traffic } = told;
         if self.options.explain && self.report.rounds.len() < limits::ROUNDS {
@@ -75,20 +75,21 @@ impl Querier {
             });
         }
         costs.iter().for_each(|cost| self.report.add(cost));
-        // A keeper that was whole when it was last heard of, and no longer is: look for another, once.
+        // A keeper that was whole before no longer is: try another one, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
-            // The host may have all of its own list, and nobody else any of it: look-ups will tell.
+            // The host's own list may be whole while another word's list is nowhere whole, so the words are looked up.
             self.slice_failed(slice, true, now);
             return false;
         }
         self.whole &= whole;
-        // Others that were asked for the same were too slow.
+        // Other hosts that were asked for the slice were too slow.
         self.calls.forget(slice.branch);
         true
     }
 
-    /// Has another host asked; if the words' keepers may have `moved`, or too many have failed, after a look-up.
+    /// Makes another host be asked. If the words' keepers may have `moved`, or too many have failed, they are looked up
+    /// first.
     pub(super) fn slice_failed(&mut self, slice: &Slice, moved: bool, now: Duration) {
         let branch = &mut self.branches[slice.branch];
         branch.on_failure();

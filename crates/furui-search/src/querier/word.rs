@@ -4,17 +4,17 @@ use super::super::{Peer, Term};
 use super::sizing::{Answer, Sizing};
 use super::{PASSES, WordReport};
 
-/// How long the network may look for the keepers of a word.
+/// The time limit for the network to find the keepers of a word.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long to wait before a word is looked up again.
+/// The delay before a word is looked up again.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A word, on the way from its name to the size and the keepers of its list.
+/// A word of a query, and how far its keepers and the size of its list are known.
 #[derive(Debug)]
 pub(super) struct Word {
     pub(super) name: String,
     stage: Stage,
-    /// How often it was looked up from the start.
+    /// The number of look-ups.
     passes: u32,
 }
 
@@ -32,14 +32,14 @@ impl Word {
         Self { name: name.to_owned(), stage: Stage::Unknown { not_before: Duration::ZERO }, passes: 0 }
     }
 
-    /// Takes over what is known from an earlier query; an empty list may have grown since.
+    /// Takes over the result of an earlier query. An empty list is ignored, because it may have grown since.
     pub(super) fn know(&mut self, term: Term) {
         if term.size > 0 && !term.holders.is_empty() {
             self.stage = Stage::Known { term, whole: true };
         }
     }
 
-    /// Whether it is to be looked up now; then that has begun.
+    /// True if the word must be looked up now. The look-up then counts as begun.
     pub(super) fn wants_lookup(&mut self, now: Duration) -> bool {
         if matches!(self.stage, Stage::LookingUp { until } if until <= now) {
             self.fail(now);
@@ -68,7 +68,7 @@ impl Word {
         }
     }
 
-    /// If nodes are being asked how long its list is: who was.
+    /// The state of the requests for the size of the list, if there are any.
     pub(super) fn sizing(&mut self) -> Option<&mut Sizing> {
         match &mut self.stage {
             Stage::Sizing(sizing) => Some(sizing),
@@ -76,14 +76,14 @@ impl Word {
         }
     }
 
-    /// Has it looked up anew, if that was not done too often yet.
+    /// Makes the word be looked up again, unless it was looked up too often.
     pub(super) fn forget(&mut self, now: Duration) {
         if matches!(self.stage, Stage::Known { .. }) && self.passes < PASSES {
             self.fail(now);
         }
     }
 
-    /// When it wants attention.
+    /// The time at which the word needs attention.
     pub(super) fn deadline(&self) -> Option<Duration> {
         match &self.stage {
             Stage::Unknown { not_before: time } | Stage::LookingUp { until: time } => Some(*time),
@@ -108,13 +108,12 @@ impl Word {
         }
     }
 
-    /// Whether no document has it.
+    /// True if no document has the word.
     pub(super) fn is_empty(&self) -> bool {
         matches!(&self.stage, Stage::Known { term, .. } if term.size == 0)
     }
 
-    /// Whether its list comes from a node that should have all of it; nothing else is known of a word that was not
-    /// needed.
+    /// True unless the list comes from a node that has not been given everything that it should hold.
     pub(super) fn is_whole(&self) -> bool {
         !matches!(self.stage, Stage::Known { whole: false, .. })
     }
@@ -123,11 +122,11 @@ impl Word {
         matches!(self.stage, Stage::Lost)
     }
 
-    /// Makes the best of the answers.
+    /// Takes the best answer as the result.
     pub(super) fn settle(&mut self, now: Duration) {
         let Stage::Sizing(sizing) = &self.stage else { return };
         let Some(Answer { from, ids, whole }) = sizing.best() else { return self.fail(now) };
-        // Those that know were perhaps the silent ones.
+        // Perhaps only silent nodes know the list.
         let doubtful = *ids == 0 && !whole && sizing.lacks_answers();
         if doubtful && self.passes < PASSES {
             return self.fail(now);
@@ -136,7 +135,7 @@ impl Word {
         self.stage = Stage::Known { term, whole: *whole };
     }
 
-    /// Goes back to the start, if there is another try.
+    /// Returns to the start, if there is another try.
     fn fail(&mut self, now: Duration) {
         self.stage = if self.passes < PASSES { Stage::Unknown { not_before: now + RETRY } } else { Stage::Lost };
     }

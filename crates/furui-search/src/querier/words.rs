@@ -5,14 +5,14 @@ use super::super::{Peer, Response, Term, limits};
 use super::blame::Blame;
 use super::word::Word;
 
-/// The words of a query, and which nodes have failed in it.
+/// The words of a query, and the nodes that failed in it.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     words: Vec<Word>,
     pub(super) blame: Blame,
 }
 
-/// A conjunction in the order in which its lists are to meet.
+/// The terms of a conjunction, in the order in which their lists will meet.
 pub(super) struct Plan {
     pub(super) order: Vec<usize>,
     pub(super) must: Vec<Term>,
@@ -20,7 +20,7 @@ pub(super) struct Plan {
 }
 
 impl Words {
-    /// The number of a word; a new one gets the next.
+    /// The number of a word. A new word gets the next number.
     pub(super) fn number(&mut self, name: &str) -> usize {
         self.words.iter().position(|word| word.name == name).unwrap_or_else(|| {
             self.words.push(Word::new(name));
@@ -32,12 +32,12 @@ impl Words {
         self.words.len()
     }
 
-    /// Those that are known, and their keepers in the order in which they are to be asked.
+    /// The known terms, with their keepers in the order in which to ask them.
     pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.iter().filter_map(Word::term).map(|term| self.in_order(term))
     }
 
-    /// The term with those of its keepers last that failed most.
+    /// Moves the keepers of a term that failed most to its end.
     fn in_order(&self, term: &Term) -> Term {
         let mut term = term.clone();
         term.holders.sort_by_key(|holder| self.blame.of(holder));
@@ -48,14 +48,14 @@ impl Words {
         self.words.iter()
     }
 
-    /// Takes over what is known from an earlier query; an empty list may have grown since.
+    /// Takes over the result of an earlier query. An empty list is ignored, because it may have grown since.
     pub(super) fn know(&mut self, term: Term) {
         if let Some(word) = self.words.iter_mut().find(|word| word.name == term.word) {
             word.know(term);
         }
     }
 
-    /// Whether the word is to be looked up now; then that has begun.
+    /// True if the word must be looked up now. The look-up then counts as begun.
     pub(super) fn wants_lookup(&mut self, word: usize, now: Duration) -> bool {
         self.words[word].wants_lookup(now)
     }
@@ -66,7 +66,7 @@ impl Words {
         }
     }
 
-    /// The node to ask for the size of the word's list now; then it counts as asked.
+    /// The node to ask for the size of the word's list now. It then counts as asked.
     pub(super) fn next_to_ask(&mut self, word: usize, now: Duration) -> Option<Peer> {
         let word = &mut self.words[word];
         let sizing = word.sizing()?;
@@ -78,8 +78,8 @@ impl Words {
         next
     }
 
-    /// The answer of a node that was asked for the size. If that is known by now, the node was overtaken, and is blamed
-    /// for it already.
+    /// Takes the answer of a node to a request for the size. If the size is known already, the node was overtaken and
+    /// has been blamed for it.
     pub(super) fn on_response(&mut self, word: usize, from: Peer, response: Response) {
         let Some(sizing) = self.words[word].sizing() else { return };
         match response {
@@ -99,19 +99,19 @@ impl Words {
         }
     }
 
-    /// Has a word looked up anew, if that was not done too often yet.
+    /// Makes a word be looked up again, unless it was looked up too often.
     pub(super) fn forget(&mut self, word: usize, now: Duration) {
         self.words[word].forget(now);
     }
 
-    /// When a word that is still needed wants attention.
+    /// The earliest time at which a needed word needs attention.
     pub(super) fn deadline(&self, is_needed: impl Fn(usize) -> bool) -> Option<Duration> {
         let needed = self.words.iter().enumerate().filter(|&(number, _)| is_needed(number));
         needed.filter_map(|(_, word)| word.deadline()).min()
     }
 
-    /// The terms of a conjunction whose words are all known: the shortest list first, for then the fewest bits are sent;
-    /// of those to be left out the longest, for it leaves the fewest.
+    /// The terms of a conjunction whose words are all known. The shortest list comes first, because then the fewest
+    /// bits are sent. Of the excluded words, the longest list comes first, because it leaves the fewest ids.
     pub(super) fn plan(&self, must: &[usize], without: &[usize]) -> Option<Plan> {
         let terms = |numbers: &[usize]| -> Option<Vec<(usize, Term)>> {
             let terms = numbers.iter().map(|&number| {

@@ -3,7 +3,7 @@ use super::error::QueryFault;
 use super::expression::Expression;
 use crate::limits;
 
-/// The disjunctive normal form of the expression, or of its contrary.
+/// The disjunctive normal form of the expression, or of its negation.
 pub(super) fn clauses(expression: &Expression<'_>, negated: bool) -> Result<Vec<Clause>, QueryFault> {
     match expression {
         &Expression::Words { words, is_quoted } => {
@@ -36,7 +36,7 @@ fn of_each(parts: &[Expression<'_>], negated: bool) -> Result<Vec<Vec<Clause>>, 
     parts.iter().map(|part| clauses(part, negated)).collect()
 }
 
-/// The clauses of one or the other.
+/// The clauses of a disjunction.
 fn any(parts: Vec<Vec<Clause>>) -> Result<Vec<Clause>, QueryFault> {
     let mut found = Vec::new();
     for clause in parts.into_iter().flatten() {
@@ -45,7 +45,7 @@ fn any(parts: Vec<Vec<Clause>>) -> Result<Vec<Clause>, QueryFault> {
     Ok(found)
 }
 
-/// The clauses of one and the other: each with each.
+/// The clauses of a conjunction: each clause of one part joined with each clause of the others.
 fn all(parts: impl Iterator<Item = Result<Vec<Clause>, QueryFault>>) -> Result<Vec<Clause>, QueryFault> {
     let mut found = vec![Clause::default()];
     for part in parts {
@@ -79,7 +79,7 @@ fn add_new<T: Clone + PartialEq>(all: &mut Vec<T>, new: &T) {
     }
 }
 
-/// Adds a clause, unless one that is there asks for less; those that ask for more go.
+/// Adds a clause, unless a wider clause is there already, and removes narrower ones.
 fn add(clauses: &mut Vec<Clause>, clause: Clause) -> Result<(), QueryFault> {
     if clauses.iter().any(|other| includes(other, &clause)) {
         return Ok(());
@@ -92,7 +92,7 @@ fn add(clauses: &mut Vec<Clause>, clause: Clause) -> Result<(), QueryFault> {
     Ok(())
 }
 
-/// Whether what fits the narrow clause always fits the wide one.
+/// True if every document that fits the narrow clause fits the wide one.
 fn includes(wide: &Clause, narrow: &Clause) -> bool {
     wide.must.iter().all(|word| narrow.must.contains(word))
         && wide.without.iter().all(|word| narrow.without.contains(word))

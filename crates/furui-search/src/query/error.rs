@@ -2,55 +2,55 @@ use std::fmt;
 
 use crate::limits;
 
-/// Why a query cannot be asked, and where in its text.
+/// Why a query cannot be understood, and where in its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueryError {
-    /// What is wrong.
+    /// The fault.
     pub fault: QueryFault,
-    /// Before which byte of the query.
+    /// The index of the byte at which the fault is.
     pub at: usize,
-    /// The same in characters, from 1 on.
+    /// The number of the character at which the fault is, from 1 on.
     pub character: usize,
 }
 
-/// What is wrong with a query.
+/// A fault of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryFault {
-    /// It has no words.
+    /// The query has no words.
     Empty,
-    /// It says only what documents are not to hold.
+    /// A part of the query only excludes words.
     OnlyWithout,
-    /// A word is asked for and excluded.
+    /// A word is required and excluded.
     Contradiction,
-    /// A `(` without `)`.
+    /// A `(` is never closed.
     NotClosed,
-    /// A `)` without `(`.
+    /// A `)` was never opened.
     NotOpened,
-    /// `()`.
+    /// Parentheses have nothing between them.
     EmptyGroup,
-    /// OR or AND has no words on one side.
+    /// This operator, OR or AND, has no words on one side.
     OneSided(&'static str),
-    /// NOT has no word after it.
+    /// NOT has no words after it.
     NothingExcluded,
-    /// More than [`limits::QUERY_BYTES`] bytes.
+    /// The query is longer than [`limits::QUERY_BYTES`].
     TooLong,
-    /// More than [`limits::WORDS`] words.
+    /// The query has more than [`limits::WORDS`] words.
     TooManyWords,
-    /// More than [`limits::CLAUSES`] clauses.
+    /// The query has more than [`limits::CLAUSES`] clauses.
     TooManyClauses,
-    /// Parentheses more than [`limits::NESTING`] deep.
+    /// Parentheses are nested deeper than [`limits::NESTING`].
     TooDeep,
-    /// A word of more than [`limits::WORD_BYTES`] bytes.
+    /// A word is longer than [`limits::WORD_BYTES`].
     TooLongWord,
-    /// A quotation mark without another.
+    /// A quotation mark is never closed.
     QuoteNotClosed,
-    /// Quotation marks without a word between them.
+    /// Quotation marks have no word between them.
     EmptyPhrase,
-    /// `site:` with nothing after it.
+    /// `site:` has no host after it.
     NoHost,
-    /// `site:` with something after it that is no host.
+    /// The text after `site:` is not a host.
     BadHost,
-    /// `site:` with a host and more.
+    /// The text after `site:` is more than a host.
     SiteWithPath,
 }
 
@@ -73,8 +73,8 @@ impl fmt::Display for QueryFault {
         match self {
             Self::Empty => f.write_str("the query has no words; write some letters or digits to search for"),
             Self::OnlyWithout => f.write_str(
-                "this excludes words from nothing: on each side of an OR, write at least one word that the documents are \
-                 to hold, as in: word -other",
+                "this only excludes words: on each side of an OR, write at least one word that the documents must \
+                 hold, as in: word -other",
             ),
             Self::Contradiction => {
                 f.write_str("no document can hold a word and not hold it; leave one of the two out of the query")
@@ -90,10 +90,10 @@ impl fmt::Display for QueryFault {
             Self::NothingExcluded => {
                 f.write_str("NOT needs a word after it, as in: word NOT other; to search for the word, write not")
             }
-            Self::TooLong => write!(f, "the query is longer than {} bytes; ask for fewer words", limits::QUERY_BYTES),
-            Self::TooManyWords => write!(f, "here are more than {} words; ask for fewer", limits::WORDS),
+            Self::TooLong => write!(f, "the query is longer than {} bytes; write fewer words", limits::QUERY_BYTES),
+            Self::TooManyWords => write!(f, "more than {} words; write fewer", limits::WORDS),
             Self::TooManyClauses => {
-                write!(f, "the query comes to more than {} searches; use OR, or exclude, less", limits::CLAUSES)
+                write!(f, "the query expands to more than {} searches; use fewer ORs, or exclude fewer words", limits::CLAUSES)
             }
             Self::TooDeep => write!(f, "parentheses more than {} deep; use fewer", limits::NESTING),
             Self::TooLongWord => {
@@ -107,11 +107,11 @@ impl fmt::Display for QueryFault {
             }
             Self::NoHost => f.write_str("site: needs a host right after it, without a space, as in site:example.org"),
             Self::BadHost => f.write_str(
-                "what comes after site: is no host; write the name of one, as in site:example.org, which finds those below \
-                 it, too",
+                "the text after site: is not a host; write the name of one, as in site:example.org, which also finds the \
+                 hosts below it",
             ),
             Self::SiteWithPath => f.write_str(
-                "site: knows only hosts; leave out what comes after the host, as in site:example.org, and write words of \
+                "site: takes only a host; leave out what comes after the host, as in site:example.org, and write words of \
                  the page beside it",
             ),
         }

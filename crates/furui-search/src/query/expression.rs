@@ -3,7 +3,7 @@ use super::error::{QueryError, QueryFault, fault};
 use super::items::Item;
 use crate::limits;
 
-/// What a query says.
+/// The syntax tree of a query.
 pub(super) enum Expression<'a> {
     Words { words: &'a Phrase, is_quoted: bool },
     Site(&'a String),
@@ -12,7 +12,7 @@ pub(super) enum Expression<'a> {
     Any(Vec<Self>),
 }
 
-/// Reads items as an expression.
+/// Parses items as an expression.
 pub(super) struct Parser<'a> {
     text: &'a str,
     items: &'a [(Item, usize)],
@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
         Self { text, items, next: 0, depth: 0 }
     }
 
-    /// All of the items.
+    /// Parses all items.
     pub(super) fn expression(mut self) -> Result<Expression<'a>, QueryError> {
         let expression = self.alternatives()?;
         match self.items.get(self.next) {
@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `conjunction OR conjunction …`
+    /// Parses `conjunction OR conjunction …`.
     fn alternatives(&mut self) -> Result<Expression<'a>, QueryError> {
         let mut any = vec![self.conjunction()?];
         while let Some(at) = self.take(&Item::Or) {
@@ -47,7 +47,7 @@ impl<'a> Parser<'a> {
         Ok(Expression::Any(any))
     }
 
-    /// `operand operand …`, with or without `AND` between them.
+    /// Parses `operand operand …`, with or without `AND` between them.
     fn conjunction(&mut self) -> Result<Expression<'a>, QueryError> {
         let mut all = Vec::new();
         let mut and = None;
@@ -70,7 +70,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Words, what is in parentheses, or either negated; none if something else comes.
+    /// Parses words, an expression in parentheses, or the negation of either; `None` if something else comes next.
     fn operand(&mut self) -> Result<Option<Expression<'a>>, QueryError> {
         let mut negated = None;
         let mut is_negated = false;
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Goes on if this item comes next; its place.
+    /// Takes the next item if it is `wanted`, and returns its position.
     fn take(&mut self, wanted: &Item) -> Option<usize> {
         let (_, at) = self.items.get(self.next).filter(|(item, _)| item == wanted)?;
         self.next += 1;

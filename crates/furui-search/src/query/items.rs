@@ -4,15 +4,15 @@ use super::super::words::telling_tokens;
 use super::error::{QueryError, QueryFault, fault};
 use crate::limits;
 
-/// What a query is made of.
+/// A token of a query.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// What is written together, or in quotation marks.
+    /// Words that are written together, or in quotation marks.
     Words {
         words: Phrase,
         is_quoted: bool,
     },
-    /// The word for a host.
+    /// The word that stands for a host.
     Site(String),
     Or,
     And,
@@ -21,11 +21,11 @@ pub(super) enum Item {
     Close,
 }
 
-/// Marks that begin a phrase wherever they are, and those that only do so where a word may begin.
+/// The marks that open a phrase anywhere, and those that do so only where a word may begin.
 const OPENING: &str = "「『“„";
 const EITHER: &str = "\"＂”";
 
-/// Cuts the text into items, each with its place.
+/// Splits the text into items, each with its position.
 pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
     let mut items: Vec<(Item, usize)> = Vec::new();
     let mut words = 0;
@@ -36,7 +36,7 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
         let item = match c {
             '(' | '（' => Some(Item::Open),
             ')' | '）' => Some(Item::Close),
-            // Before a space it is a dash.
+            // A minus before a space is a dash.
             '-' | '−' | '－' if text[at..].starts_with(|next: char| !next.is_whitespace()) => Some(Item::Not),
             _ if c.is_whitespace() => continue,
             _ if OPENING.contains(c) || EITHER.contains(c) => {
@@ -57,7 +57,7 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
             }
         };
         let Some(item) = item else {
-            // Punctuation, with the minus right before it.
+            // Skip punctuation, with the minus right before it.
             let minus = text[..start].chars().next_back().map_or(0, char::len_utf8);
             items.pop_if(|(item, at)| *item == Item::Not && *at + minus == start);
             continue;
@@ -75,7 +75,8 @@ pub(super) fn items(text: &str) -> Result<Vec<(Item, usize)>, QueryError> {
     Ok(items)
 }
 
-/// Whether a quotation mark ends what another began; keyboards make them alike, and languages use them in any order.
+/// True if a quotation mark closes what another one opened. Keyboards make the two alike, and languages use them in any
+/// order.
 fn closes(opening: char, c: char) -> bool {
     match opening {
         '「' => c == '」',
@@ -84,7 +85,7 @@ fn closes(opening: char, c: char) -> bool {
     }
 }
 
-/// What a word is, with all that stands right beside it; none if it is only punctuation.
+/// The item for a run of characters without spaces; `None` if it is only punctuation.
 fn word(text: &str) -> Result<Option<Item>, QueryFault> {
     let named = text.split_once([':', '：']);
     if let Some((_, host)) = named.filter(|(name, _)| name.eq_ignore_ascii_case("site")) {

@@ -1,4 +1,4 @@
-//! Queries as people write them.
+//! Queries in the language of the search box.
 
 mod clauses;
 mod error;
@@ -13,7 +13,7 @@ use items::{Item, items};
 
 pub use error::{QueryError, QueryFault};
 
-/// What is searched for: the documents of any of some [`Clause`]s.
+/// A parsed query: it finds the documents of any of its [`Clause`]s.
 ///
 /// | written | finds documents with |
 /// |---|---|
@@ -25,21 +25,21 @@ pub use error::{QueryError, QueryFault};
 /// | `filter site:example.org` | the word, on that host or one below it |
 /// | `filter (bloom OR cuckoo) -(tea OR site:example.org)` | as in arithmetic: NOT before AND before OR |
 ///
-/// OR, AND and NOT are in upper case; in lower case they are words. Words are cut and normalised as those of the
-/// documents are ([`words`](super::words)), so `foo-bar` asks for both parts, and what is only punctuation for nothing.
-/// What is excluded and comes to several words, as in `-foo-bar` or `-東京タワー`, is excluded as a phrase. No word is too
-/// common to be searched for.
+/// OR, AND and NOT are in upper case; in lower case they are words. Words are cut and normalised like those of
+/// documents ([`words()`](super::words())), so `foo-bar` requires both parts, and punctuation alone requires nothing. If an
+/// excluded item has several words, as in `-foo-bar` or `-東京タワー`, it is excluded as a phrase. No word is too common to
+/// be searched for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     clauses: Vec<Clause>,
 }
 
 impl Query {
-    /// Reads a query.
+    /// Parses a query.
     ///
     /// # Errors
-    /// If it cannot be understood, asks for too much at once, or for all documents without certain words: where, and what
-    /// to write instead.
+    /// If the query cannot be understood, exceeds a limit, or only excludes words. The error says where, and what to
+    /// write instead.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         if text.len() > limits::QUERY_BYTES {
             return Err(fault(QueryFault::TooLong, text, 0));
@@ -58,7 +58,7 @@ impl Query {
         Ok(Self { clauses })
     }
 
-    /// Its clauses: at least one, at most [`limits::CLAUSES`], none of which includes another. A document is found if it fits one.
+    /// The clauses of the query: at least one, at most [`limits::CLAUSES`], none of which includes another.
     pub fn clauses(&self) -> &[Clause] {
         &self.clauses
     }

@@ -1,4 +1,4 @@
-//! What is shown of a document that was found; see [`Snippet`].
+//! Makes the part of a document that is shown with a result: see [`Snippet`].
 
 mod piece;
 
@@ -9,46 +9,47 @@ use super::pattern::{Found, Pattern};
 use super::{Clause, Record, limits};
 use piece::piece;
 
-/// How many marks of a text are looked at: the best of the first ones is good enough.
+/// The maximum number of marks of a text that are considered. The best of the first ones is good enough.
 const MARKS: usize = 1 << 14;
 
-/// What is shown of a document that was found: its title and a piece of its text, with the words that were asked for.
+/// The part of a document that is shown with a result: its title and a piece of its text, with the words of the query
+/// marked.
 ///
 /// ```text
 ///  new "york times" -tea        … read the [new] issue of the [York Times], while in York …
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// Where the title has what was asked for: bytes of it, in order, apart from each other.
+    /// The byte ranges of the marks in the title, in order, none of which overlap or touch.
     pub title_marks: Vec<Range<usize>>,
-    /// A piece of the text, with a space for each stretch of white space and control characters, and an ellipsis where the
-    /// text goes on.
+    /// A piece of the text. Each stretch of white space and control characters is one space, and an ellipsis shows
+    /// where the text continues.
     pub text: String,
-    /// Where this piece has what was asked for.
+    /// The byte ranges of the marks in the piece.
     pub marks: Vec<Range<usize>>,
 }
 
-/// Makes [`Snippet`]s for what some clauses ask for.
+/// Makes [`Snippet`]s for a query's clauses.
 ///
-/// Marked are the phrases, and the words that must occur and are in none of their clause's phrases. The piece is the first of
-/// those with the most different ones of them, and of these the one with the most of them. It begins and ends between words,
-/// unless one is very long; in Japanese text, between any two of most characters.
+/// Phrases are marked, and required words that are in none of their clause's phrases. The piece is the one with the
+/// most different marks; among those, the one with the most marks; among those, the first. It begins and ends between
+/// words, unless a word is very long, and in Japanese text between any two of most characters.
 ///
-/// **Cost.** Time in proportion to title and text, memory to the marks.
+/// **Cost.** Time proportional to title and text, and memory proportional to the marks.
 #[derive(Debug)]
 pub struct Snippets<'a> {
     pattern: Pattern<'a>,
     words: usize,
 }
 
-/// A mark in a text: what it is of, and its bytes.
+/// A mark in a text: the number of the word or phrase, and its bytes.
 struct Mark {
     of: usize,
     span: Range<usize>,
 }
 
 impl<'a> Snippets<'a> {
-    /// For documents that were found by these clauses.
+    /// Makes snippets for documents that were found by these clauses.
     pub fn new(clauses: &'a [Clause]) -> Self {
         let mut pattern = Pattern::new();
         let mut words: HashMap<&str, usize> = HashMap::new();
@@ -66,7 +67,7 @@ impl<'a> Snippets<'a> {
         Self { pattern, words: words.len() }
     }
 
-    /// The snippet of a record, with at most so many characters of its text, besides ellipses.
+    /// The snippet of a record, with at most `most` characters of its text, not counting ellipses.
     pub fn of(&self, record: &Record, most: usize) -> Snippet {
         let title_marks = joined(&self.marks(&record.title));
         let marks = self.marks(&record.text);
@@ -74,7 +75,7 @@ impl<'a> Snippets<'a> {
         shown(&record.text, piece, &joined(&marks), title_marks)
     }
 
-    /// The marks of a text, in the order of their beginnings.
+    /// The marks of a text, in the order of their first bytes.
     fn marks(&self, text: &str) -> Vec<Mark> {
         let mut marks = Vec::new();
         self.pattern.scan(text, true, |found, span| {
@@ -90,9 +91,9 @@ impl<'a> Snippets<'a> {
         marks
     }
 
-    /// The bytes from the first to the last of the marks that are to be in the piece; none if there are no marks.
+    /// The bytes from the first to the last mark of the best piece; `None` if there are no marks.
     fn best(&self, text: &str, marks: &[Mark], most: usize) -> Option<Range<usize>> {
-        // None is cut: where marks overlap, as pairs of characters do, they come together.
+        // Overlapping marks, as those of character pairs, stay together.
         let groups = joined(marks);
         let group = |mark: &Mark| &groups[groups.partition_point(|group| group.end <= mark.span.start)];
         let first_chars = chars_before(text, marks.iter().map(|mark| group(mark).start));
@@ -109,7 +110,7 @@ impl<'a> Snippets<'a> {
                 next += 1;
             }
             if next == first {
-                // Too long by itself.
+                // This group is too long.
                 continue;
             }
             if (different, next - first) > best {
@@ -124,7 +125,7 @@ impl<'a> Snippets<'a> {
     }
 }
 
-/// How many characters there are before each of these bytes, which ascend.
+/// The number of characters before each of these ascending byte positions.
 fn chars_before(text: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
     let (mut at, mut chars) = (0, 0);
     let count = |place| {
@@ -135,7 +136,7 @@ fn chars_before(text: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
     places.map(count).collect()
 }
 
-/// The bytes of these marks, as one where they overlap or touch.
+/// The bytes of these marks, joined where they overlap or touch.
 fn joined(marks: &[Mark]) -> Vec<Range<usize>> {
     let mut joined: Vec<Range<usize>> = Vec::new();
     for Mark { span, .. } in marks {

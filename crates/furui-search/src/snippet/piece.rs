@@ -2,12 +2,12 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How far a boundary between words is looked for, in characters.
+/// The maximum distance at which a boundary between words is looked for, in characters.
 const SLACK: usize = 32;
-/// Which part of what is left of a snippet's length comes before its first mark: one in so many.
+/// One of this many of the remaining characters of a snippet comes before its first mark.
 const BEFORE: usize = 3;
 
-/// The piece with these bytes, or else the beginning, of so many characters at most.
+/// The piece of at most `most` characters around these bytes or, without any, at the beginning.
 pub(super) fn piece(text: &str, found: Option<Range<usize>>, most: usize) -> Range<usize> {
     let Some(found) = found else { return 0..end_of_word(text, 0, 0, forward(text, 0, most)) };
     let spare = most.saturating_sub(text[found.clone()].chars().count());
@@ -18,7 +18,7 @@ pub(super) fn piece(text: &str, found: Option<Range<usize>>, most: usize) -> Ran
     start..if end > found.end { end_of_word(text, start, found.end, end) } else { end }
 }
 
-/// So many characters before this byte, or the text's beginning.
+/// The position `chars` characters before this byte, or the beginning of the text.
 fn back(text: &str, at: usize, chars: usize) -> usize {
     match chars {
         0 => at,
@@ -26,12 +26,12 @@ fn back(text: &str, at: usize, chars: usize) -> usize {
     }
 }
 
-/// So many characters after this byte, or the text's end.
+/// The position `chars` characters after this byte, or the end of the text.
 fn forward(text: &str, at: usize, chars: usize) -> usize {
     text[at..].char_indices().nth(chars).map_or(text.len(), |(after, _)| at + after)
 }
 
-/// The first beginning of a word from here on, or `last`; here, if there is none nearby.
+/// The first beginning of a word at or after `at`, or `last`; `at` if there is none nearby.
 fn start_of_word(text: &str, at: usize, last: usize) -> usize {
     if at == 0 {
         return 0;
@@ -42,7 +42,7 @@ fn start_of_word(text: &str, at: usize, last: usize) -> usize {
     starts.next().map_or(if to < last { at } else { last }, |start| start.min(last))
 }
 
-/// The last end of a word up to here, not before `least`; here, if there is none nearby.
+/// The last end of a word at or before `at`, not before `least`; `at` if there is none nearby.
 fn end_of_word(text: &str, start: usize, least: usize, at: usize) -> usize {
     if at == text.len() {
         return at;

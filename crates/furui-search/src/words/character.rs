@@ -1,24 +1,24 @@
-//! What a character is to words, and what it is written as there.
+//! Classifies and normalises characters.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// How a character makes words.
+/// How a character takes part in words.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// It does not.
+    /// The character is in no word.
     None,
-    /// With all its neighbours.
+    /// The character joins all its neighbours in one word.
     Spaced,
-    /// With the next one.
+    /// The character makes a word with the next one.
     Paired,
-    /// With the next one and by itself.
+    /// The character makes a word with the next one, and one by itself.
     Syllable,
 }
 
-/// NFKC and without case; what is not seen is gone.
+/// The piece in normal form NFKC, case folded, without invisible characters.
 pub(super) fn normalised(piece: &str) -> Cow<'_, str> {
     if piece.is_ascii() {
         return match piece.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -29,7 +29,7 @@ pub(super) fn normalised(piece: &str) -> Cow<'_, str> {
     let visible = piece.chars().filter(|&c| !is_ignorable(c));
     let mut last = ' ';
     let folded = visible.nfkc().flat_map(fold).filter(move |&c| {
-        // The dot that is left of İ.
+        // Drops the dot that case folding leaves of İ.
         let stays = c != '\u{307}' || last != 'i';
         if stays {
             last = c;
@@ -39,12 +39,13 @@ pub(super) fn normalised(piece: &str) -> Cow<'_, str> {
     Cow::Owned(folded.nfkc().collect())
 }
 
-/// Without case: there and back again, so that what has no lower case of its own takes part (ß is SS is ss, ς is Σ is σ).
+/// Case folding: to upper case and back, so that letters without a lower case of their own take part (ß is SS is ss, ς
+/// is Σ is σ).
 fn fold(c: char) -> impl Iterator<Item = char> {
     c.to_lowercase().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
 
-/// What Unicode calls default ignorable, as far as it occurs inside words.
+/// True for the default ignorable characters of Unicode that occur inside words.
 fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -65,7 +66,7 @@ pub(super) fn kind(c: char) -> Kind {
         // Thai and Lao, Burmese, Khmer, the scripts of Tai languages.
         | '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{a9e0}'..='\u{a9ff}' | '\u{aa60}'..='\u{aa7f}'
         | '\u{1780}'..='\u{17ff}' | '\u{1950}'..='\u{19df}' | '\u{1a20}'..='\u{1aaf}' | '\u{aa80}'..='\u{aadf}'
-            // Their digits make numbers.
+            // Digits of these scripts make numbers.
             if !c.is_numeric() => Kind::Paired,
         _ => Kind::Spaced,
     }

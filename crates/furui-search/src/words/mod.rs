@@ -6,55 +6,57 @@ use std::ops::Range;
 
 use tokens::Tokens;
 
-/// The words of a text under which it is to be found: as they come, repeats included.
+/// The words under which a text is found, in their order, with repetitions.
 ///
 /// ```text
 ///  "Naïve Bloom-filters, v1.2:"    naïve bloom filters v1.2
 ///  "東京タワー"                    東 京 東京 京タ タワ ワー
 /// ```
 ///
-/// - Text is cut at the word boundaries of Unicode (UAX #29), in any language, and then at everything that is no
-///   letter, digit or mark: `foo_bar`, `don't` and `example.org` are two words each, so that each part is found. Only a
-///   full stop between two digits stays, in `3.14` and `10.0.0.1`.
-/// - Words are in normal form NFKC and without case: `ﬁ` is `fi`, full width is half width; `Straße`, `STRASSE` and
-///   `strasse` are one word, so are `Σίσυφος` and `ΣΊΣΥΦΟΣ` (a final sigma is a sigma), and of the four i of Turkish
-///   (`İ`, `I`, `ı`, `i`) there is one, because the language of a text is not known. Accents stay. What is not seen (soft
-///   hyphen, joiners, variation selectors) is dropped.
-/// - Scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese and others), and Korean, where
-///   a word and its particles are written together, have a word for each two neighbouring characters; no dictionary is
-///   needed, and whatever is searched for is found. A Chinese character or Korean syllable is also a word by itself,
-///   other characters only if they stand alone.
-/// - `C++` is `c`: what is only punctuation is no word.
+/// - Text is cut at the word boundaries of Unicode (UAX #29), in any language, and at everything that is not a letter,
+///   digit or mark: `foo_bar`, `don't` and `example.org` are two words each, so that each part is found. A full stop
+///   between two digits does not cut: `3.14` and `10.0.0.1` are words.
+/// - Words are in normal form NFKC, and case folded: `ﬁ` is `fi`, full width is half width; `Straße`, `STRASSE` and
+///   `strasse` are one word, and so are `Σίσυφος` and `ΣΊΣΥΦΟΣ` (a final sigma is a sigma). The four i of Turkish (`İ`,
+///   `I`, `ı`, `i`) are one, because the language of a text is unknown. Accents are kept. Invisible characters (soft
+///   hyphens, joiners, variation selectors) are dropped.
+/// - In scripts without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese and others), and in Korean,
+///   where a word and its particles are written together, each pair of neighbouring characters is a word. No dictionary
+///   is needed, and any substring is found. A Chinese character or Korean syllable is also a word by itself; another
+///   character is one only if it stands alone.
+/// - Punctuation is not part of words: `C++` is `c`.
 ///
-/// **Cost.** Time in proportion to the text, memory to its longest stretch without a boundary. Text in ASCII and lower
-/// case is not copied.
+/// **Cost.** Time proportional to the text, and memory proportional to its longest stretch without a boundary.
+/// Lower-case ASCII text is not copied.
 ///
-/// **Source.** Unicode Standard Annex #29 and #15. What differs is said above.
+/// **Source.** Unicode Standard Annexes #29 and #15, with the differences above.
 pub fn words(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     Tokens::new(text, false).map(|token| token.word)
 }
 
-/// The words to search for: those of [`words`] that imply the others. A text that holds 東京 holds 東 and 京.
+/// The words to search for: those of [`words`] that imply the others. A text with the word 東京 also has the words 東 and
+/// 京.
 pub(super) fn telling_tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, false).filter(|token| !token.implied)
 }
 
-/// The words of [`words`], each with its unit, and with its place in the text, which takes more time.
+/// The words of [`words`], each with its unit and, if `located`, with its bytes in the text, which takes more time.
 pub(super) fn tokens(text: &str, located: bool) -> impl Iterator<Item = Token<'_>> {
     Tokens::new(text, located)
 }
 
-/// A word in its place.
+/// A word with its position in the text.
 pub(super) struct Token<'a> {
     pub(super) word: Cow<'a, str>,
-    /// It is part of a longer one.
+    /// True if the word is part of a longer one.
     pub(super) implied: bool,
-    /// It was longer than [`limits::WORD_BYTES`].
+    /// True if the word was longer than [`WORD_BYTES`](crate::limits::WORD_BYTES), and was cut.
     pub(super) is_cut: bool,
-    /// Which of the text's units it begins with: words, or characters of scripts without spaces. A unit that only ends
-    /// a word has a number, and no word that begins with it.
+    /// The number of the unit at which the word begins. Units are words, or characters of scripts without spaces. A
+    /// unit that only ends a word has a number too.
     pub(super) unit: usize,
-    /// Its bytes in the text, if it was to be located: at least these, where normalising it leaves no more precise place.
+    /// The bytes of the word in the text, if it was located. If normalising leaves no exact position, the range is
+    /// larger.
     pub(super) span: Range<usize>,
 }
 

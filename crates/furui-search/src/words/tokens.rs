@@ -1,4 +1,4 @@
-//! The words of a text, one after the other.
+//! Finds the words of a text one after the other.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -11,25 +11,25 @@ use super::Token;
 use super::character::{Kind, kind, normalised};
 use crate::limits;
 
-/// The most bytes of a character with its marks in scripts without spaces: two of them are a word.
+/// The maximum size of a character with its marks in scripts without spaces, in bytes: two of them are a word.
 const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
 
-/// Goes through the text piece by piece (between boundaries of UAX #29), and through a piece unit by unit: a word, or a
+/// Splits the text into pieces (between boundaries of UAX #29), and a piece into units. A unit is a word, or a
 /// character of a script without spaces, which makes words with its neighbours.
 pub(super) struct Tokens<'a> {
     pieces: UnicodeWordIndices<'a>,
-    /// The piece, normalised; what is before `at` is done.
+    /// The normalised piece, which has been read up to `at`.
     piece: Cow<'a, str>,
     at: usize,
-    /// Where the piece begins and ends in the text.
+    /// The bytes of the piece in the text.
     start: usize,
     end: usize,
-    /// Units before this one.
+    /// The number of units before the current one.
     units: usize,
     located: bool,
-    /// The ends of the piece's characters, normalised and in the piece, where these may differ and are to be known.
+    /// The ends of the piece's characters, in normal form and in the text, if these differ and are needed.
     ends: Vec<(usize, usize)>,
-    /// The character before, if it is one of a script without spaces.
+    /// The character before, if it belongs to a script without spaces.
     last: Option<Cluster>,
     ready: VecDeque<Token<'a>>,
 }
@@ -40,7 +40,7 @@ struct Cluster {
     kind: Kind,
     unit: usize,
     span: Range<usize>,
-    /// There is another one before it.
+    /// True if another such character comes before this one.
     follows: bool,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Where these bytes of the piece are in the text.
+    /// The position in the text of these bytes of the piece.
     fn span(&self, part: Range<usize>) -> Range<usize> {
         if self.ends.is_empty() {
             return self.start + part.start..self.start + part.end;
@@ -72,7 +72,7 @@ impl<'a> Tokens<'a> {
         self.start + start..self.start + self.ends[last].1
     }
 
-    /// Takes the next unit out of the piece; its word, if that is the next.
+    /// Reads the next unit of the piece; returns its word if that is the next word.
     fn step(&mut self) -> Option<Token<'a>> {
         let rest = &self.piece[self.at..];
         let c = rest.chars().next()?;
@@ -81,7 +81,7 @@ impl<'a> Tokens<'a> {
             let span = self.span(self.at..self.at + c.len_utf8());
             self.at += c.len_utf8();
             match &mut self.last {
-                // Thai am comes apart into a mark of the character before, and another character.
+                // In NFKC, Thai sara am becomes a mark of the character before, and another character.
                 Some(last) if is_combining_mark(c) && last.text.len() + c.len_utf8() <= MAX_CLUSTER => {
                     last.text.push(c);
                     last.span.end = span.end;
@@ -126,7 +126,7 @@ impl<'a> Tokens<'a> {
         self.last = Some(cluster);
     }
 
-    /// The character before has no neighbour after it.
+    /// Ends a run of characters: the last one has no neighbour after it.
     fn end_run(&mut self) {
         if let Some(last) = self.last.take()
             && (last.kind == Kind::Syllable || !last.follows)
@@ -173,8 +173,8 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// For each character, as readers see them, where it ends in the normal form and in the piece; for the piece as a whole,
-/// if normalising joins its characters.
+/// For each character, as readers see it, its end in the normal form and in the piece; for the piece as a whole if
+/// normalising joins its characters.
 fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
     let mut ends = Vec::new();
     let mut end = 0;
@@ -189,7 +189,7 @@ fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
     if end == normal.len() { ends } else { vec![(normal.len(), piece.len())] }
 }
 
-/// How long the word at the beginning is, of a script with spaces.
+/// The length of the word at the beginning, in a script with spaces.
 fn word_length(text: &str) -> usize {
     let mut before = None;
     let mut chars = text.char_indices().peekable();
@@ -206,12 +206,12 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// How long the character at the beginning is, with its marks.
+/// The length of the character at the beginning, with its marks.
 fn cluster_length(text: &str) -> usize {
     text.char_indices().skip(1).find(|&(_, c)| !is_combining_mark(c)).map_or(text.len(), |(at, _)| at)
 }
 
-/// The beginning of a word, at most so many bytes; no word ends in a full stop.
+/// The beginning of a word, at most `most` bytes, without a full stop at its end.
 fn cut(word: &str, most: usize) -> &str {
     let mut end = most.min(word.len());
     while !word.is_char_boundary(end) {
