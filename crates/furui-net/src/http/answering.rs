@@ -6,20 +6,20 @@ use tokio::sync::mpsc;
 use super::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
 use crate::node::{Node, NodeError, SearchEvent, SearchOptions};
 
-/// Events on their way to the face.
+/// The maximum number of events on their way to the face.
 const EVENTS: usize = 16;
 
 impl Node {
-    /// Does what the [HTTP face](crate::http) asks, until it closes.
+    /// Answers the calls of the [HTTP face](crate::http) until it closes.
     pub async fn answer(self, mut calls: mpsc::Receiver<Call>) {
         while let Some(call) = calls.recv().await {
             let node = self.clone();
-            // How many there are at once is bounded by the face.
+            // The face bounds the number of concurrent calls.
             tokio::spawn(async move {
                 match call {
                     Call::Publish { documents, again, answer } => {
                         let published = node.publish(documents, again).await;
-                        // An error, here and below: whoever asked has gone.
+                        // Sending fails, here and below, if the caller has gone.
                         let _ = answer.send(published.map_err(|error| Refused { error: error.to_string() }));
                     }
                     Call::Unpublish { urls, answer } => {
@@ -110,7 +110,7 @@ impl Node {
     }
 }
 
-/// What a search did, for people: the plan, then each round with the bytes of every message.
+/// A search explained for people: the plan, then each round with the bytes of every message.
 fn steps(report: &Report) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut plan = String::from("plan: smallest list first:");

@@ -7,41 +7,41 @@ use serde_json::json;
 
 use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
 
-/// Why a request is not answered.
+/// Why a request was not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApiError {
-    /// There is no such path.
+    /// The path does not exist.
     NotFound,
-    /// The path wants the other method.
+    /// The path needs the other method.
     Method,
-    /// It comes from another site's page, or was addressed to another host: what exactly.
+    /// The request comes from another site's page, or was addressed to another host. The text says which.
     Foreign(&'static str),
-    /// `q` is missing, or another parameter cannot be read: why.
+    /// `q` is missing, or another parameter of a search is invalid. The text says why.
     Parameters(String),
-    /// A parameter of publishing cannot be read: why.
+    /// A parameter of a publication is invalid. The text says why.
     Publish(String),
-    /// A body is no list of ids.
+    /// The body is not a list of ids.
     Ids,
-    /// A body is no list of URLs.
+    /// The body is not a list of URLs.
     Urls,
     /// `limit` is 0 or too large.
     Limit,
-    /// `cursor` is none.
+    /// `cursor` is not a cursor.
     Cursor,
     /// The query cannot be understood.
     Query(QueryError),
-    /// As much is being searched, or published, as may be.
+    /// The maximum number of concurrent searches, or publications, is reached. The text names them.
     Busy(&'static str),
-    /// What the node itself says.
+    /// The node refused. The text is its reason.
     Node(String),
-    /// The node is being shut down.
+    /// The node is shutting down.
     Closing,
-    /// The node takes too long.
+    /// The node took too long.
     Slow,
 }
 
 impl ApiError {
-    /// The status of the answer that says so.
+    /// The HTTP status of the error.
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
@@ -99,7 +99,7 @@ impl IntoResponse for ApiError {
         }
         let mut response =
             (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response();
-        // For the guard, which makes it a page if it is a person who asks.
+        // The guard makes a page of the error if a browser sent the request.
         response.extensions_mut().insert(self);
         response
     }

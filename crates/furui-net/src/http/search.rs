@@ -49,7 +49,7 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     Ok(Asked { query, limit, cursor, explain: wanted.explain })
 }
 
-/// A cursor as an answer gave it.
+/// Reads a cursor that an earlier answer contained.
 pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
     text.parse().map_err(|_| ApiError::Cursor)
 }

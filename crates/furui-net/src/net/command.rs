@@ -1,4 +1,4 @@
-//! What passes between handles and the driver.
+//! The commands from handles to the driver, and the state that they share.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::CallError;
 use super::counters::Tally;
 
-/// What the driver is told.
+/// A command to the driver.
 pub(super) enum Command {
     Call {
         to: Peer,
@@ -45,14 +45,14 @@ pub(super) enum Command {
     Panic,
 }
 
-/// What the driver lets be seen.
+/// The state that the driver shares with handles.
 #[derive(Default)]
 pub(super) struct Shared {
     pub(super) tally: Arc<Tally>,
     pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
 }
 
-/// How far the driver is.
+/// The stage of the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Joining,

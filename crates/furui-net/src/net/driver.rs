@@ -26,7 +26,7 @@ mod calls;
 mod refresh;
 mod table;
 
-/// Owns the swarm: does what handles tell it, and what the network brings.
+/// Owns the swarm, carries out the commands of handles, and handles the events of the network.
 pub(super) struct Driver {
     swarm: Swarm<Behaviour>,
     transport: Transport,
@@ -37,11 +37,11 @@ pub(super) struct Driver {
     lookups: HashMap<QueryId, Lookup>,
     refresh: Refresh,
     refresh_at: Instant,
-    /// How large the routing table was when it was last found complete.
+    /// The size of the routing table when it was last found complete.
     table_then: usize,
     refreshed: Vec<oneshot::Sender<()>>,
     calls: HashMap<OutboundRequestId, Call>,
-    /// For each peer with calls: how many are on their way, and which wait.
+    /// For each peer with calls, the number of calls in flight and the calls that wait.
     lanes: HashMap<PeerId, Lane>,
     strikes: HashMap<PeerId, u8>,
     quotas: Quotas,
@@ -73,7 +73,7 @@ struct Lane {
     waiting: VecDeque<(Vec<Multiaddr>, Vec<u8>, Call)>,
 }
 
-/// Looking around: first this node's own key, then each bucket beyond its neighbourhood.
+/// The state of a refresh, which looks up this node's own key, then a key in each bucket beyond its neighbourhood.
 enum Refresh {
     Idle,
     Neighbours(QueryId),
@@ -144,7 +144,7 @@ impl Driver {
             Command::TimedOut(peer) => self.timed_out(&peer),
             Command::Closest { key, n, answer, turn } => self.closest(Lookup { key, n, answer, _turn: turn }),
             Command::Known { keys, n, answer } => {
-                // Errors here and below: whoever asked has given up.
+                // Sending fails, here and below, if the caller has given up.
                 let _ = answer.send(self.known(&keys, n));
             }
             Command::Replicas { keys, n, answer } => {
@@ -222,7 +222,7 @@ fn parse(text: &str) -> Result<Multiaddr, StartError> {
         .map_err(|e: libp2p::multiaddr::Error| StartError::Address { address: text.to_owned(), why: e.to_string() })
 }
 
-/// Listens everywhere, and waits until it is known where that is.
+/// Listens on all addresses, and waits until they are known exactly.
 async fn listen(swarm: &mut Swarm<Behaviour>, addresses: &[String]) -> Result<(), StartError> {
     let mut names = HashMap::new();
     for text in addresses {

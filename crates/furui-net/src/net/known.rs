@@ -8,13 +8,13 @@ pub(super) struct Known {
     pub(super) peer: Peer,
 }
 
-/// A peer as the search knows it.
+/// A peer in the form that the search uses.
 pub(super) fn peer(id: &PeerId, address: Option<&Multiaddr>) -> Peer {
     let address = address.map(|address| address.to_vec()).filter(|bytes| bytes.len() <= Peer::MAX_ADDRESS);
     Peer::new(&id.to_bytes(), &address.unwrap_or_default())
 }
 
-/// Who a peer is.
+/// The libp2p identity of a peer; `None` if it is invalid.
 pub(super) fn id(peer: &Peer) -> Option<PeerId> {
     PeerId::from_bytes(peer.identity()).ok()
 }

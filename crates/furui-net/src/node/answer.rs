@@ -5,19 +5,19 @@ use furui_search::{Place, QueryRefused, Record, Report};
 /// A part of the answer to a search.
 #[derive(Clone, Debug)]
 pub enum SearchEvent {
-    /// Documents that were found, in the order of the answer: those that fit, phrases included.
+    /// Found documents in the order of the answer. All of them fit the query, phrases included.
     Hits(Vec<Hit>),
-    /// The end.
+    /// The end of the answer.
     Done {
-        /// How many documents were found.
+        /// The number of documents found.
         found: u64,
-        /// Where to go on, if there may be more: with phrases, fewer than the limit may have been found by then, and
-        /// even none.
+        /// The place at which to continue, if there may be more documents. A query with phrases may end with fewer
+        /// documents than the limit, even with none.
         cursor: Option<Place>,
-        /// Whether every list was whole, as far as its keeper knows, and every document whose text had to be looked at
-        /// was to be had.
+        /// True if every list was whole, as far as its keeper knows, and no document whose text had to be examined was
+        /// missing.
         whole: bool,
-        /// What it took.
+        /// The cost of the search.
         report: Box<Report>,
     },
 }
@@ -25,18 +25,18 @@ pub enum SearchEvent {
 /// A document that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// Its id, and its score if the best were asked for.
+    /// The id of the document, and its score in a ranked search.
     pub place: Place,
-    /// Its record; `None` if it was not to be fetched, or no node that keeps it answered.
+    /// The record; `None` if records were not requested, or no node that keeps it answered.
     pub record: Option<Record>,
 }
 
-/// Why there is no answer, or not all of it.
+/// Why an answer is missing or incomplete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SearchError {
     /// The query cannot be asked.
     Refused(QueryRefused),
-    /// No node that keeps the word answers.
+    /// None of the nodes that keep the list of a word answers.
     Unreachable {
         /// The word.
         word: String,

@@ -1,4 +1,4 @@
-//! Which nodes keep which of many keys.
+//! Finds the keepers of many keys.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use futures::StreamExt;
 
 use crate::net::Net;
 
-/// Keys whose keepers are asked for in one piece, of what this node knows.
+/// The number of keys whose keepers are looked up in this node's own knowledge at a time.
 const KEYS: usize = 1 << 10;
-/// Keys whose keepers others are asked for at once.
+/// The maximum number of look-ups of keepers in flight.
 const LOOKUPS: usize = 64;
-/// Keys whose surroundings are looked up at once, and of how many keys each of them must tell the keepers on average: it
-/// takes as many requests as looking up five.
+/// The number of look-ups of many peers in flight, and the minimum mean number of keys that each must answer: it takes
+/// as many requests as five ordinary look-ups.
 const AREAS: usize = 8;
 const WORTH: usize = 8;
 
-/// For each node the places of the keys that it is to keep.
+/// For each node, the indices of the keys that it is to keep.
 pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
     let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
     let mut unknown = add_known(net, keys.into_iter().enumerate().collect(), &mut loads).await;
@@ -35,8 +35,8 @@ pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<us
     loads
 }
 
-/// Adds the keys whose keepers are known without asking anybody; returns the others. As many at a time as do not hold up
-/// what else the network does.
+/// Adds the keys whose keepers are known without asking other nodes, and returns the others. It does so in small
+/// portions, which do not block the network's other work.
 async fn add_known(
     net: &Net,
     keys: Vec<(usize, Vec<u8>)>,

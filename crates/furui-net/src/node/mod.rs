@@ -1,4 +1,4 @@
-//! A node of the search network: what [`furui_search`] says, driven by [`Net`] and kept by a [`Shelf`].
+//! A node of the search network: the machines of [`furui_search`], driven by [`Net`], with the lists of a [`Shelf`].
 //!
 //! ```text
 //!  HTTP face ── search ──▶ Querier ──┐                    ┌──▶ Answerer ◀──┐
@@ -57,9 +57,9 @@ pub use search::SearchOptions;
 /// The file of the node's secret key.
 const IDENTITY: &str = "identity";
 
-/// A node: keeps a part of all lists and documents, answers others, searches and publishes.
+/// A node: keeps a part of all lists and documents, answers other nodes, searches and publishes.
 ///
-/// Clones are the same node.
+/// Clones refer to the same node.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
@@ -70,7 +70,7 @@ struct Inner {
     known: Known,
     survey: LastSurvey,
     published: PublishedTable,
-    /// What the keys of its documents' locks are made of.
+    /// The secret from which the keys of its documents' locks are derived.
     secret: [u8; 32],
     whole: AtomicBool,
     searches: AtomicU64,
@@ -80,45 +80,46 @@ struct Inner {
     history: History,
     remembering: AbortHandle,
     tidying: AbortHandle,
-    /// Of the keeper, until it is waited for.
+    /// The keeper's thread, until it was joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What a node is and holds.
+/// The state of a node.
 #[derive(Clone, Debug)]
 pub struct NodeStatus {
-    /// How others know it.
+    /// The identity by which other nodes know the node.
     pub peer: String,
-    /// Where others reach it.
+    /// The addresses at which other nodes reach the node.
     pub addresses: Vec<String>,
-    /// Whether it has been given all that it should hold.
+    /// True if the node has been given everything that it should hold.
     pub whole: bool,
-    /// How far it is with taking over what it should hold.
+    /// The progress of taking over what the node should hold.
     pub repair: Progress,
-    /// How many other nodes it knows.
+    /// The number of other nodes that the node knows.
     pub peers: u64,
-    /// What it keeps.
+    /// The contents of its shelf.
     pub shelf: Statistics,
-    /// Searches it did for its users.
+    /// The number of searches done for its users.
     pub searches: u64,
-    /// Documents it published for its users.
+    /// The number of documents published for its users.
     pub published: u64,
-    /// Requests of others that it answered.
+    /// The number of other nodes' requests answered.
     pub answered: u64,
-    /// Requests of others that it refused.
+    /// The number of other nodes' requests refused.
     pub refused: u64,
-    /// What it sent and received.
+    /// The traffic since the start.
     pub traffic: crate::net::Counters,
-    /// The same for each of the last [`SPANS`] [`SPAN`]s, the latest last.
+    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last.
     pub lately: Vec<Span>,
 }
 
 impl Node {
-    /// Starts a node. With a directory, its identity, lists and documents are kept there; without, in memory, and
-    /// `config.identity` is used.
+    /// Starts a node. Its identity, lists and documents are kept in `directory`; without one, lists and documents are
+    /// in memory, and the identity is `config.identity`.
     ///
     /// # Errors
-    /// If the directory cannot be used (another node has it, or it is damaged), or an address cannot be listened on.
+    /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
+    /// address.
     pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
         let shelf = match directory {
             Some(directory) => {
@@ -163,20 +164,20 @@ impl Node {
         })))
     }
 
-    /// The network beneath.
+    /// The network of the node.
     pub fn net(&self) -> &Net {
         &self.0.net
     }
 
-    /// What it is and holds.
+    /// The state of the node.
     ///
     /// # Errors
-    /// If its storage fails, or it is shut down.
+    /// If its storage fails, or the node is shut down.
     pub async fn status(&self) -> Result<NodeStatus, NodeError> {
         let Inner { net, keeper, .. } = &*self.0;
         let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
         let counts = keeper.counts();
-        // First who is around, then whether that is what repair has seen.
+        // The peers come before the progress of repair, which refers to them.
         let peers = net.peers().await.len() as u64;
         Ok(NodeStatus {
             peer: net.name(),
@@ -194,8 +195,8 @@ impl Node {
         })
     }
 
-    /// Waits until the node's storage takes nothing any more, as when the disk is full, or one of its threads or tasks has
-    /// panicked, and returns why. Then the node is of no use to anybody until it is started again.
+    /// Waits until the node's storage accepts no more changes, for example because the disk is full, or one of its
+    /// threads or tasks has panicked, and returns the reason. The node must then be started again.
     pub async fn failed(&self) -> String {
         tokio::select! {
             why = self.0.keeper.failed() => why,
@@ -214,7 +215,7 @@ impl Node {
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());
         if let Some(thread) = thread {
-            // An error: it has panicked, and said so.
+            // Joining fails if the thread has panicked, which was reported.
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
@@ -226,35 +227,35 @@ impl fmt::Debug for Node {
     }
 }
 
-/// The identity that a directory holds; a new one, if it holds none yet.
+/// The identity that a directory holds. If it holds none yet, a new one is generated.
 ///
 /// # Errors
-/// If the file cannot be read or made, others can read it, or it is not a key.
+/// If the file cannot be read or created, others can read it, or it does not hold a key.
 pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     private::make(directory)?;
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// What belongs to a word has the place of this key: a hash, as look-ups show it to nodes on the way.
+/// The key of a word, at which its list is kept. It is a hash, because nodes on the way see it in look-ups.
 fn word_key(word: &str) -> Vec<u8> {
     Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }
 
-/// What belongs to a document has the place of this key.
+/// The key of a document, at which its record is kept.
 fn record_key(id: ContentId) -> Vec<u8> {
     [&b"record/"[..], id.as_bytes()].concat()
 }
 
-/// Asks a peer; `None` if there is no answer, or none that can be read.
+/// Sends a request to a peer. `None` if there is no valid answer.
 async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
     send(net, to, request.encode().ok()?).await
 }
 
-/// The same with a request that is in bytes already.
+/// Sends an encoded request to a peer. `None` if there is no valid answer.
 async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
     match net.call(to, request).await {
         Ok(bytes) => Response::decode(&bytes).ok(),
-        // That is an answer, too.
+        // "Busy" is an answer.
         Err(CallError::Busy) => Some(Response::Refused(Refusal::Busy)),
         Err(_) => None,
     }
@@ -263,25 +264,25 @@ async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
 /// Why a node does not start, or fails.
 #[derive(Debug)]
 pub enum NodeError {
-    /// Its storage.
+    /// The storage failed.
     Storage(furui::Error),
-    /// Its network.
+    /// The network failed.
     Network(StartError),
-    /// Its key.
+    /// The key is not available.
     Identity(IdentityError),
-    /// A file of its directory.
+    /// A file of the directory cannot be used.
     Directory {
-        /// Which.
+        /// The path of the file.
         file: PathBuf,
-        /// What the system says.
+        /// The reason that the system gives.
         source: io::Error,
     },
-    /// Others may enter its directory, which is not its alone.
+    /// Other users may enter the directory, which also holds other files than a node's.
     Exposed {
-        /// Which.
+        /// The path of the directory.
         directory: PathBuf,
     },
-    /// It is shut down.
+    /// The node is shut down.
     Stopped,
 }
 

@@ -1,19 +1,19 @@
 use std::fmt;
 
-/// Why documents were not published, or not all of each.
+/// Why documents were not published or withdrawn, or not all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PublishError {
-    /// For some word or document no keeper took what it was given.
+    /// No keeper took some lists or records.
     NotStored {
-        /// How many lists and records are missing.
+        /// The number of these lists and records.
         missing: usize,
     },
     /// No keeper of some documents answers.
     NotWithdrawn {
-        /// How many documents.
+        /// The number of these documents.
         missing: usize,
     },
-    /// This node's own storage.
+    /// The storage of this node failed.
     Storage {
         /// The reason.
         why: String,

@@ -1,4 +1,4 @@
-//! Taking back what was published.
+//! Withdraws published documents.
 
 use std::collections::HashSet;
 
@@ -9,24 +9,25 @@ use super::keeper::unix_seconds;
 use super::loads::loads;
 use super::{Inner, Node, PublishError, call, record_key};
 
-/// Documents that are withdrawn in one piece.
+/// The number of documents that are withdrawn at a time.
 const BATCH: usize = 1 << 10;
-/// Messages on their way at once.
+/// The maximum number of messages in flight.
 const MESSAGES: usize = 16;
 
 impl Node {
-    /// Withdraws what this node has published under these URLs: soon no node finds it any more, unless others have
-    /// published the same. For each whether there was something.
+    /// Withdraws what this node has published under these URLs. Soon no node finds it any more, unless others have
+    /// published the same documents. For each URL, returns true if something was published under it.
     ///
     /// # Errors
-    /// If no keeper of some document answers; they are told later, as soon as one does. Or if this node's storage fails.
+    /// If no keeper of a document answers; it is told as soon as it does. Or if this node's storage fails.
     pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
         let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;
         Ok(found)
     }
 
-    /// Withdraws a part of all that this node has published; returns how much. Nothing: that was all.
+    /// Withdraws a part of all that this node has published, and returns the number of documents: 0 if nothing was
+    /// left.
     ///
     /// # Errors
     /// As [`withdraw`](Self::withdraw).
@@ -37,7 +38,7 @@ impl Node {
     }
 }
 
-/// Tells keepers of all that is to be withdrawn. One of each record is enough: the others hear of it by repair.
+/// Tells keepers of all withdrawals. One keeper of each record suffices: repair tells the others.
 pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     let (mut after, mut missing) = (None, 0);
     loop {
@@ -58,7 +59,7 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Tells one keeper; returns what it was told of, if it answers.
+/// Tells one keeper. Returns what it was told if it answers.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {
         let (id, withdrawals) = documents[number];

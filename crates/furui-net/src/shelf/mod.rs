@@ -1,4 +1,4 @@
-//! What a node holds itself, in a directory or in memory: [`Shelf`].
+//! The lists and documents that a node keeps, in a directory or in memory: [`Shelf`].
 
 mod answers;
 mod change;
@@ -31,5 +31,5 @@ pub const MAX_RECORD: usize = 4 << 20;
 /// The maximum size of what one call of [`Shelf::store`] adds, in bytes, as [`Shelf::store`] counts them.
 pub const MAX_CHANGE: usize = 64 << 20;
 
-/// The number of the word that all records stand under: none that the dictionary gives.
+/// The number of the word whose list is that of all records. The dictionary never gives it.
 const RECORDS: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! What this node has published for its users.
+//! The documents that this node has published for its users.
 
 mod tables;
 
@@ -15,25 +15,26 @@ use tokio::time::sleep;
 use super::Inner;
 use tables::{DOCUMENTS, DocumentTable, Tables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
-/// How long nothing may have been published before the table is made small, at least; and how much must have been: as many
-/// batches.
+/// How long nothing may have been published before the table is compacted; and the minimum number of batches before it
+/// is.
 const QUIET: Duration = Duration::from_secs(60);
 const CHANGES: u64 = 8;
 
-/// What this node has published for its users, when, and under which URL: so that it is not published twice in a short
-/// time, and again before it expires; and that what takes its place makes it go.
+/// The documents that this node has published for its users, with their times and URLs. So a document is not published
+/// twice in a short time, is published again before it expires, and is withdrawn when another one takes its place.
 ///
-/// URLs are known by 64 bits of hash: among n of them, n²/2⁶⁵ are taken for another, which then takes its place.
+/// URLs are represented by hashes of 64 bits: among n of them, n²/2⁶⁵ are expected to be taken for another one, and
+/// replace its document.
 #[derive(Clone)]
 pub(super) struct Published(Arc<Tables>);
 
 impl Published {
-    /// What a directory holds, or nothing, in memory.
+    /// Opens the table that a directory holds, or an empty one in memory.
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         Ok(Self(Arc::new(Tables::open(directory)?)))
     }
 
-    /// Makes the table small whenever nothing is published for a while, as long as there is a node.
+    /// Compacts the table whenever nothing is published for a while, as long as the node exists.
     pub(super) async fn tidy(published: Weak<Inner>) {
         let (mut before, mut compacted) = (0, 0);
         loop {
@@ -42,14 +43,14 @@ impl Published {
             let changes = published.0.changes();
             if changes == before && changes >= compacted + CHANGES {
                 compacted = changes;
-                // A storage that fails says so to whoever publishes next.
+                // If the storage fails, the next publication reports it.
                 let _ = spawn_blocking(move || published.0.compact()).await;
             }
             before = changes;
         }
     }
 
-    /// Which of these are published, and were so at `since` or later.
+    /// For each of these, true if it is published and was published at `since` or later.
     pub(super) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -62,7 +63,7 @@ impl Published {
         })
     }
 
-    /// How often each of these was withdrawn.
+    /// For each of these, how often it was withdrawn.
     pub(super) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -74,8 +75,8 @@ impl Published {
         })
     }
 
-    /// Notes that these were published, each under its URL; documents that were before are to be withdrawn. Returns how
-    /// many there are of those.
+    /// Notes that these were published, each under its URL. The documents that they replace are noted as withdrawn.
+    /// Returns the number of replaced documents.
     pub(super) fn set(&self, documents: &[(ContentId, String)], now: u64) -> furui::Result<u64> {
         self.0.change(|transaction| {
             let mut replaced = 0;
@@ -96,13 +97,13 @@ impl Published {
         })
     }
 
-    /// Notes that these, which are published, were so again.
+    /// Notes that these published documents were published again.
     pub(super) fn renew(&self, ids: &[ContentId], now: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut table = transaction.open_table(DOCUMENTS)?;
             for id in ids {
                 let row = table.get(id.as_bytes())?.map(|row| row.value());
-                // It may have been withdrawn meanwhile.
+                // The document may have been withdrawn meanwhile.
                 if let Some((url, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
                     table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
                 }
@@ -111,7 +112,8 @@ impl Published {
         })
     }
 
-    /// Notes that what is published under these URLs is to be withdrawn: for each whether there was something.
+    /// Notes that the documents under these URLs are withdrawn. For each URL, returns true if something was published
+    /// under it.
     pub(super) fn withdraw(&self, of: &[String], now: u64) -> furui::Result<Vec<bool>> {
         self.0.change(|transaction| {
             let mut found = Vec::with_capacity(of.len());
@@ -130,7 +132,7 @@ impl Published {
         })
     }
 
-    /// Notes that of all that is published some is to be withdrawn: at most `most`. Returns how many they are.
+    /// Notes that at most `most` of all published documents are withdrawn. Returns how many.
     pub(super) fn withdraw_some(&self, most: usize, now: u64) -> furui::Result<usize> {
         self.0.change(|transaction| {
             let mut some = Vec::new();
@@ -148,7 +150,8 @@ impl Published {
         })
     }
 
-    /// At most `most` documents whose keepers are to be told, and how often they had been withdrawn before; after that one.
+    /// At most `most` documents after `after` whose keepers must be told of a withdrawal, each with the number of its
+    /// earlier withdrawals.
     pub(super) fn to_tell(&self, after: Option<(ContentId, u32)>, most: usize) -> furui::Result<Vec<(ContentId, u32)>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(WITHDRAWN)?;
@@ -169,7 +172,7 @@ impl Published {
         })
     }
 
-    /// Notes that keepers of these were told.
+    /// Notes that the keepers of these were told.
     pub(super) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut withdrawn = transaction.open_table(WITHDRAWN)?;
@@ -180,7 +183,7 @@ impl Published {
         })
     }
 
-    /// At most `most` of those that were published before `before`.
+    /// At most `most` of the documents that were last published before `before`.
     pub(super) fn stale(&self, before: u64, most: usize) -> furui::Result<Vec<ContentId>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -199,7 +202,7 @@ impl Published {
         })
     }
 
-    /// Forgets what was withdrawn before `before`: by then every keeper has, too.
+    /// Forgets documents that were withdrawn before `before`, which every keeper has forgotten by then.
     pub(super) fn forget(&self, before: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             transaction.open_table(DOCUMENTS)?.retain(|_, (url, at, _)| url > 0 || u64::from(at) >= before)?;
@@ -208,7 +211,7 @@ impl Published {
     }
 }
 
-/// Notes that a document is to be withdrawn, if it is published.
+/// Notes that a document is withdrawn, if it is published.
 fn withdraw(
     table: &mut DocumentTable<'_>,
     withdrawn: &mut WithdrawnTable<'_>,
