@@ -54,14 +54,14 @@ pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
         redb::Error::DatabaseAlreadyOpen => Error::Locked(file.to_owned()),
         redb::Error::PreviousIo => other(
             ErrorKind::Other,
-            "reading or writing it failed before; start again once there is room and the disk is well",
+            "an earlier read or write failed; make sure that the disk works and has space, and start again",
         ),
         redb::Error::Io(source) if source.kind() == ErrorKind::StorageFull => {
             other(ErrorKind::StorageFull, &format!("{source}; make room, and start again"))
         }
         redb::Error::Io(source) if source.kind() == ErrorKind::InvalidData => other(
             ErrorKind::InvalidData,
-            "it is damaged, or something else; put it back from a copy, or move the node's directory away and begin a new \
+            "it is damaged, or not a database of furui; restore it from a copy, or move the node's directory away and begin a new \
              one, which other nodes fill",
         ),
         redb::Error::Io(source) => Error::io("cannot read or write", file, source),

@@ -124,13 +124,13 @@ fn steps(report: &Report) -> Vec<Step> {
     );
     steps.push(Step { step: plan, sent: 0, received: 0, done: report.planned });
     if report.checked > 0 {
-        let step = format!("phrases: the text of {} candidates looked at by the nodes that keep them", report.checked);
+        let step = format!("phrases: the text of {} candidates examined by the nodes that keep them", report.checked);
         steps.push(Step { step, sent: 0, received: 0, done: None });
     }
     for (number, round) in report.rounds.iter().enumerate() {
         let Round { words, most, seen, found, costs, at, .. } = round;
         let step =
-            format!("round {}: {seen} of at most {most} ids of `{}` looked at, {found} found", number + 1, words[0]);
+            format!("round {}: {seen} of at most {most} ids of `{}` examined, {found} found", number + 1, words[0]);
         steps.push(Step { step, sent: round.sent_bytes, received: round.back_bytes, done: Some(*at) });
         for cost in costs {
             let word = words.get(cost.term as usize + 1).map_or("?", String::as_str);

@@ -69,19 +69,19 @@ impl fmt::Display for ApiError {
                  /unpublish",
             ),
             Self::Method => {
-                f.write_str("not with this method; POST to /wanted, /publish and /unpublish, GET everything else")
+                f.write_str("the method is not allowed here; POST to /wanted, /publish and /unpublish, and GET everything else")
             }
-            Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
+            Self::Foreign(what) => write!(f, "{what}; address the node by its IP address, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
             Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits a line, and at most {MAX_IDS} lines"),
             Self::Urls => write!(f, "a body of URLs has one a line, at most {MAX_IDS} lines, and at most a MiB"),
-            Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
+            Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"),
             Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 48 hexadecimal digits"),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(
                 f,
-                "already at as many {what} as a node does at once ({}); ask again later",
+                "the node already runs its maximum of {} {what}; ask again later",
                 if *what == "searches" { MAX_SEARCHES } else { MAX_PUBLISHES }
             ),
             Self::Node(why) => f.write_str(why),

@@ -53,7 +53,7 @@ pub fn read_line(line: &[u8]) -> Result<Record, String> {
         return Err(TooLong.to_string());
     }
     let line: Line = serde_json::from_slice(line).map_err(|error| {
-        format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
+        format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
     Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() })
 }
@@ -134,7 +134,7 @@ impl Publishing {
         let mut splitter = Splitter::default();
         loop {
             let chunk = timeout(PATIENCE, chunks.next()).await;
-            let chunk = chunk.map_err(|_| End::Refused("the body does not go on; send it again".into()))?;
+            let chunk = chunk.map_err(|_| End::Refused("the body stopped arriving; send it again".into()))?;
             let Some(chunk) = chunk else { break };
             let chunk = chunk.map_err(|error| End::Refused(format!("the body was cut off: {error}; send it again")))?;
             let mut rest = &chunk[..];
@@ -233,7 +233,7 @@ fn read(line: &[u8]) -> Result<Document, String> {
     let document = Document::new(&record).map_err(|error| error.to_string())?;
     // A document with no word but its host is not worth publishing.
     if furui_search::words(&record.title).chain(furui_search::words(&record.text)).next().is_none() {
-        return Err("a document without words, which nobody could find; give it a title or a text".into());
+        return Err("a document without words could never be found; give it a title or a text".into());
     }
     Ok(document)
 }

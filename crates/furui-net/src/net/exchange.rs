@@ -54,7 +54,7 @@ pub struct TooLong {
 
 impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a message of {} bytes; the longest has {MAX_MESSAGE}: send it in parts", self.bytes)
+        write!(f, "a message of {} bytes; the maximum is {MAX_MESSAGE}: send it in parts", self.bytes)
     }
 }
 
@@ -84,7 +84,7 @@ pub enum CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoPeer => "the peer's identity or address cannot be read",
+            Self::NoPeer => "the peer's identity or address is invalid",
             Self::Unreachable => "the peer cannot be reached at any of its addresses",
             Self::Closed => "the peer ended the connection before it answered",
             Self::TimedOut => "the peer did not answer in time",

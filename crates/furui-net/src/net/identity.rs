@@ -122,7 +122,7 @@ pub enum IdentityError {
 impl fmt::Display for IdentityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Length { found } => write!(f, "a secret key has 32 bytes, here are {found}"),
+            Self::Length { found } => write!(f, "a secret key has 32 bytes, but this one has {found}"),
             Self::File { path, error } => write!(f, "cannot keep the node's key in {}: {error}", path.display()),
             Self::Damaged { path } => write!(
                 f,
@@ -133,7 +133,7 @@ impl fmt::Display for IdentityError {
             Self::Exposed { path } => {
                 write!(
                     f,
-                    "others may read the node's key in {0}; say `chmod 600 {0}` if it can still be trusted",
+                    "other users may read the node's key in {0}; run `chmod 600 {0}` if the key can still be trusted",
                     path.display()
                 )
             }

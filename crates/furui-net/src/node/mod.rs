@@ -295,8 +295,8 @@ impl fmt::Display for NodeError {
             Self::Directory { file, source } => write!(f, "cannot use {}: {source}", file.display()),
             Self::Exposed { directory } => write!(
                 f,
-                "others may enter {0}, which holds other files than a node's; say `chmod 700 {0}`, or name a directory for \
-                 the node alone",
+                "other users may enter {0}, which also holds files that are not a node's; run `chmod 700 {0}`, or use \
+                 another directory for the node",
                 directory.display()
             ),
             Self::Stopped => f.write_str("the node is shut down; start it again"),

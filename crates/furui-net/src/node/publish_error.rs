@@ -30,7 +30,7 @@ impl fmt::Display for PublishError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotStored { missing } => {
-                write!(f, "no node took {missing} of the lists and records; publish again when the network is well")
+                write!(f, "no node took {missing} of the lists and records; publish again when more nodes answer")
             }
             Self::NotWithdrawn { missing } => {
                 write!(

@@ -236,9 +236,7 @@ fn hash(url: &str) -> u64 {
 mod tests {
     use std::{env, fs};
 
-    use redb::Database;
-
-    use super::tables::{FILE, OLD_DOCUMENTS, OLD_URLS};
+    use super::tables::FILE;
     use super::*;
 
     const DAY: u64 = 24 * 60 * 60;
@@ -288,31 +286,6 @@ mod tests {
         assert_eq!(published.withdraw(&tenth, DAY).unwrap(), [true; 10]);
         published.0.compact().unwrap();
         check(&published);
-    }
-
-    #[test]
-    fn what_the_first_version_kept_is_there() {
-        let directory = env::temp_dir().join(format!("furui-published-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        let old = Database::create(directory.join(FILE)).unwrap();
-        let transaction = old.begin_write().unwrap();
-        for n in 0..100 {
-            let is_published = n % 10 > 0;
-            let row = (DAY, u32::from(!is_published), is_published);
-            transaction.open_table(OLD_DOCUMENTS).unwrap().insert(id(n).as_bytes(), row).unwrap();
-            if is_published {
-                let mut hash = [0; 16];
-                hash.copy_from_slice(&Sha256::digest(url(n))[..16]);
-                transaction.open_table(OLD_URLS).unwrap().insert(&hash, id(n).as_bytes()).unwrap();
-            } else {
-                transaction.open_table(WITHDRAWN).unwrap().insert((id(n).as_bytes(), 0), ()).unwrap();
-            }
-        }
-        transaction.commit().unwrap();
-        drop(old);
-        drop(Published::open(Some(&directory)).unwrap());
-        check(&Published::open(Some(&directory)).unwrap());
-        fs::remove_dir_all(directory).unwrap();
     }
 
     #[test]

@@ -14,11 +14,6 @@ pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], Row> = 
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
 /// The withdrawn documents whose keepers have not been told yet, each with the number of its earlier withdrawals.
 pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
-/// What there was in the place of the first two once: seconds, withdrawals and whether it is published, by id; ids by 16
-/// bytes of a URL's hash.
-pub(super) const OLD_DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], (u64, u32, bool)> =
-    TableDefinition::new("documents");
-pub(super) const OLD_URLS: TableDefinition<'_, &[u8; 16], &[u8; ContentId::BYTES]> = TableDefinition::new("urls");
 /// The maximum size of the cached pages, in bytes.
 const CACHE: usize = 4 << 20;
 
@@ -83,30 +78,12 @@ impl Tables {
     }
 }
 
-/// Makes what is missing, and what is now of what there was once.
+/// Creates the tables that are missing.
 fn prepare(database: &Database) -> Result<(), redb::Error> {
     let transaction = database.begin_write()?;
-    {
-        let (mut table, mut urls) = (transaction.open_table(DOCUMENTS)?, transaction.open_table(URLS)?);
-        transaction.open_table(WITHDRAWN)?;
-        for entry in transaction.open_table(OLD_DOCUMENTS)?.iter()? {
-            let (id, row) = entry?;
-            let (at, withdrawals, _) = row.value();
-            table.insert(id.value(), (0, seconds(at), withdrawals))?;
-        }
-        for entry in transaction.open_table(OLD_URLS)?.iter()? {
-            let (url, id) = entry?;
-            let (url, _) = url.value().split_first_chunk().expect("longer than that");
-            let (url, id) = (u64::from_le_bytes(*url).max(1), ContentId::new(*id.value()));
-            let row = table.get(id.as_bytes())?.map(|row| row.value());
-            if let Some((_, at, withdrawals)) = row {
-                table.insert(id.as_bytes(), (url, at, withdrawals))?;
-                urls.insert(url, head(id))?;
-            }
-        }
-    }
-    transaction.delete_table(OLD_DOCUMENTS)?;
-    transaction.delete_table(OLD_URLS)?;
+    transaction.open_table(DOCUMENTS)?;
+    transaction.open_table(URLS)?;
+    transaction.open_table(WITHDRAWN)?;
     transaction.commit()?;
     Ok(())
 }
