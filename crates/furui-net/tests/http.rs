@@ -102,7 +102,7 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
     assert_eq!(lines(&body)[0]["at"], 2);
     for headers in ["Host: evil.example\r\n", "Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n"] {
         let (status, body) = Asked::new(address, "GET /status", headers, b"").answer();
-        assert!(status == 403 && body.contains("by number"), "{body}");
+        assert!(status == 403 && body.contains("by its IP address"), "{body}");
     }
 }
 
