@@ -1,4 +1,4 @@
-//! The HTTP face, byte by byte, before a node that the test plays.
+//! The HTTP face, byte by byte, in front of a node that the test plays.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -36,7 +36,7 @@ async fn results_are_sent_as_they_are_found() {
     let id = ContentId::of(&record.encode().unwrap());
     let snippets = Snippets::new(search.query.clauses());
     events.send(Event::Hit(Hit::new(id, Some(record), 0.5, &snippets))).await.unwrap();
-    // Before the search has ended.
+    // This line comes before the search has ended.
     let expected = json!({
         "id": id.to_string(), "url": "u:1", "title": "t Two", "snippet": "One two wörds.",
         "title_marks": [[2, 5]], "marks": [[4, 7], [8, 14]], "score": 0.5,
@@ -111,7 +111,7 @@ async fn documents_are_published_in_batches() {
     let (address, mut calls) = face().await;
     let count = BATCH_DOCUMENTS + 2;
     let mut body: String = (0..count).map(|i| format!("{{\"url\":\"u:{i}\",\"text\":\"Word {i}\"}}\r\n")).collect();
-    // The last line has no end, and comes a second time.
+    // The last line has no line end, and repeats a document.
     body +=
         "\nnonsense\n{\"url\":\"u:0\",\"title\":null,\"text\":\"Word 257\"}\n{\"url\":\"u:257\",\"text\":\"Word 257\"}";
     let asked = post(address, body.as_bytes());
@@ -238,7 +238,7 @@ async fn figures_are_there_for_people_and_for_prometheus() {
     node.await.unwrap();
 }
 
-/// An id that ends with this byte and is 0 otherwise.
+/// An id whose last byte is `last` and whose other bytes are 0.
 fn numbered(last: u8) -> ContentId {
     let mut bytes = [0; ContentId::BYTES];
     bytes[ContentId::BYTES - 1] = last;

@@ -1,4 +1,4 @@
-//! The best documents first: in one order, whoever is asked.
+//! The best documents come first, in the same order on every node.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;

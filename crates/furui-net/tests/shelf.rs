@@ -1,4 +1,4 @@
-//! A shelf against a naive model, and what it keeps through crashes.
+//! A shelf against a naive model, and across crashes.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
 use furui_search::{ContentId, IdRange, Index, Weight, limits};
 use proptest::prelude::*;
 
-/// A directory that is gone when the test is over.
+/// A directory that is removed at the end of the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -32,7 +32,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Ids that are spread as hashes are.
+/// Ids that are distributed like hashes.
 fn id(n: u64) -> ContentId {
     let mut bytes = [0; 20];
     for (index, part) in bytes.chunks_mut(8).enumerate() {
@@ -43,7 +43,7 @@ fn id(n: u64) -> ContentId {
     ContentId::new(bytes)
 }
 
-/// How much a word counts in a document: anything, but always the same.
+/// A weight that depends on the word and the document only.
 fn weight(word: &str, id: ContentId) -> Weight {
     let (steps, lengths) = (id.as_bytes()[1] % 7, id.as_bytes()[2]);
     Weight::of_steps(steps.saturating_sub(word.len() as u8 % 7), lengths.max(1))
@@ -58,7 +58,7 @@ fn record(n: u64) -> Vec<u8> {
     format!("a record of document {n}, which says what others say, too").repeat(1 + n as usize % 5).into_bytes()
 }
 
-/// What a shelf is to hold, in the simplest form.
+/// The contents of a shelf in the simplest form.
 #[derive(Clone, Debug, Default)]
 struct Model {
     lists: BTreeMap<String, BTreeSet<ContentId>>,
@@ -109,7 +109,7 @@ impl Model {
         ids.filter(|&id| range.contains(id)).take(most).collect()
     }
 
-    /// The shelf answers every question as this does.
+    /// Checks that the shelf answers every question as the model does.
     fn check(&self, shelf: &mut Shelf) {
         assert_eq!(shelf.words_after("", usize::MAX).unwrap(), self.words());
         for (word, ids) in &self.lists {
@@ -142,7 +142,7 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     let ids = || prop::collection::vec(0..600u16, 0..40);
-    // Few words that have much, and some that have little.
+    // A few words have long lists, others short ones.
     let word = || prop_oneof![0..3u8, 0..30u8];
     let postings = prop::collection::vec((word(), ids()), 0..12);
     prop_oneof![
@@ -197,7 +197,7 @@ fn run(steps: &[Step], directory: Option<&Path>, options: ShelfOptions) {
     }
 }
 
-/// A small memory of what is recent, so that the tables are written often.
+/// Little memory for recent changes, so that the tables are written often.
 const OFTEN: ShelfOptions =
     ShelfOptions { recent_bytes: 4000, cached_bytes: 1 << 20, run_ids: 1 << 20, page_bytes: 1 << 20 };
 
@@ -230,7 +230,7 @@ proptest! {
 fn long_lists_that_grow_in_any_order_are_whole_and_sorted() {
     let mut shelf = Shelf::in_memory(ShelfOptions { recent_bytes: 200_000, ..ShelfOptions::default() }).unwrap();
     let mut model = Model::default();
-    // Every document is known before most words come to it, so that lists grow in their middle.
+    // Most words come to documents that are known already, so that lists grow in their middle.
     for step in [997u64, 613, 1, 2, 3, 7] {
         for part in 0..20 {
             let ids: Vec<_> = (0..1000).map(|n| id((part * 1000 + n) * step % 20_011)).collect();
@@ -287,7 +287,7 @@ fn what_expires_gives_its_room_back() {
     assert!(half < full && none < half && none < 2 * empty, "{empty} {full} {half} {none}");
 }
 
-/// Not a test: the process that the next one kills.
+/// Not a test: the process that the next test kills.
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn child_that_stores_until_it_is_killed() {
@@ -319,7 +319,7 @@ fn what_was_acknowledged_survives_a_kill() {
 
         let mut shelf = Shelf::open(scratch.path(), OFTEN).unwrap();
         let found = shelf.slice("all", IdRange::ALL, usize::MAX).unwrap();
-        // What was on its way may be there, or not, but all of it or nothing.
+        // A call in progress was stored whole, or not at all.
         assert!(found.len() as u64 >= last + 40 && found.len() % 10 == 0);
         let mut expected: Vec<_> = (0..found.len() as u64).map(id).collect();
         expected.sort();
@@ -357,7 +357,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     shelf.compact().unwrap();
     drop(shelf);
 
-    // As after a crash when the words were durable and the lists not yet.
+    // This is the state after a crash between the words and the lists becoming durable.
     let (ahead, behind) = (Scratch::new("order-ahead"), Scratch::new("order-behind"));
     copy(before.path(), ahead.path());
     copy(&scratch.path().join("words"), &ahead.path().join("words"));

@@ -1,5 +1,5 @@
-//! Coded sets against plain sets: every coding finds what is in both lists, takes the bits that are predicted, and reads
-//! any bytes.
+//! Coded sets against plain sets: every coding finds the ids that are in both lists, takes the predicted bits, and
+//! decodes any bytes.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use furui_search::{
 };
 use proptest::prelude::*;
 
-/// An id of a given head; those of one head differ by `rest`, in their hashes too.
+/// An id with this head. Ids with one head differ in their rest, and in their hashes.
 fn id(head: u64, rest: u64) -> ContentId {
     let mut bytes = [0; 20];
     bytes[..8].copy_from_slice(&head.swap_bytes().to_le_bytes());
@@ -21,7 +21,7 @@ fn id(head: u64, rest: u64) -> ContentId {
     ContentId::new(bytes)
 }
 
-/// `count` ids all over the range of heads, the same for the same seed.
+/// `count` ids over the whole range of heads, determined by the seed.
 fn uniform(seed: u64, count: u64) -> Vec<ContentId> {
     let mut x = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
@@ -57,7 +57,8 @@ fn both(own: &[ContentId], settlement: &Settlement) -> Vec<ContentId> {
     settlement.both.iter().map(|&place| own[place as usize]).collect()
 }
 
-/// What both lists hold, found through the codec; repeated with long checks if a third message says so.
+/// The ids in both lists, found through the codec. If a third message disagrees, the exchange is repeated with long
+/// checks.
 fn meet(own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) -> Result<Vec<ContentId>, CodecError> {
     let sent = CodedSet::encode(own, range, coding)?;
     let Matches { coded: back, session } = matches(&sent.bytes, range, other)?;
@@ -99,7 +100,8 @@ fn any_golomb(check_bits: RangeInclusive<u8>, three_messages: bool) -> impl Stra
     })
 }
 
-/// Ids that are uniform, that crowd around a place, or that have few heads; at most a cell's worth of each crowd.
+/// Ids that are uniform, crowd around a place, or have few heads. Each crowd has at most as many ids as a cell may
+/// have.
 fn any_ids() -> impl Strategy<Value = Vec<ContentId>> {
     let uniform = (any::<u64>(), 0u64..3).prop_map(|(head, rest)| id(head, rest));
     let crowd = (0u64..40, 0u64..2).prop_map(|(head, rest)| id(0x7000_0000_0000_0000 + head, rest));
@@ -190,7 +192,7 @@ proptest! {
         if let Ok(answer) = matches(&bytes, range, &other) {
             let read = CodedSet::decode(&bytes, range).unwrap();
             prop_assert_eq!(read.range(), range);
-            // As an answer to any other set, too.
+            // The bytes are also read as the answer to another set.
             check_settlement(&own, range, read.coding(), &answer.coded.bytes);
         }
         check_settlement(&own, range, coding, &bytes);
@@ -226,7 +228,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// So many match that a third message is worth it.
+    /// There are so many matches that a third message is worth it.
     #[test]
     fn a_confirmed_claim_is_the_intersection(
         seed: u64,
@@ -243,7 +245,7 @@ proptest! {
         if matcher.feed(&other).is_err() {
             return Ok(());
         }
-        // Without room for a session, two messages do.
+        // Without room for a session, two messages suffice.
         let in_two = matcher.clone().without_session().finish();
         prop_assert!(in_two.session.is_none());
         let settlement = settle(&own, IdRange::ALL, coding, &in_two.coded.bytes).unwrap();
@@ -269,7 +271,7 @@ proptest! {
     }
 }
 
-/// Each bit in turn, of long bytes some.
+/// Flips each bit in turn, or some bits of long bytes.
 fn flips(bytes: &[u8], mut with: impl FnMut(&[u8])) {
     let step = 1 + bytes.len() / 40;
     let mut bytes = bytes.to_vec();
@@ -280,7 +282,7 @@ fn flips(bytes: &[u8], mut with: impl FnMut(&[u8])) {
     }
 }
 
-/// An error, or places of one's own ids in order.
+/// Checks that reading an answer gives an error, or ascending places of own ids.
 fn check_settlement(own: &[ContentId], range: IdRange, coding: Coding, bytes: &[u8]) {
     if let Ok(Settlement { both, .. }) = settle(own, range, coding, bytes) {
         assert!(both.is_sorted_by(|a, b| a < b) && both.iter().all(|&place| (place as usize) < own.len()));
@@ -319,7 +321,7 @@ fn the_plan_has_no_cell_crowd_and_tells_ids_apart_whatever_the_sizes() {
             }
         }
     }
-    // Where each cell has many ids of the set, more check bits.
+    // If each cell has many ids of the set, there are more check bits.
     let check_bits = |own, other| match plan::golomb(own, other, IdRange::ALL, 1) {
         Coding::Golomb(golomb) => golomb.check_bits,
         _ => panic!(),
@@ -350,12 +352,12 @@ fn answers_that_break_the_rules_are_refused() {
     // 1 rank of 100 has a gap of 6 bits: quotient 2 is the rank 128 or more.
     malformed(Coding::Ids, &[1, 0b100, 0], "ranks");
     malformed(Coding::Ids, &[101], "ranks");
-    // 128 matches of rank 0 without checks: each a one.
+    // 128 matches of rank 0 without checks are a one each.
     let golomb = Coding::Golomb(Golomb { check_bits: 0, ..GOLOMB });
     malformed(golomb, &[&[0x80, 1][..], &[0xFF; 16]].concat(), "one cell");
     malformed(golomb, &[1, 0, 0, 0, 0, 0, 0, 0, 0], "out of range");
     malformed(golomb, &[0, 0], "after the last");
-    // Strangers' ids are what filters are wrong about: no error, and not in both.
+    // Ids that are false positives of the filter are not an error, and not in both lists.
     let strangers = within(&uniform(2, 10), IdRange { first: 0, last: u64::MAX / 2 });
     assert_eq!(settle(&own, IdRange::ALL, fixed, &ids(&strangers)).unwrap().both, []);
 }
@@ -374,7 +376,7 @@ fn every_limit_is_kept() {
     too_many(encode(&many[..2], Coding::Fixed { bits: u32::MAX, probes: 3 }), "bytes of a filter");
     too_many(encode(&many[..2000], ringed(7, Gamma::Bits(65536.0), 1)), "bytes of a filter");
 
-    // What a peer says is held against the same limits before anything is kept.
+    // The sizes that a peer states are compared with the same limits before memory is allocated.
     let decode = |bytes: &[u8]| CodedSet::decode(bytes, IdRange::ALL).map(drop);
     let huge = [0xFF, 0xFF, 0xFF, 0xFF, 0x0F];
     too_many(decode(&[&[0][..], &huge].concat()), "ids in a set");
@@ -384,7 +386,7 @@ fn every_limit_is_kept() {
     long.resize(MAX_FILTER_BYTES + 100, 0);
     too_many(decode(&long), "bytes of a filter");
 
-    // A filter that says yes to everything.
+    // This filter has all bits set.
     let all = Coding::Fixed { bits: 1, probes: 1 };
     let sent = CodedSet::encode(&many[..1], IdRange::ALL, all).unwrap();
     too_many(matches(&sent.bytes, IdRange::ALL, &many).map(drop), "matches");
@@ -436,7 +438,7 @@ fn the_paper_counts_bits_so() {
 
 #[test]
 fn the_best_rate_is_that_of_section_6() {
-    // C₁ = C₂: α is about 0.013, whatever the size.
+    // If C₁ = C₂, α is about 0.013, whatever the size.
     assert!((plan::best_rate(5000, 5000, 0) - 0.013).abs() < 1e-4);
     for (own, other, both) in [(10, 1000, 0), (1000, 1000, 200), (30, 62_000, 5), (5000, 9000, 4000)] {
         let alpha = plan::best_rate(own, other, both);
@@ -445,7 +447,7 @@ fn the_best_rate_is_that_of_section_6() {
             assert!(plan::traffic(own, other, both, alpha * factor) > least, "{own} {other} {both} {factor}");
         }
     }
-    // The paper's 2⁻⁷ for lists of one size is the nearest but one power of ½; the least of eq. 17 is at 2⁻⁶.
+    // For lists of one size, the paper's 2⁻⁷ is the second nearest power of ½; the minimum of eq. 17 is at 2⁻⁶.
     assert_eq!(plan::ringed_probes(1000, 1000), 6);
     assert_eq!((plan::ringed_probes(1, 0), plan::ringed_probes(0, 1), plan::ringed_probes(900, 1)), (1, 64, 1));
     for (own, other) in [(1, 1), (10, 1000), (1000, 62_000), (62_000, 62_000)] {
@@ -462,7 +464,7 @@ fn a_page_waits_for_a_third_message_only_if_it_can_save_much() {
         let coding = plan::choose_for_page(Wants::Best, own, other, IdRange::ALL, 1);
         matches!(coding, Coding::Golomb(golomb) if golomb.three_messages)
     };
-    // So many matches, of 40 bits each.
+    // The maximum number of matches, of 40 bits each, without a third message.
     let most = plan::PAGE_THIRD_BITS as u64 / u64::from(plan::CHECK_BITS);
     assert!(three(most + 1, 1 << 20) && !three(most * 9 / 10, 1 << 20));
     assert_eq!(
@@ -481,12 +483,12 @@ fn each_wish_gets_its_coding() {
     assert_eq!(choose(Wants::Ringed { probes: Some(7), delta: 0 }, 5, 5), Coding::Ids);
     let Coding::Golomb(small) = choose(Wants::Best, 30, 5000) else { panic!() };
     assert_eq!((small.check_bits, small.three_messages), (40, false));
-    // If all were in both, and all were false, there would be too few matches for a third message, or enough.
+    // If all ids match, 120 of them have enough check bits for a third message to be worth it, and 30 have not.
     let Coding::Golomb(hot) = choose(Wants::Best, 120, 120) else { panic!() };
     assert_eq!((hot.check_bits, hot.three_messages), (40, true));
     let Coding::Golomb(large) = choose(Wants::Best, 100_000, 200_000) else { panic!() };
     assert!(large.three_messages && large.check_bits > 40);
-    // Nothing is expected of empty lists, and nothing breaks.
+    // Empty and huge lists cause no panic.
     for (own, other) in [(0, 0), (0, 10), (10, 0), (u64::MAX, u64::MAX)] {
         for range in [IdRange::ALL, IdRange { first: 9, last: 9 }] {
             for wants in [Wants::Best, Wants::Ringed { probes: None, delta: 10 }, Wants::Fixed { bits: 9, probes: 1 }] {
@@ -500,13 +502,13 @@ fn each_wish_gets_its_coding() {
 #[test]
 fn a_small_set_goes_as_ids_once_a_filter_takes_more() {
     let fixed = Coding::Fixed { bits: 2164, probes: 5 };
-    // 13 ids are 2080 bits; an empty filter has as good as no false positives.
+    // 13 ids are 2080 bits; a filter with so few ids has nearly no false positives.
     assert_eq!(plan::or_ids(fixed, 13, 100, IdRange::ALL), Coding::Ids);
     assert_eq!(plan::or_ids(fixed, 14, 100, IdRange::ALL), fixed);
     let coding = ringed(7, Gamma::Whole, 1000);
     assert_eq!(plan::or_ids(coding, 10, 100, IdRange::ALL), coding);
     assert_eq!(plan::or_ids(coding, 10, 100_000, IdRange::ALL), Coding::Ids);
-    // There is no such filter.
+    // No filter has these parameters.
     assert_eq!(plan::or_ids(coding, u64::MAX, u64::MAX, IdRange::ALL), Coding::Ids);
     let golomb = plan::golomb(10, 1 << 40, IdRange::ALL, 1);
     assert_eq!(plan::or_ids(golomb, 10, 1 << 40, IdRange::ALL), golomb);

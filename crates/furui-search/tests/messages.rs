@@ -1,4 +1,4 @@
-//! Messages in bytes: any message comes back as it was, and any bytes are a message or an error.
+//! Messages in bytes: every message is decoded as it was encoded, and any bytes are a message or an error.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -171,7 +171,7 @@ fn response() -> impl Strategy<Value = Response> {
     ]
 }
 
-/// Whatever is read of any bytes has those bytes as its only spelling.
+/// Checks that the message in any bytes has these bytes as its only spelling.
 fn decode(bytes: &[u8]) {
     if let Ok(request) = Request::decode(bytes) {
         assert_eq!(request.encode().unwrap(), bytes);
@@ -286,7 +286,7 @@ fn what_is_too_large_is_neither_written_nor_read() {
     too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
     too_many("bytes of a message", Request::decode(&vec![1; limits::MESSAGE_BYTES + 1]).unwrap_err());
     too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());
-    // The number of ids is allowed, but the bytes are not there: nothing is made ready for them.
+    // The number of ids is valid, but the bytes are missing: no memory is allocated for them.
     let short = MessageError::Short { what: "ids", at: 2 };
     assert_eq!(Request::decode(&[1, 5, 0xff, 1]).unwrap_err(), short);
     assert_eq!(short.to_string(), "message: ids begins at byte 2 and is cut short");
@@ -310,7 +310,7 @@ fn each_error_says_what_is_wrong() {
     ] {
         assert_eq!(Request::decode(bytes).unwrap_err(), error, "{bytes:?}");
     }
-    // From 2 to 1, a needless 0, and more bytes than a head has.
+    // A range from 2 to 1, an unnecessary 0, and more bytes than a head has.
     for (range, at) in [(&[1, 2, 1, 0xfe][..], 5), (&[2, 1, 0, 0], 5), (&[0, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], 6)] {
         let bytes = [&[1, 8, 1, 1, b'w'], range].concat();
         assert_eq!(Request::decode(&bytes).unwrap_err(), invalid("a range of ids", at));

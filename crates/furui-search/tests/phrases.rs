@@ -1,5 +1,5 @@
-//! Queries with phrases and sites find what brute force finds, in documents of a few words, and no list of words leaves
-//! such a document out.
+//! Queries with phrases and sites find what brute force finds in documents of a few words, and the lists of words
+//! contain all of these documents.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -8,11 +8,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use url::Url;
 
-/// What stands in a text: a word of letters, or a Japanese character.
+/// A unit of a text: a word of letters, or a Japanese character.
 #[derive(Clone, Debug, PartialEq)]
 struct Unit {
     text: String,
-    /// A Japanese character right before it is one, too; or after it.
+    /// True if a Japanese character is right before it, or right after it.
     is_joined: bool,
     joins: bool,
 }
@@ -21,7 +21,7 @@ fn is_japanese(c: char) -> bool {
     "東京タワ".contains(c)
 }
 
-/// The units of a text of small letters, Japanese characters and what stands between.
+/// The units of a text of lower-case letters, Japanese characters and separators.
 fn units(text: &str) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     let mut last = ' ';
@@ -43,7 +43,7 @@ fn units(text: &str) -> Vec<Unit> {
     units
 }
 
-/// Whether a unit of a query is that of a text: kana by itself is looked for by itself.
+/// True if a unit of a query matches a unit of a text. Kana without neighbours matches only kana without neighbours.
 fn is_at(wanted: &Unit, there: &Unit) -> bool {
     let is_kana = ["タ", "ワ"].contains(&wanted.text.as_str());
     let is_alone = |unit: &Unit| !unit.is_joined && !unit.joins;
@@ -93,7 +93,7 @@ impl Asked {
         }
     }
 
-    /// Whether a record is asked for, or its contrary if `negated`.
+    /// True if a record fits the query, or its negation if `negated`.
     fn fits(&self, record: &Record, negated: bool) -> bool {
         let phrase = |phrase| [&record.title, &record.text].into_iter().any(|text| has_phrase(text, phrase));
         match (self, negated) {
@@ -232,9 +232,9 @@ fn case_width_accents_and_punctuation_are_as_in_words() {
     for text in [
         "\"town york\" town york",
         "\"cafe creme\"",
-        // Not across: the title ends, the text begins.
+        // A phrase does not extend from the title into the text.
         "\"art in\" art in",
-        // A comma parts Japanese text.
+        // A comma separates Japanese text.
         "「ベースの検索」",
         "york -\"new york\"",
         "new -site:a.example",
@@ -243,7 +243,7 @@ fn case_width_accents_and_punctuation_are_as_in_words() {
     }
 }
 
-/// The longest phrase that a query can have, where it fits and where it just does not.
+/// The longest possible phrase matches, and does not match if its last word differs.
 #[test]
 fn long_phrases_are_found_to_their_last_word() {
     let text: String =

@@ -1,4 +1,4 @@
-//! What is found: what brute force finds, in order, page by page.
+//! Searches find what brute force finds, in order, page by page.
 
 use furui_search::{Clause, ContentId, Place, Querier, QueryEvent, QueryOptions, limits};
 

@@ -1,4 +1,4 @@
-//! What a search takes: round trips, bytes, and the ids that are looked at and held.
+//! The cost of a search: round trips, bytes, and the ids that are examined and held.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn the_first_page_of_a_large_answer_comes_before_the_rest() {
         let outcome = world.run(query(&clauses, QueryOptions { wants, explain: true, ..whole_answer(5) }));
         assert_eq!(outcome.ids, world.truth(&clauses));
         assert!(outcome.first_page.unwrap() * 2 < outcome.took, "{:?} of {:?}", outcome.first_page, outcome.took);
-        // 36,000 ids, from 1,024 fourfold up.
+        // 36,000 ids are read in slices that begin with 1,024 and grow fourfold.
         assert_eq!(outcome.report.rounds.len(), 4);
         assert!(outcome.most_ids_held <= 2 * limits::IDS);
         let costs = outcome.report.rounds.iter().flat_map(|round| &round.costs);
@@ -88,7 +88,7 @@ fn the_best_of_one_word_take_one_slice_however_many_score_the_same() {
 
 #[test]
 fn the_best_ten_take_a_small_part_of_the_bytes_of_all() {
-    // Lists of 20,000 and 60,000, together in every document as likely as by chance.
+    // Lists of 20,000 and 60,000 ids that are independent of each other.
     let mut world = World::new(12, 20, 200_000, &[("short", 0.1), ("long", 0.3)]);
     let clauses = [clause(&["short", "long"], &[])];
     let bytes = |outcome: &Outcome| {
@@ -129,8 +129,8 @@ fn what_an_exchange_took_is_what_was_predicted() {
             let predicted = predict(own, other, IdRange::ALL, coding).unwrap();
             assert_eq!((cost.coding, predicted.claim), (coding.into(), None));
             assert_eq!((cost.sent_bits, cost.back_bits), (predicted.sent.bits, predicted.back.bits), "{wants:?}");
-            // Around the set: version, kind, word, range, a flag, length; around the answer: version, kind, two flags, two
-            // lengths.
+            // The bytes around the set are version, kind, word, range, a flag and a length; those around the answer are
+            // version, kind, two flags and two lengths.
             let number = |bytes: u64| 1 + u64::from(bytes >= 1 << 7) + u64::from(bytes >= 1 << 14);
             let word = if narrowed { "table" } else { "search" }.len() as u64;
             let around = 2 + 1 + word + 3 + number(predicted.sent.bytes);

@@ -1,4 +1,5 @@
-//! In spite of nodes that are dead, silent or slow, or lie, of peers that flood others, and of ids that were ground.
+//! Searches in spite of nodes that are dead, silent, slow or lie, of peers that flood others, and of ids that were
+//! chosen to collide.
 
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ fn a_query_ends_whatever_happens() {
         let truth = world.truth(&clauses);
         assert!(outcome.ids.iter().all(|id| truth.contains(id)), "seed {seed}: wrong ids before the end");
         if let QueryEvent::Failed { .. } = outcome.end {
-            // What came is complete as far as it goes.
+            // What was found is complete up to its end.
             assert!(truth.starts_with(&outcome.ids), "seed {seed}: gaps before the failure");
         }
     }
@@ -88,7 +89,7 @@ fn the_best_are_found_in_spite_of_bad_hosts_and_keepers_and_rough_links() {
         if outcome.is_done() {
             let truth = world.ranked_truth(&clauses, SURVEY);
             if manner == Manner::Liar {
-                // Who lies about the size of a list has its word count for less.
+                // A node that lies about the size of a list changes the weight of its word.
                 let places = outcome.pages.concat();
                 assert!(places.iter().all(|place| truth.iter().any(|true_place| true_place.id == place.id)));
             } else {
@@ -124,7 +125,8 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // Two round trips for the look-up, one for the sizes and two for the search; and both words' waits at once, and the host's.
+    // A look-up takes two round trips, the sizes one, and the search two; then come the waits for both words at once,
+    // and the host's.
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
@@ -143,7 +145,7 @@ fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
         assert_eq!(outcome.ids, world.truth(&clauses));
         let one_way = world.links.one_way;
         match manner {
-            // A look-up takes two round trips, the length of the list one, and one its only slice.
+            // A look-up takes two round trips, the size of the list one, and its only slice one.
             Manner::Honest => assert_eq!((outcome.took, outcome.report.lookups), (one_way * 8, 1)),
             Manner::Silent | Manner::Slow => {
                 assert_eq!(outcome.took, one_way * 8 + Duration::from_millis(300) + one_way * 4);
@@ -152,7 +154,7 @@ fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
             _ => assert!(outcome.took < Duration::from_secs(2), "{manner:?}: {:?}", outcome.took),
         }
     }
-    // Where there is no other, it is waited for.
+    // If there is no other keeper, the slow one is waited for.
     let mut world = World::new(3, 1, 1000, &WORDS);
     world.links.one_way = Duration::from_millis(400);
     let clauses = [clause(&["sieve"], &[])];
@@ -192,7 +194,7 @@ fn who_was_silent_or_lied_is_asked_after_others_in_the_next_query() {
         assert!(asked > 0 && first.report.failures > 0, "{manner:?}");
         assert!(!first.shun.is_empty() && first.shun.iter().all(|it| *it == peer(bad)), "{manner:?}: {:?}", first.shun);
 
-        // Whether the keepers are looked up, or known and the bad one the first of them.
+        // The keepers are looked up, or known with the bad one first.
         let mut known = first.terms;
         known[0].holders.sort_by_key(|holder| *holder != peer(bad));
         for known in [vec![], known] {
@@ -221,7 +223,7 @@ fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
             let outcome = world.run(querier);
             assert!(outcome.is_done());
             assert_eq!(outcome.ids, world.truth(&clauses));
-            // Who fails is blamed, whoever was to be asked last, and nobody else is.
+            // Nodes that fail are reported, whichever were to be asked last, and no others are.
             assert!(!outcome.shun.contains(&peer(replicas[honest])));
         }
     }
@@ -230,7 +232,8 @@ fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
 #[test]
 fn ids_that_are_ground_to_crowd_a_cell_do_not_hide_others() {
     let mut world = World::new(12, 20, 3000, &WORDS);
-    // 300 documents of a publisher whose ids share their first 40 bits with one of another's, each with one of the words.
+    // 300 documents of a publisher whose ids share their first 40 bits with one of another publisher, each with one of
+    // the words.
     let victim = *world.lists["bloom"].intersection(&world.lists["search"]).next().unwrap();
     let ground: Vec<ContentId> = (0..300)
         .map(|_| {
@@ -257,7 +260,7 @@ fn ids_that_are_ground_to_crowd_a_cell_do_not_hide_others() {
             assert_eq!(outcome.ids, world.truth(&clauses), "{must:?} without {without:?}, {wants:?}");
             assert_eq!(outcome.report.failures, 0, "nobody is blamed");
             if wants == Wants::Best && must == ["bloom", "search"] {
-                // The same replica was asked again: two sets, the second of ids.
+                // The same replica was asked twice, the second time with a set of ids.
                 let cost = outcome.report.rounds[0].costs[0];
                 assert_eq!(cost.coding, CodingKind::Ids);
                 assert!(cost.sent_bits > 160 * outcome.report.rounds[0].seen);
@@ -286,17 +289,17 @@ fn a_peer_that_floods_is_refused_and_others_are_not() {
             other => panic!("{other:?}"),
         }
     };
-    // One peer, with large searches and with many.
+    // One peer sends large searches, and many searches.
     let large = (0..100).filter(|_| !refused(answerer, lists, 1, limits::IDS, now)).count();
     assert_eq!(large, limits::MEETING_IDS_A_PEER / limits::IDS);
     let many = (0..100).filter(|_| !refused(answerer, lists, 2, 100, now)).count();
     assert_eq!(many, limits::MEETINGS_A_PEER);
-    // Many peers, together.
+    // Many peers together exceed the limits.
     let together = (3..300).filter(|&from| !refused(answerer, lists, from, limits::IDS, now)).count();
     assert!((20..32).contains(&together), "{together}");
     assert!(answerer.ids_held().0 <= limits::MEETING_IDS);
     assert!(refused(answerer, lists, 300, limits::IDS, now));
-    // Nobody answers, so all ends.
+    // No other node answers, so all meetings end.
     while let Some(deadline) = answerer.deadline() {
         now = now.max(deadline);
         answerer.on_time(now, lists);

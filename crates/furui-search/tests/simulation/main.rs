@@ -14,7 +14,7 @@ use furui_search::{Clause, Querier, QueryOptions, Survey, Wants};
 use random::Random;
 use world::World;
 
-/// Words and the part of the documents that they are in.
+/// Words, each with the fraction of documents that hold it.
 const WORDS: [(&str, f64); 12] = [
     ("the", 0.7),
     ("of", 0.6),
@@ -45,7 +45,7 @@ fn clause(must: &[&str], without: &[&str]) -> Clause {
     Clause { must: owned(must), without: owned(without), ..Clause::default() }
 }
 
-/// One to three conjunctions of one to five words, with or without words to leave out, of those that `allowed` has.
+/// One to three conjunctions of one to five allowed words, some with excluded words.
 fn any_query(random: &mut Random, allowed: &[&str]) -> Vec<Clause> {
     let mut some = |least: usize, most: usize| -> Vec<&str> {
         (0..least + random.below(most - least + 1)).map(|_| allowed[random.below(allowed.len())]).collect()
@@ -54,7 +54,7 @@ fn any_query(random: &mut Random, allowed: &[&str]) -> Vec<Clause> {
     (0..clauses).map(|_| clause(&some(1, 5), &some(0, 2))).collect()
 }
 
-/// Five queries of some of these words are answered whole and as brute force does.
+/// Checks that five queries of some of these words have whole answers that equal brute force.
 fn any_query_is_right(world: &mut World, words: &[&str], seed: u64) {
     for round in 0..5 {
         let clauses = any_query(&mut world.random, words);
@@ -72,7 +72,7 @@ fn query(clauses: &[Clause], options: QueryOptions) -> Querier {
     Querier::new(clauses, vec![], options).unwrap()
 }
 
-/// The best so many, a page of ten at a time.
+/// Options for the best `limit` documents in pages of ten.
 fn best(salt: u64, limit: u64) -> QueryOptions {
     QueryOptions { page: 10, limit: Some(limit), ranked: Some(SURVEY), ..QueryOptions::new(salt) }
 }

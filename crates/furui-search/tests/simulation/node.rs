@@ -1,4 +1,4 @@
-//! A node with lists in memory, and how it behaves.
+//! A node with lists in memory, and its behaviour.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use furui_search::{
 
 use crate::random::Random;
 
-/// How a node behaves.
+/// The behaviour of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     Honest,
-    /// Connections to it fail.
+    /// Connections to the node fail.
     Dead,
-    /// It takes everything and never answers.
+    /// The node accepts everything, and never answers.
     Silent,
-    /// It answers long after anybody waits.
+    /// The node answers long after the caller has given up.
     Slow,
-    /// It knows no session when the third message comes.
+    /// The node has lost the session when the third message comes.
     Forgetful,
-    /// Bytes that are no message.
+    /// The node answers with bytes that are not a message.
     Garbage,
-    /// More bytes than a message may have.
+    /// The node answers with more bytes than a message may have.
     Oversized,
-    /// Messages that say what cannot be: ranks out of range, ids out of order, progress that is none, absurd sizes.
+    /// The node answers with impossible messages: ranks out of range, ids out of order, no progress, absurd sizes.
     Liar,
 }
 
@@ -38,12 +38,12 @@ pub struct Node {
     pub answerer: Answerer,
     pub lists: Lists,
     pub manner: Manner,
-    /// How many requests of queriers it got.
+    /// The number of requests that it got from queriers.
     pub asked: usize,
 }
 
 impl Node {
-    /// An honest one, with no list.
+    /// Makes an honest node without lists.
     pub fn new(number: usize) -> Self {
         Self {
             answerer: Answerer::new(peer(number)),
@@ -57,17 +57,17 @@ impl Node {
 pub struct Lists {
     lists: HashMap<String, Arc<[ContentId]>>,
     pub whole: bool,
-    /// The longest slice that was asked for.
+    /// The longest slice that was requested.
     pub longest: usize,
 }
 
 impl Lists {
-    /// Takes a word's list, in place of what it had of it.
+    /// Replaces the node's list of a word.
     pub fn keep(&mut self, word: &str, list: Arc<[ContentId]>) {
         self.lists.insert(word.to_owned(), list);
     }
 
-    /// Loses everything, and knows it.
+    /// Loses all lists, and knows it.
     pub fn forget(&mut self) {
         self.lists.clear();
         self.whole = false;
@@ -95,7 +95,7 @@ impl Index for Lists {
     }
 }
 
-/// How often a word is in a document of the world: mostly once.
+/// The number of occurrences of a word in a document: mostly one.
 pub fn weight(word: &str, id: ContentId) -> Weight {
     let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
     Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 20 + id.as_bytes()[19] % 40)
@@ -109,7 +109,7 @@ pub fn number(peer: &Peer) -> Option<usize> {
     Some(u32::from_le_bytes(peer.identity().try_into().ok()?) as usize)
 }
 
-/// What a node of this manner says instead of the truth.
+/// The wrong answer that a node with this behaviour gives.
 pub fn mischief(manner: Manner, request: &Request) -> Option<Vec<u8>> {
     let response = match (manner, request) {
         (Manner::Garbage, _) => return Some(vec![0xa5; 40]),

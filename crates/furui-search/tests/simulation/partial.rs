@@ -1,4 +1,4 @@
-//! With keepers that have only a part of their lists, and say so.
+//! Searches with keepers that say that they have only a part of their lists.
 
 use furui_search::{Querier, QueryEvent, QueryOptions, Term};
 
@@ -11,7 +11,7 @@ fn lists_that_are_not_whole_are_asked_after_those_that_are() {
     let mut world = World::new(8, 30, 1000, &WORDS);
     let clauses = [clause(&["search", "filter"], &["table"])];
     let known: Vec<Term> = world.run(query(&clauses, whole_answer(1))).terms;
-    // The first replicas have just come back: they hold nothing yet.
+    // The first replicas have just come back, and hold nothing yet.
     for word in ["search", "filter", "table"] {
         let first = world.replicas(word)[0];
         world.nodes[first].lists.forget();
@@ -21,7 +21,7 @@ fn lists_that_are_not_whole_are_asked_after_those_that_are() {
         assert!(matches!(outcome.end, QueryEvent::Done { whole: true, .. }), "{:?}", outcome.end);
         assert_eq!(outcome.ids, world.truth(&clauses));
     }
-    // If there is no whole one, what there is, and that it may not be all.
+    // Without a whole list, the search finds what there is, and says that it may be incomplete.
     let last = world.replicas("search")[2];
     for node in world.replicas("search").into_iter().filter(|&node| node != last) {
         world.nodes[node].lists.forget();
@@ -54,7 +54,7 @@ fn the_only_host_with_a_whole_list_is_asked_again_when_that_of_another_word_is_a
 #[test]
 fn who_keeps_a_part_of_all_lists_and_is_alone_answers_and_says_so() {
     for manner in [Manner::Silent, Manner::Liar] {
-        // Three nodes: each keeps every list.
+        // With three nodes, each node keeps every list.
         let mut world = World::new(9, 3, 1000, &WORDS);
         world.nodes[0].manner = manner;
         world.nodes[1].manner = manner;
@@ -79,8 +79,8 @@ fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
     assert_eq!(outcome.ids, world.truth(&clauses));
     assert_eq!((outcome.report.failures, outcome.shun), (0, vec![]));
 
-    // Keepers of the other word that do not answer make none of the hosts look as if it were silent or lied, although
-    // the hosts wait for them.
+    // Keepers of the other word that do not answer do not make the hosts look silent or dishonest, although the hosts
+    // wait for them.
     for manner in BAD {
         let mut world = World::new(8, 30, 1000, &WORDS);
         for node in world.replicas("search") {

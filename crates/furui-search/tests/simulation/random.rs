@@ -1,4 +1,4 @@
-//! Numbers that a seed decides.
+//! Pseudo-random numbers, determined by a seed.
 
 /// SplitMix64.
 pub struct Random(pub u64);

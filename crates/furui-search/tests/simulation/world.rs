@@ -1,5 +1,4 @@
-//! Nodes, and a network between them in virtual time: late, lossy, repeating itself. What goes over it are the messages'
-//! bytes.
+//! Nodes, and a network between them in virtual time, which delays, loses and repeats the bytes of messages.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
@@ -14,7 +13,7 @@ use furui_search::{
 use crate::node::{Manner, Node, mischief, number, peer, weight};
 use crate::random::Random;
 
-/// What the links do.
+/// The behaviour of the links.
 #[derive(Clone, Copy)]
 pub struct Links {
     pub one_way: Duration,
@@ -30,7 +29,7 @@ impl Links {
         Self { one_way: Duration::from_millis(20), jitter: Duration::from_millis(100), loss: 0.02, repeats: 0.05 };
 }
 
-/// A message on its way.
+/// A message in flight.
 #[derive(Clone)]
 struct Parcel {
     from: usize,
@@ -47,7 +46,7 @@ enum Content {
     Holders(String),
 }
 
-/// What became of a query.
+/// The result of a query.
 pub struct Outcome {
     pub ids: Vec<ContentId>,
     pub pages: Vec<Vec<Place>>,
@@ -56,7 +55,7 @@ pub struct Outcome {
     pub took: Duration,
     pub most_ids_held: usize,
     pub terms: Vec<Term>,
-    /// Whom later queries are to ask last.
+    /// The peers to ask last in later queries.
     pub shun: Vec<Peer>,
     pub report: Report,
 }
@@ -71,22 +70,22 @@ pub struct World {
     pub random: Random,
     pub nodes: Vec<Node>,
     pub links: Links,
-    /// How many of a word's keepers the first look-up of it in a query names; others name all.
+    /// The number of keepers that the first look-up of a word in a query names. Other look-ups name all of them.
     pub named_first: usize,
-    /// The truth.
+    /// The true lists.
     pub lists: BTreeMap<String, BTreeSet<ContentId>>,
     pub now: Duration,
-    /// How many third messages were sent.
+    /// The number of third messages that were sent.
     pub settles: usize,
     parcels: BinaryHeap<Reverse<(Duration, u64)>>,
     contents: HashMap<u64, Parcel>,
     next: u64,
-    /// Requests that wait for a node's answer: who asked, and the asker's number.
+    /// Requests that wait for a node's answer, each with the node that sent it and its call number.
     asked: HashMap<u64, (usize, u64)>,
 }
 
 impl World {
-    /// `nodes` nodes, and documents with words drawn with these chances.
+    /// Makes `nodes` nodes, and documents with words drawn with these probabilities.
     pub fn new(seed: u64, nodes: usize, documents: usize, words: &[(&str, f64)]) -> Self {
         let mut random = Random(seed);
         let mut lists: BTreeMap<String, BTreeSet<ContentId>> =
@@ -123,7 +122,7 @@ impl World {
         world
     }
 
-    /// Adds documents to a word's list, wherever it is kept.
+    /// Adds documents to a word's list at all of its keepers.
     pub fn publish(&mut self, word: &str, ids: &[ContentId]) {
         let list = self.lists.get_mut(word).unwrap();
         list.extend(ids);
@@ -157,7 +156,8 @@ impl World {
         found.copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The right answer in the order of scores; nodes with these words are honest, so that the sizes of lists are true.
+    /// The right answer in the order of scores. The keepers of these words must be honest, so that the sizes of lists
+    /// are right.
     pub fn ranked_truth(&self, clauses: &[Clause], survey: Survey) -> Vec<Place> {
         let scale = Scale::new(survey.mean_length);
         let mut scores: BTreeMap<ContentId, u32> = BTreeMap::new();
@@ -177,7 +177,7 @@ impl World {
         places
     }
 
-    /// Plays a query to its end.
+    /// Runs a query to its end.
     pub fn run(&mut self, mut querier: Querier) -> Outcome {
         let (begun, me) = (self.now, self.nodes.len());
         let mut looked_up = BTreeSet::new();
@@ -266,7 +266,7 @@ impl World {
         self.next += 1;
     }
 
-    /// Sends over a link, with what happens there.
+    /// Sends a parcel over a link, which may delay, lose or repeat it.
     fn send(&mut self, parcel: Parcel) {
         let Links { one_way, jitter, loss, repeats } = self.links;
         while !self.random.chance(loss) {
@@ -285,7 +285,7 @@ impl World {
         }
     }
 
-    /// Something comes to a node.
+    /// Delivers a parcel to a node.
     fn arrive(&mut self, Parcel { from, to, call, content }: Parcel) {
         let (now, token) = (self.now, self.next);
         self.next += 1;
@@ -330,7 +330,7 @@ impl World {
         self.drain(to);
     }
 
-    /// Does what a node wants done.
+    /// Carries out the tasks of a node.
     fn drain(&mut self, node: usize) {
         let (meetings, sessions) = self.nodes[node].answerer.ids_held();
         assert!(meetings <= limits::MEETING_IDS && sessions <= limits::SESSION_IDS);
