@@ -69,7 +69,7 @@ impl Phrase {
 mod tests {
     use super::*;
 
-    /// The words, with a dot before those that skip.
+    /// The words, with a dot before those that skip a unit.
     fn phrase(text: &str) -> String {
         let phrase = Phrase::of(text).unwrap();
         let words = phrase.words().iter().map(|word| format!("{}{}", if word.skips { "·" } else { "" }, word.word));

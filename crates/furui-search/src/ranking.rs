@@ -178,7 +178,7 @@ mod tests {
             let score = f64::from(scale.score(survey.idf(size), Weight::new(often, length))) / 1024.0;
             assert!((score - bm25).abs() < 0.02 * bm25 + 0.01, "{score} {bm25}");
         }
-        // More is never worth less, and the bound is one.
+        // More occurrences never score less, and no score exceeds its bound.
         for length in 0..=255 {
             let of = |step| scale.score(5000, Weight::of_steps(step, length));
             assert!((1..16).all(|step| of(step) >= of(step - 1)));

@@ -75,7 +75,7 @@ mod tests {
         let at = |number: usize| Duration::from_millis(number as u64);
         for number in 0..2 * limits::SHUNNED {
             shunned.add(peer(number), at(number));
-            // One that fails again and again stays, and takes no other's place.
+            // A peer that fails again and again stays, and displaces no other peer.
             shunned.add(peer(0), at(number));
         }
         let now = at(2 * limits::SHUNNED);

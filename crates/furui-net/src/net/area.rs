@@ -92,7 +92,7 @@ mod tests {
                     told += 1;
                 }
             }
-            // Of as many nodes' parts of all keys, as a rule; of those of 3 at the very least.
+            // At least the fraction of keys that three of the nodes keep.
             assert!(told >= 5000 * 3 / nodes, "{told} of 5000 keys, {nodes} nodes");
         }
     }

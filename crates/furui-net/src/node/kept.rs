@@ -92,7 +92,7 @@ mod tests {
         assert!(whole(&mut kept).iter().all(|whole| !whole));
         kept.settle(around(5));
         assert_eq!(whole(&mut kept), kept_by(5));
-        // Some come, and go again.
+        // Nodes come, and go again.
         kept.met_others(around(12));
         assert_eq!(whole(&mut kept), kept_by(12));
         kept.met_others(around(5));
@@ -100,7 +100,7 @@ mod tests {
         assert_ne!(kept_by(12), kept_by(5));
         kept.settle(around(5));
         assert_eq!(whole(&mut kept), kept_by(5));
-        // Who was there when it took everything over, and is no more.
+        // A node that was there when everything was taken over is gone.
         kept.settle(around(12));
         assert_eq!(whole(&mut kept), kept_by(12));
     }

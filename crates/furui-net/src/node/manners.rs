@@ -106,7 +106,7 @@ mod tests {
             async move { manners.ask(&other, request()).await }
         });
         let asked = inbound.recv().await.expect("a request");
-        // It is overtaken, and what it was asked for is over.
+        // The peer is overtaken, and the request is over.
         manners.shun(other.me()).await;
         assert_eq!(manners.to_ask_last(), [other.me()]);
         asking.abort();

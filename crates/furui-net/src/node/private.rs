@@ -94,7 +94,7 @@ mod tests {
         let (new, words) = (above.join("node"), above.join("node/words"));
         make(&new).unwrap();
         assert_eq!(mode(&new), 0o700);
-        // As an earlier version left it.
+        // The directory is readable by others, and a node's.
         fs::create_dir(&words).unwrap();
         let files = [new.join(IDENTITY), words.join("MANIFEST")];
         for file in &files {
@@ -109,7 +109,7 @@ mod tests {
             [0o644, 0o600],
             "of a key that others could read the user is told"
         );
-        // Somebody else's files are in it.
+        // The directory has files of somebody else.
         fs::remove_file(&files[0]).unwrap();
         fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).unwrap();
         let refused = make(&new).unwrap_err().to_string();

@@ -71,7 +71,7 @@ mod tests {
     use super::super::{Fit, Phrase};
     use super::*;
 
-    /// The clauses, as in `a b -c | d`; phrases in brackets, in other ones if they must not occur.
+    /// The clauses, as in `a b -c | d`, with phrases in brackets, and excluded phrases as `-[…]`.
     fn parsed(text: &str) -> String {
         let query = Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let phrase = |phrase: &Phrase| {

@@ -287,7 +287,7 @@ mod tests {
             let is_marked = !all.marks.is_empty();
             let fits = super::super::Fit::new(query.clauses()).unwrap().fits(&record);
             prop_assert!(is_marked || !fits);
-            // And in the piece if it is anywhere, unless the piece is cut inside it.
+            // The piece has a mark if there is one anywhere, unless the piece cuts it.
             prop_assert!(most < 20 || is_marked != snippet.marks.is_empty());
         }
     }

@@ -243,7 +243,7 @@ mod tests {
 
     fn id(n: u32) -> ContentId {
         let mut id = [0; ContentId::BYTES];
-        // Some of them begin alike.
+        // Some ids have their first bytes in common.
         id[..4].copy_from_slice(&(n / 3).to_le_bytes());
         id[16..].copy_from_slice(&n.to_le_bytes());
         ContentId::new(id)
@@ -257,7 +257,7 @@ mod tests {
         numbers.map(|n| (id(n), url(n))).collect()
     }
 
-    /// Everything about 100 documents of which each tenth was withdrawn.
+    /// Checks 100 documents, every tenth of which was withdrawn.
     fn check(published: &Published) {
         let ids: Vec<ContentId> = (0..100).map(id).collect();
         let recent: Vec<bool> = (0..100).map(|n| n % 10 > 0).collect();
@@ -266,7 +266,7 @@ mod tests {
         let withdrawals: Vec<u32> = (0..100).map(|n| u32::from(n % 10 == 0)).collect();
         assert_eq!(published.withdrawals(&ids).unwrap(), withdrawals);
         assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), 0)).collect::<Vec<_>>());
-        // What comes in the place of one, and of one that is withdrawn.
+        // One document replaces another, and one replaces a withdrawn one.
         assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], 2 * DAY).unwrap(), 1);
         assert_eq!(published.recent(&[id(1), id(200), id(201)], DAY).unwrap(), [false, true, true]);
         assert_eq!(published.withdrawals(&[id(1)]).unwrap(), [1]);
