@@ -4,7 +4,7 @@
 #![no_main]
 
 use furui::filter::{Gamma, RingedParams};
-use furui::search::{CodecError, CodedSet, Coding, ContentId, Golomb, IdRange, Matcher, predict, settle};
+use furui_search::{CodecError, CodedSet, Coding, ContentId, Golomb, IdRange, Matcher, predict, settle};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui::Result;
-use furui::search::{
+use furui_search::{
     AnswerEvent, Answerer, Clause, ContentId, IdRange, Index, Listing, Peer, Querier, QueryEvent, QueryOptions,
     Request, Response, Survey, Weight, limits,
 };

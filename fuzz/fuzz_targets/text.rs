@@ -2,7 +2,7 @@
 //! into it, and can be cut into words of bounded length. A query judges a document that consists of it, and marks it.
 #![no_main]
 
-use furui::search::{Fit, MAX_CLAUSES, MAX_WORD, Query, Record, Snippets, words};
+use furui_search::{Fit, Query, Record, Snippets, limits, words};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -11,11 +11,11 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let text = String::from_utf8_lossy(bytes);
     for word in words(&text) {
-        assert!((1..=MAX_WORD).contains(&word.len()), "{word:?}");
+        assert!((1..=limits::WORD_BYTES).contains(&word.len()), "{word:?}");
     }
     match Query::parse(&text) {
         Ok(query) => {
-            assert!((1..=MAX_CLAUSES).contains(&query.clauses().len()));
+            assert!((1..=limits::CLAUSES).contains(&query.clauses().len()));
             assert!(query.clauses().iter().all(|clause| !clause.must.is_empty()));
             let fit = Fit::new(query.clauses()).expect("a query keeps to the limits");
             let record = Record { url: text.to_string(), title: String::new(), text: text.to_string() };

@@ -5,10 +5,7 @@ use std::io;
 use std::time::Duration;
 
 #[cfg(unix)]
-use rustix::event::PollFlags;
-
-#[cfg(unix)]
-use crate::pipes;
+use rustix::event::{PollFlags, Timespec};
 
 /// What came first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +74,7 @@ impl Interrupt {
 
     /// Whether `file` can be read within so much time.
     pub fn ready(&self, file: &File, within: Duration) -> Wait {
-        let within = pipes::timespec(within);
+        let within = timespec(within);
         match &self.listener {
             Some(listener) => listener.poll(file, Some(&within)),
             None => poll_one(file, PollFlags::IN, Some(&within)),
@@ -109,6 +106,11 @@ impl Interrupt {
 
 #[cfg(unix)]
 pub(crate) use unix::poll_one;
+
+#[cfg(unix)]
+pub fn timespec(duration: Duration) -> Timespec {
+    Timespec { tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: duration.subsec_nanos().into() }
+}
 
 #[cfg(unix)]
 mod unix {

@@ -9,10 +9,10 @@ use std::time::Duration;
 use std::time::Instant;
 
 #[cfg(unix)]
-use rustix::event::{PollFlags, Timespec};
+use rustix::event::PollFlags;
 
 #[cfg(unix)]
-use crate::interrupt::{Wait, poll_one};
+use crate::interrupt::{Wait, poll_one, timespec};
 
 /// What a pipe is asked to hold: the most that Linux grants everybody.
 #[cfg(target_os = "linux")]
@@ -119,9 +119,4 @@ pub fn wait_drained(_: &File, _: Option<Instant>) -> Option<u64> {
 fn closed_within(pipe: &File, within: Duration) -> bool {
     // The poll waits for an error alone, which a pipe has when its reader goes away.
     poll_one(pipe, PollFlags::empty(), Some(&timespec(within))) == Wait::Ready
-}
-
-#[cfg(unix)]
-pub fn timespec(duration: Duration) -> Timespec {
-    Timespec { tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: duration.subsec_nanos().into() }
 }

@@ -18,7 +18,7 @@ use crate::report::grouped;
 const URLS: usize = 1024;
 const BYTES: usize = 512 << 10;
 /// The longest line that is a URL.
-const MAX_URL: usize = furui::search::MAX_URL;
+const MAX_URL: usize = furui_search::MAX_URL;
 /// Nothing was withdrawn.
 const NOTHING: u8 = 1;
 

@@ -8,8 +8,8 @@ mod support;
 
 use std::fs;
 
-use furui::search::MAX_TEXT;
 use furui_net::http::MAX_LINE;
+use furui_search::MAX_TEXT;
 use node::FakeNode;
 use support::{TempDir, failure, run, stdout};
 
@@ -53,14 +53,17 @@ fn lines_that_are_no_documents_are_named_and_left_out() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text(&output.stdout), "1 documents: 1 new, 0 known; 4 left out\n");
     let errors: Vec<&str> = text(&output.stderr).lines().collect();
-    for (line, (number, why)) in
-        errors.iter().zip([(3, "no document"), (4, "missing field `url`"), (5, "without words"), (6, "no document")])
-    {
+    for (line, (number, why)) in errors.iter().zip([
+        (3, "not a document"),
+        (4, "missing field `url`"),
+        (5, "without words"),
+        (6, "not a document"),
+    ]) {
         assert!(line.contains(&format!("some.jsonl: line {number}: ")) && line.contains(why), "{line}");
     }
     assert_eq!(errors.len(), 4);
     let message = failure(&["publish", "--strict", "--node", &node.url(), &file], b"");
-    assert!(message.contains("some.jsonl: line 3: no document"), "{message}");
+    assert!(message.contains("some.jsonl: line 3: not a document"), "{message}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What a shelf costs: documents, one a line, are spread over five nodes with three replicas, and each node's shelf takes
-//! what is its share.
+//! Measures the cost of a shelf: documents, one a line, are distributed over five nodes with three replicas, and each
+//! node's shelf takes its share.
 //!
 //!     cargo run --release -p furui-net --example shelf -- FILE DIRECTORY [DOCUMENTS A CALL]
 
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use std::{env, error, fs, io};
 
 use furui::HashSpec;
-use furui::search::{ContentId, IdRange, Index, Weight};
 use furui_net::shelf::{Shelf, ShelfOptions};
+use furui_search::{ContentId, IdRange, Index, Weight};
 use sha2::{Digest, Sha256};
 
 const NODES: u64 = 5;
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     long_list(1_000_000)
 }
 
-/// How long a single list takes to be read, sorted and asked again.
+/// Measures how long a single list takes to be read, sorted and read again.
 fn long_list(ids: u64) -> Result<(), Box<dyn error::Error>> {
     let mut shelf = Shelf::in_memory(ShelfOptions::default())?;
     let all: Vec<ContentId> =
@@ -119,7 +119,7 @@ fn one_node(node: u64, lines: &[String], batch: usize, directory: &Path) -> Resu
     Ok((shelf.statistics()?.disk_bytes, cpu))
 }
 
-/// The time that this thread has had the processor: where the system does not tell, the time of the clock.
+/// The processor time of this thread or, where the system does not tell it, the time of the clock.
 fn thread_cpu() -> Duration {
     let tell = || fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok();
     thread_local!(static START: Instant = Instant::now());

@@ -1,4 +1,4 @@
-//! Databases of the crate redb: opened so that a crash leaves a whole one or none, and with errors that say what to do.
+//! Opens databases of the crate redb so that a crash leaves a whole database or none, and explains their errors.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -10,7 +10,8 @@ use furui::format::sync_name;
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database};
 
-/// Opens the database in a file, or one in memory, and makes it if it is missing. `cache` bounds the bytes of pages kept.
+/// Opens the database in a file, or one in memory, and creates it if it is missing. `cache` is the maximum size of the
+/// cached pages, in bytes.
 pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::Error> {
     let mut builder = Builder::new();
     builder.set_cache_size(cache);
@@ -18,14 +19,15 @@ pub(crate) fn open(path: Option<&Path>, cache: usize) -> Result<Database, redb::
         None => Ok(builder.create_with_backend(InMemoryBackend::new())?),
         Some(path) => {
             let database = if path.exists() { builder.create(path)? } else { create(&builder, path)? };
-            // Who made it may have been killed before its name was durable.
+            // The process that created it may have been killed before its name was durable.
             sync_name(path).map_err(|error| error.source)?;
             Ok(database)
         }
     }
 }
 
-/// Makes an empty database under another name first: a part of one, left by a crash or a full disk, is none.
+/// Creates an empty database under another name and then renames it, because a part of a database, left by a crash or a
+/// full disk, cannot be opened.
 fn create(builder: &Builder, path: &Path) -> Result<Database, redb::Error> {
     let new = path.with_extension("new");
     remove(&new)?;
@@ -46,21 +48,21 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The error, with the name of the database's file and what to do.
+/// The error with the name of the database's file, and with what to do.
 pub(crate) fn explain(error: redb::Error, file: &str) -> Error {
     let other = |kind, why: &str| Error::io("cannot use", file, io::Error::new(kind, why));
     match error {
         redb::Error::DatabaseAlreadyOpen => Error::store(file, StoreProblem::Locked),
         redb::Error::PreviousIo => other(
             ErrorKind::Other,
-            "reading or writing it failed before; start again once there is room and the disk is well",
+            "an earlier read or write failed; make sure that the disk works and has space, and start again",
         ),
         redb::Error::Io(source) if source.kind() == ErrorKind::StorageFull => {
             other(ErrorKind::StorageFull, &format!("{source}; make room, and start again"))
         }
         redb::Error::Io(source) if source.kind() == ErrorKind::InvalidData => other(
             ErrorKind::InvalidData,
-            "it is damaged, or something else; put it back from a copy, or move the node's directory away and begin a new \
+            "it is damaged, or not a database of furui; restore it from a copy, or move the node's directory away and begin a new \
              one, which other nodes fill",
         ),
         redb::Error::Io(source) => Error::io("cannot read or write", file, source),

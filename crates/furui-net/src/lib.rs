@@ -1,5 +1,7 @@
-//! Drives [`furui::search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
+//! Drives [`furui_search`] over the network: routing by Kademlia, messages over Noise-encrypted connections, postings
 //! and documents in an embedded database, and an HTTP face on loopback.
+
+#![warn(missing_debug_implementations, unreachable_pub)]
 
 mod database;
 pub mod http;

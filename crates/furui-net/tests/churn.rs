@@ -6,14 +6,14 @@ mod common;
 use std::time::Duration;
 
 use common::{check, config, document, network};
-use furui::search::Record;
 use furui_net::node::{Document, Node};
+use furui_search::Record;
 
 const COUNT: usize = 300;
 
 async fn all_repaired(nodes: &[Node]) {
     for node in nodes {
-        // Whoever has gone must have been noticed first.
+        // Nodes that have gone must have been noticed first.
         let wait = async {
             while node.net().peers().await.len() >= nodes.len() {
                 node.net().refresh().await;
@@ -44,8 +44,9 @@ async fn a_new_node_is_given_what_it_should_hold_and_then_nothing_more() {
     let mut nodes = network(3).await;
     assert_eq!(nodes[0].publish((0..COUNT).map(document).collect(), false).await.unwrap().new, COUNT as u64);
     let held = nodes[0].status().await.unwrap().shelf;
-    // Of four nodes three keep each list, so the fourth has three quarters of all keys on average; and, where the others all
-    // are in the other half of the keys, those in its own half, which here are a third of the postings.
+    // Each list is kept by three of the four nodes, so the fourth keeps three quarters of all keys on average; if the
+    // others are all in the other half of the keys, it keeps those of its own half, which are a third of the postings
+    // here.
     let new = Node::start(None, config(nodes.first())).await.unwrap();
     assert!(!new.status().await.unwrap().whole);
     new.net().joined().await;
@@ -64,7 +65,7 @@ async fn a_new_node_is_given_what_it_should_hold_and_then_nothing_more() {
     let (after, status) = (new.net().counters(), new.status().await.unwrap());
     let rounds = status.repair.rounds - rounds;
     assert!(rounds >= 2);
-    // Others ask, too, and are answered.
+    // Other nodes compare their lists with this one too.
     assert!(after.exchange_out - before.exchange_out < 20 * rounds * 2 * 3 * 32, "{before:?} {after:?}");
     assert_eq!(status.repair.taken, status.shelf.postings + status.shelf.records);
 }

@@ -1,5 +1,5 @@
-//! Random queries over a network of nodes, in every coding: answers equal to brute force, and bits and bytes to what is
-//! predicted from the lists.
+//! Random queries over a network of nodes, in every coding: answers equal brute force, and bits and bytes equal the
+//! predictions from the lists.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod local;
@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use furui::search::{
+use furui_net::node::{Document, Node, SearchOptions};
+use furui_search::{
     Coding, CodingKind, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants,
     plan, predict,
 };
-use furui_net::node::{Document, Node, SearchOptions};
 use local::{Lists, Random, search};
 use tokio::task::JoinSet;
 
@@ -25,7 +25,7 @@ const CODINGS: [(&str, Wants); 5] = [
     ("ringed best", Wants::Ringed { probes: None, delta: 1000 }),
 ];
 
-/// Queries asked at once, each at another node.
+/// The number of concurrent queries, each at another node.
 const AT_ONCE: usize = 8;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -43,11 +43,14 @@ async fn a_hundred_nodes_answer_a_thousand_queries_in_every_coding_as_predicted(
     check(100, documents, 1000, random).await;
 }
 
-/// A document a line is read from `descriptions.txt` in the directory that `FURUI_DATA` names; without it nothing is done.
+/// Reads documents, one a line, from `descriptions.txt` in the directory that `FURUI_DATA` names.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes minutes"]
 async fn a_hundred_nodes_answer_a_thousand_queries_over_natural_texts() {
-    let Some(directory) = std::env::var_os("FURUI_DATA") else { return };
+    let Some(directory) = std::env::var_os("FURUI_DATA") else {
+        println!("SKIPPED: FURUI_DATA names no directory with descriptions.txt");
+        return;
+    };
     let texts = std::fs::read_to_string(Path::new(&directory).join("descriptions.txt")).unwrap();
     let texts: Vec<&str> = texts.lines().collect();
     let step = (texts.len() / 10_000).max(1);
@@ -56,7 +59,7 @@ async fn a_hundred_nodes_answer_a_thousand_queries_over_natural_texts() {
     check(100, documents.collect(), 1000, Random::new(3)).await;
 }
 
-/// Publishes at one node, asks every query at some node in every coding, and compares.
+/// Publishes at one node, sends every query in every coding to some node, and compares.
 async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut random: Random) {
     let start = Instant::now();
     let nodes = Arc::new(local::network(nodes).await);
@@ -70,7 +73,7 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
     }
     println!("{count} documents, {} words in {:.1} s", lists.words().count(), start.elapsed().as_secs_f64());
 
-    // What was published is taken over and compared, by connections that stay.
+    // Before the measurement, all nodes have compared their lists, over connections that stay open.
     local::repaired(&nodes).await;
     let cold = look_up_bytes(&nodes, &lists, &mut random).await;
     let warm = look_up_bytes(&nodes, &lists, &mut random).await;
@@ -110,8 +113,8 @@ async fn check(nodes: usize, documents: Vec<Document>, queries: usize, mut rando
     local::shut_down(&nodes).await;
 }
 
-/// Words that no node has looked up before, each asked for at some node: what all nodes sent, but for the requests and the
-/// answers themselves, in bytes a word.
+/// Looks up words that no node has looked up before, each at some node. Returns the bytes that all nodes sent for a
+/// word, without the requests and answers themselves.
 async fn look_up_bytes(nodes: &[Node], lists: &Lists, random: &mut Random) -> u64 {
     const WORDS: usize = 500;
     let options = SearchOptions { limit: Some(1), records: false, ..SearchOptions::default() };
@@ -126,7 +129,7 @@ async fn look_up_bytes(nodes: &[Node], lists: &Lists, random: &mut Random) -> u6
     for _ in 0..WORDS {
         let node = &nodes[random.below(nodes.len())];
         let (events, mut came) = tokio::sync::mpsc::channel(4);
-        let query = furui::search::Query::parse(words[random.below(words.len())]).unwrap();
+        let query = furui_search::Query::parse(words[random.below(words.len())]).unwrap();
         let listen = async { while came.recv().await.is_some() {} };
         tokio::join!(node.search(&query, options.clone(), events), listen).0.unwrap();
     }
@@ -134,16 +137,16 @@ async fn look_up_bytes(nodes: &[Node], lists: &Lists, random: &mut Random) -> u6
     ((after.0 - before.0) - (after.1 - before.1)) / WORDS as u64
 }
 
-/// A query and what it means.
+/// A query and its meaning.
 struct Asked {
     text: String,
-    /// One of each must occur.
+    /// One word of each list must occur.
     must: Vec<Vec<String>>,
     without: Vec<String>,
 }
 
 impl Asked {
-    /// Two to four words of some document, or of some documents, some of them with alternatives, some to be left out.
+    /// Two to four words of one document, or of several documents; some have alternatives, some are excluded.
     fn any(documents: &[Document], random: &mut Random) -> Self {
         let word_of =
             |document: &Document, random: &mut Random| document.words[random.below(document.words.len())].0.clone();
@@ -163,7 +166,7 @@ impl Asked {
         }
         let alternatives = must.iter().map(|any| format!("({})", any.join(" OR ")));
         let text = alternatives.chain(without.iter().map(|word| format!("-{word}"))).collect::<Vec<_>>().join(" ");
-        // A query that contradicts itself is none.
+        // A query that contradicts itself is refused.
         if must.iter().any(|any| any.iter().any(|word| without.contains(word))) {
             return Self::any(documents, random);
         }
@@ -184,7 +187,7 @@ impl Asked {
         all
     }
 
-    /// Whether it is of two different words that must both occur.
+    /// True if the query is two different words that must both occur.
     fn is_pair(&self) -> bool {
         self.must.len() == 2
             && self.without.is_empty()
@@ -193,7 +196,7 @@ impl Asked {
     }
 }
 
-/// What was compared.
+/// The sums of what was compared.
 #[derive(Default)]
 struct Sums {
     queries: usize,
@@ -255,7 +258,8 @@ fn compare(nodes: &[Node], lists: &Lists, report: &Report, wants: Wants, sums: &
     assert!(report.rounds.is_empty() || next == 0, "the last round goes to the end");
 }
 
-/// The first `most` ids of a list from a head on, and up to where they are all: to the roundest number before the next.
+/// The first `most` ids of a list from a head on, and the head up to which they are complete: the roundest number
+/// before the next id.
 fn slice(list: &[ContentId], first: u64, most: usize) -> (&[ContentId], IdRange) {
     let rest = &list[list.partition_point(|id| id.head() < first)..];
     match rest.get(most) {
@@ -269,7 +273,8 @@ fn slice(list: &[ContentId], first: u64, most: usize) -> (&[ContentId], IdRange)
     }
 }
 
-/// What the exchange of a round takes by the definitions; whether three messages were repeated is taken from the round.
+/// The cost of a round's exchange by the definitions. Whether an exchange of three messages was repeated is taken from
+/// the round.
 fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, wants: Wants, salt: u32) -> Cost {
     let expected = (other.len() as f64 * range.part()).ceil() as u64;
     let coding = plan::choose(wants, own.len() as u64, expected, range, salt);
@@ -283,7 +288,7 @@ fn predicted(round: &Round, own: &[ContentId], other: &[ContentId], range: IdRan
     cost
 }
 
-/// Adds what one coding takes; whether there is a third message.
+/// Adds the cost of one coding. Returns whether there is a third message.
 fn add(cost: &mut Cost, round: &Round, own: &[ContentId], other: &[ContentId], range: IdRange, coding: Coding) -> bool {
     let predicted = predict(own, other, range, coding).unwrap();
     let body = |bytes: u64| vec![0; bytes as usize];

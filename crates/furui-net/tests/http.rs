@@ -1,4 +1,4 @@
-//! The HTTP face, byte by byte, before a node that the test plays.
+//! The HTTP face, byte by byte, in front of a node that the test plays.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -7,11 +7,11 @@ mod face;
 use std::net::SocketAddr;
 
 use face::{Asked, HOST, face, get};
-use furui::search::{ContentId, Place, Record, Snippets};
 use furui_net::http::{
     BATCH_DOCUMENTS, Call, Event, Hit, MAX_IDS, MAX_LINE, MAX_PUBLISHES, MAX_SEARCHES, Published, Refused, Status,
     Summary,
 };
+use furui_search::{ContentId, Place, Record, Snippets};
 use serde_json::{Value, json};
 
 fn post(address: SocketAddr, body: &[u8]) -> Asked {
@@ -36,7 +36,7 @@ async fn results_are_sent_as_they_are_found() {
     let id = ContentId::of(&record.encode().unwrap());
     let snippets = Snippets::new(search.query.clauses());
     events.send(Event::Hit(Hit::new(id, Some(record), 0.5, &snippets))).await.unwrap();
-    // Before the search has ended.
+    // This line comes before the search has ended.
     let expected = json!({
         "id": id.to_string(), "url": "u:1", "title": "t Two", "snippet": "One two wörds.",
         "title_marks": [[2, 5]], "marks": [[4, 7], [8, 14]], "score": 0.5,
@@ -102,7 +102,7 @@ async fn requests_that_cannot_be_answered_say_what_to_do() {
     assert_eq!(lines(&body)[0]["at"], 2);
     for headers in ["Host: evil.example\r\n", "Host: 127.0.0.1\r\nOrigin: http://evil.example\r\n"] {
         let (status, body) = Asked::new(address, "GET /status", headers, b"").answer();
-        assert!(status == 403 && body.contains("by number"), "{body}");
+        assert!(status == 403 && body.contains("by its IP address"), "{body}");
     }
 }
 
@@ -111,7 +111,7 @@ async fn documents_are_published_in_batches() {
     let (address, mut calls) = face().await;
     let count = BATCH_DOCUMENTS + 2;
     let mut body: String = (0..count).map(|i| format!("{{\"url\":\"u:{i}\",\"text\":\"Word {i}\"}}\r\n")).collect();
-    // The last line has no end, and comes a second time.
+    // The last line has no line end, and repeats a document.
     body +=
         "\nnonsense\n{\"url\":\"u:0\",\"title\":null,\"text\":\"Word 257\"}\n{\"url\":\"u:257\",\"text\":\"Word 257\"}";
     let asked = post(address, body.as_bytes());
@@ -183,7 +183,7 @@ async fn lines_and_documents_too_long_are_left_out() {
         documents.len()
     });
     let long = " ".repeat(MAX_LINE + 1);
-    let text = "x".repeat(furui::search::MAX_TEXT + 1);
+    let text = "x".repeat(furui_search::MAX_TEXT + 1);
     let body = format!("{long}\n{{\"url\":\"u:1\",\"text\":\"{text}\"}}\n{{\"url\":\"u:2\",\"text\":\"x\"}}\n");
     let (_, body) = post(address, body.as_bytes()).answer();
     let lines = lines(&body);
@@ -238,7 +238,7 @@ async fn figures_are_there_for_people_and_for_prometheus() {
     node.await.unwrap();
 }
 
-/// An id that ends with this byte and is 0 otherwise.
+/// An id whose last byte is `last` and whose other bytes are 0.
 fn numbered(last: u8) -> ContentId {
     let mut bytes = [0; ContentId::BYTES];
     bytes[ContentId::BYTES - 1] = last;

@@ -1,4 +1,4 @@
-//! Nodes find the nearest to a key, call each other, and bear with peers that are dead, slow or hostile.
+//! Nodes find the nodes nearest to a key, call each other, and cope with peers that are dead, slow or hostile.
 #![expect(clippy::unwrap_used, reason = "a test that fails here says where")]
 
 mod hostile;
@@ -7,13 +7,13 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::time::Duration;
 
-use furui::search::Peer;
 use furui_net::net::{CallError, Config, Identity, Inbound, MAX_MESSAGE, Net, Transport};
+use furui_search::Peer;
 use hostile::Hostile;
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::Receiver;
 
-/// Generous: what is waited for comes at once, or the test fails.
+/// A generous limit: what the tests wait for comes at once, or they fail.
 const LONG: Duration = Duration::from_secs(60);
 
 async fn soon<F: Future>(what: &str, future: F) -> F::Output {
@@ -23,7 +23,7 @@ async fn soon<F: Future>(what: &str, future: F) -> F::Output {
     }
 }
 
-/// The same nodes in every run: their keys are numbers.
+/// Every run has the same nodes: their keys are numbers.
 fn identity(number: u8) -> Identity {
     Identity::from_secret(&[number; 32]).unwrap()
 }
@@ -63,7 +63,7 @@ fn key(number: u32) -> [u8; 32] {
     Sha256::digest(number.to_le_bytes()).into()
 }
 
-/// All nodes, the nearest to the key first: Kademlia hashes keys and identities, and compares by XOR.
+/// All nodes, nearest to the key first. Kademlia hashes keys and identities, and compares by XOR.
 fn by_distance(nodes: &[Net], key: &[u8]) -> Vec<Peer> {
     let place = Sha256::digest(key);
     let distance =
@@ -73,7 +73,7 @@ fn by_distance(nodes: &[Net], key: &[u8]) -> Vec<Peer> {
     peers
 }
 
-/// Looks 200 keys up, each from another node, and says how many wire bytes all nodes together sent for it.
+/// Looks up 200 keys, each at another node. Returns the bytes on the wire that all nodes sent for it.
 async fn look_up_200(nodes: &[Net]) -> u64 {
     let sent = || nodes.iter().map(|net| net.counters().wire_out).sum::<u64>();
     let before = sent();
@@ -91,7 +91,7 @@ async fn a_hundred_nodes_find_the_nearest_with_few_bytes_and_again_when_a_quarte
     let mut nodes = network(100, Transport::Memory).await;
 
     look_up_200(&nodes).await;
-    // Other keys from each node than before: connections are there, answers are not.
+    // Each node looks up other keys than before, so that connections are open but answers are not cached.
     nodes.rotate_left(1);
     let bytes = look_up_200(&nodes).await;
     println!("look-up at n = 100, warm: {} bytes a word", bytes / 200);
@@ -202,7 +202,7 @@ async fn what_is_no_peer_is_not_called() {
 async fn a_call_that_is_never_answered_times_out_and_the_peer_is_left() {
     let a = echo(1, Transport::Memory, None).await;
     let (b, mut requests) = node(2, Transport::Memory, Some(&a)).await;
-    // Peers introduce themselves by a clock that is not paused, while that of the calls leaps ahead.
+    // Peers identify themselves by a clock that is not paused, while the clock of the calls jumps ahead.
     while a.peers().await.is_empty() {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! Publishing under conditions that are not the best, over nodes in one process.
+//! Publishing under difficult conditions, over nodes in one process.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod local;
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use furui::search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
 use furui_net::node::{Document, Hit, Node, PublishError, Published, SearchEvent, SearchOptions};
+use furui_search::{ContentId, MAX_TEXT, MAX_TITLE, MAX_URL, Query, Record};
 use local::{document, search};
 use tokio::sync::mpsc;
 
@@ -23,7 +23,7 @@ fn published(count: u64) -> Result<Published, PublishError> {
 
 async fn publish(node: &Node, documents: &[Document]) {
     for batch in documents.chunks(256) {
-        // Not in full, if some keepers are dead.
+        // The documents are not at all of their keepers if some are dead.
         assert_eq!(node.publish(batch.to_vec(), false).await.unwrap().new, batch.len() as u64);
     }
 }
@@ -39,7 +39,7 @@ async fn found(node: &Node, query: &str) -> BTreeSet<ContentId> {
     answer.ids
 }
 
-/// The first documents that are found, with their records.
+/// The first documents of an answer, with their records.
 async fn hits(node: &Node, query: &str) -> Vec<Hit> {
     let (events, mut came) = mpsc::channel(16);
     let query = Query::parse(query).unwrap();
@@ -116,7 +116,7 @@ async fn documents_are_published_although_some_keepers_are_dead() {
         dead.shutdown().await;
     }
     publish(&nodes[0], &documents[500..]).await;
-    // Whoever keeps a list instead of the dead has the first half of it only when it has asked for it.
+    // A node that keeps a list in place of a dead one has its first half only after it has compared its lists.
     local::repaired(&nodes).await;
     for node in &nodes {
         assert_eq!(found(node, "common").await, ids(&documents));
@@ -132,7 +132,7 @@ async fn it_is_told_what_fewer_nodes_took_than_should() {
     let documents = documents(30);
     assert_eq!(nodes[0].publish(documents[..10].to_vec(), false).await, published(10));
     nodes[2].shutdown().await;
-    // Whether it is known yet that the third is gone, or it is tried in vain.
+    // The third node may be known to be gone, or be called in vain.
     let scarce = Published { new: 10, changed: 0, scarce: 10 };
     assert_eq!(nodes[0].publish(documents[10..20].to_vec(), false).await, Ok(scarce));
     nodes[1].shutdown().await;
@@ -149,14 +149,14 @@ async fn what_was_broken_off_is_published_again_and_what_was_done_is_not() {
         let (node, documents) = (nodes[0].clone(), documents[512..1024].to_vec());
         async move { node.publish(documents, false).await }
     });
-    // It has begun: some node has got something.
+    // Publishing has begun: some node has received something.
     let sent = || nodes[0].net().counters().exchange_out;
     let before = sent();
     while sent() == before && !broken.is_finished() {
         tokio::task::yield_now().await;
     }
     broken.abort();
-    // Whether it was done, and noted as such, is up to chance.
+    // Whether it was completed, and noted as published, is up to chance.
     let _ = broken.await;
     let mut new = 0;
     for batch in documents.chunks(256) {

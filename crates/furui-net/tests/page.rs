@@ -1,4 +1,4 @@
-//! The pages that people see, as bytes, before a node that the test plays.
+//! The pages for people, as bytes, in front of a node that the test plays.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -8,11 +8,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use face::{Asked, face, get};
-use furui::search::{ContentId, Place};
 use furui_net::http::{Call, Event, Hit, Refused, Span, Status, Step, Summary};
+use furui_search::{ContentId, Place};
 use tokio::sync::mpsc;
 
-/// What browsers send.
+/// The headers that browsers send.
 const BROWSER: &str =
     "Host: 127.0.0.1:80\r\nAccept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\nSec-Fetch-Site: none\r\n";
 
@@ -43,7 +43,7 @@ fn end(cursor: Option<Place>, whole: bool) -> Event {
     Event::End(Summary { total: 1, bytes: 1234, cursor, whole })
 }
 
-/// Answers the search that comes next with these events.
+/// Answers the next search with these events.
 async fn play(calls: &mut mpsc::Receiver<Call>, events: Vec<Event>) {
     let Some(Call::Search { events: to, .. }) = calls.recv().await else { panic!() };
     for event in events {
@@ -51,7 +51,7 @@ async fn play(calls: &mut mpsc::Receiver<Call>, events: Vec<Event>) {
     }
 }
 
-/// The page of an answer of these events.
+/// The page for an answer with these events.
 async fn page(path: &str, events: Vec<Event>) -> String {
     let (address, mut calls) = face().await;
     let asked = browse(address, path);
@@ -68,11 +68,12 @@ async fn a_page_is_sent_as_it_is_found() {
     let Some(Call::Search { asked: search, events }) = calls.recv().await else { panic!() };
     assert_eq!(search.query.clauses()[0].must, ["bloom"]);
     assert_eq!((search.limit, search.cursor, search.explain), (10, Some(Place { score: 7, id: id(255) }), true));
-    // Before anything was found: head, box with the query, the heading, the beginning of the list.
+    // Before anything was found, the page has its head, the box with the query, the heading, and the beginning of the
+    // list.
     let head = asked.until("<ol class=\"results\" start=\"11\">");
     assert!(head.contains("value=\"Bloom &lt;\"") && head.contains("<h1>Results for "), "{head}");
     events.send(hit("http://a.example/", "A title")).await.unwrap();
-    // Before the search has ended.
+    // This comes before the search has ended.
     let first = asked.until("</li>");
     assert!(first.contains("<a href=\"http://a.example/\" rel=\"noreferrer noopener\">"), "{first}");
     assert!(first.contains("<bdi>A <mark>title</mark></bdi></a>"), "{first}");
@@ -177,7 +178,7 @@ async fn a_browser_is_told_to_trust_nothing() {
             assert!(format!("{head}\r\n").contains(header), "{path}: {head}");
         }
     }
-    // What a page of another site sends is refused, and an error is a page for those who want one.
+    // Requests from pages of other sites are refused, and a browser gets errors as pages.
     let foreign = BROWSER.replace("none", "cross-site");
     let (status, body) = Asked::new(address, "GET /?q=a", &foreign, b"").answer();
     assert!(status == 403 && body.contains("<h1>Not answered</h1>") && body.contains("A request from"), "{body}");
@@ -206,7 +207,7 @@ async fn the_status_is_a_page_for_people() {
     assert!(body.contains("12\u{202f}345") && body.contains("5.00\u{a0}MB") && body.contains("&lt;12D3"), "{body}");
     assert!(body.contains("It is whole") && body.contains(env!("CARGO_PKG_VERSION")), "{body}");
     assert!(body.contains("<polyline class=\"sent\"") && body.contains("The last 2 minutes"), "{body}");
-    // The last six spans are a minute, and the one before is what there is of another.
+    // The last six spans are a minute; the span before belongs to an incomplete minute.
     assert!(body.contains("<th scope=\"row\">0</th><td>21.0\u{a0}kB</td>"), "{body}");
     assert!(body.contains("<th scope=\"row\">1</th><td>0\u{a0}B</td>"), "{body}");
     assert!(browse(address, "/status").answer().1.contains("It is not whole yet"));

@@ -1,4 +1,4 @@
-//! Phrases, sites and their contraries, over nodes in one process: what is found is what brute force finds.
+//! Phrases, sites and their negations, over nodes in one process: searches find what brute force finds.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;
@@ -6,17 +6,17 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::{config, network};
-use furui::search::{
-    Clause, ContentId, Fetched, Phrase, Place, Query, Record, Refusal, Report, Request, Response, limits,
-};
 use furui_net::net::Net;
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
+use furui_search::{
+    Clause, ContentId, Fetched, Phrase, Place, Query, Record, Refusal, Report, Request, Response, limits,
+};
 use tokio::sync::mpsc;
 
 const HOSTS: [&str; 3] = ["a.example", "www.a.example", "b.example"];
 const WORDS: [&str; 7] = ["the", "new", "york", "times", "東京", "タワー", "of"];
 
-/// Texts of a few words by chance, but always the same.
+/// Random texts of a few words, the same in every run.
 fn records(count: usize) -> Vec<Record> {
     let mut state = 7_usize;
     let mut below = |most: usize| {
@@ -33,7 +33,7 @@ fn document(record: &Record) -> Document {
     Document::new(record).unwrap()
 }
 
-/// Whether one of its texts has these words, one after the other.
+/// True if a text of the record has these words, one after the other.
 fn has(record: &Record, phrase: &str) -> bool {
     [&record.title, &record.text].into_iter().any(|text| format!(" {text} ").contains(&format!(" {phrase} ")))
 }
@@ -94,12 +94,12 @@ async fn search(node: &Node, query: &str, options: SearchOptions) -> Answer {
     Answer { urls, cursor, whole, report }
 }
 
-/// Everything, in the order of ids.
+/// Options for all documents in the order of ids.
 fn all() -> SearchOptions {
     SearchOptions { limit: None, ranked: false, ..SearchOptions::default() }
 }
 
-/// What is found page by page: each as full as it can be, and the next goes on where it ended.
+/// All documents, page by page. Each page is as full as possible, and the next one continues after it.
 async fn pages(node: &Node, query: &str, ranked: bool) -> Vec<String> {
     let (mut urls, mut after) = (Vec::new(), None);
     loop {
@@ -115,7 +115,7 @@ async fn pages(node: &Node, query: &str, ranked: bool) -> Vec<String> {
 }
 
 fn expected(records: &[Record], fits: Fits) -> Vec<String> {
-    // In the order of their ids.
+    // The documents come in the order of their ids.
     let found: BTreeMap<ContentId, &Record> =
         records.iter().filter(|record| fits(record)).map(|record| (document(record).id, record)).collect();
     found.values().map(|record| record.url.clone()).collect()
@@ -134,7 +134,7 @@ async fn phrases_and_sites_find_what_brute_force_finds() {
         assert_eq!((&answer.urls, answer.cursor, answer.whole), (&expected, None, true), "{query}");
         assert_eq!(pages(node, query, false).await, expected, "{query}, page by page");
 
-        // The best first: the same documents, in the same order on every node and on pages of any length.
+        // Best first: the same documents, in the same order on every node and on pages of any length.
         let ranked = SearchOptions { limit: Some(1000), ..SearchOptions::default() };
         let best = search(&nodes[0], query, ranked).await;
         assert_eq!((best.cursor, best.whole), (None, true), "{query}");
@@ -151,7 +151,7 @@ async fn phrases_and_sites_find_what_brute_force_finds() {
     }
 }
 
-/// A node of which nothing is wanted but records, and that sends whichever it has, fit or not.
+/// A node that only gets requests for records, and sends any record that it has, whether it fits or not.
 async fn join_as_liar(first: &Node) -> Net {
     let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
     net.joined().await;

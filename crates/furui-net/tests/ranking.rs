@@ -1,4 +1,4 @@
-//! The best documents first: in one order, whoever is asked.
+//! The best documents come first, in the same order on every node.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;
@@ -6,8 +6,8 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::network;
-use furui::search::{Place, Query, Record, Scale};
 use furui_net::node::{Document, Node, SearchEvent, SearchOptions};
+use furui_search::{Place, Query, Record, Scale};
 use tokio::sync::mpsc;
 
 /// Texts in which `sieve` and `filter` occur more or less often, among others.

@@ -1,4 +1,4 @@
-//! A shelf against a naive model, and what it keeps through crashes.
+//! A shelf against a naive model, and across crashes.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 use furui::error::{StoreError, StoreProblem};
-use furui::search::{ContentId, IdRange, Index, MAX_WORD, Weight};
 use furui_net::shelf::{MAX_RECORD, Shelf, ShelfOptions, Statistics, WordList};
+use furui_search::{ContentId, IdRange, Index, Weight, limits};
 use proptest::prelude::*;
 
-/// A directory that is gone when the test is over.
+/// A directory that is removed at the end of the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -33,7 +33,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Ids that are spread as hashes are.
+/// Ids that are distributed like hashes.
 fn id(n: u64) -> ContentId {
     let mut bytes = [0; 20];
     for (index, part) in bytes.chunks_mut(8).enumerate() {
@@ -44,7 +44,7 @@ fn id(n: u64) -> ContentId {
     ContentId::new(bytes)
 }
 
-/// How much a word counts in a document: anything, but always the same.
+/// A weight that depends on the word and the document only.
 fn weight(word: &str, id: ContentId) -> Weight {
     let (steps, lengths) = (id.as_bytes()[1] % 7, id.as_bytes()[2]);
     Weight::of_steps(steps.saturating_sub(word.len() as u8 % 7), lengths.max(1))
@@ -59,7 +59,7 @@ fn record(n: u64) -> Vec<u8> {
     format!("a record of document {n}, which says what others say, too").repeat(1 + n as usize % 5).into_bytes()
 }
 
-/// What a shelf is to hold, in the simplest form.
+/// The contents of a shelf in the simplest form.
 #[derive(Clone, Debug, Default)]
 struct Model {
     lists: BTreeMap<String, BTreeSet<ContentId>>,
@@ -110,7 +110,7 @@ impl Model {
         ids.filter(|&id| range.contains(id)).take(most).collect()
     }
 
-    /// The shelf answers every question as this does.
+    /// Checks that the shelf answers every question as the model does.
     fn check(&self, shelf: &mut Shelf) {
         assert_eq!(shelf.words_after("", usize::MAX).unwrap(), self.words());
         for (word, ids) in &self.lists {
@@ -143,7 +143,7 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     let ids = || prop::collection::vec(0..600u16, 0..40);
-    // Few words that have much, and some that have little.
+    // A few words have long lists, others short ones.
     let word = || prop_oneof![0..3u8, 0..30u8];
     let postings = prop::collection::vec((word(), ids()), 0..12);
     prop_oneof![
@@ -198,7 +198,7 @@ fn run(steps: &[Step], directory: Option<&Path>, options: ShelfOptions) {
     }
 }
 
-/// A small memory of what is recent, so that the tables are written often.
+/// Little memory for recent changes, so that the tables are written often.
 const OFTEN: ShelfOptions =
     ShelfOptions { recent_bytes: 4000, cached_bytes: 1 << 20, run_ids: 1 << 20, page_bytes: 1 << 20 };
 
@@ -231,7 +231,7 @@ proptest! {
 fn long_lists_that_grow_in_any_order_are_whole_and_sorted() {
     let mut shelf = Shelf::in_memory(ShelfOptions { recent_bytes: 200_000, ..ShelfOptions::default() }).unwrap();
     let mut model = Model::default();
-    // Every document is known before most words come to it, so that lists grow in their middle.
+    // Most words come to documents that are known already, so that lists grow in their middle.
     for step in [997u64, 613, 1, 2, 3, 7] {
         for part in 0..20 {
             let ids: Vec<_> = (0..1000).map(|n| id((part * 1000 + n) * step % 20_011)).collect();
@@ -288,7 +288,7 @@ fn what_expires_gives_its_room_back() {
     assert!(half < full && none < half && none < 2 * empty, "{empty} {full} {half} {none}");
 }
 
-/// Not a test: the process that the next one kills.
+/// Not a test: the process that the next test kills.
 #[test]
 #[ignore = "run by another test, in a process of its own"]
 fn child_that_stores_until_it_is_killed() {
@@ -320,7 +320,7 @@ fn what_was_acknowledged_survives_a_kill() {
 
         let mut shelf = Shelf::open(scratch.path(), OFTEN).unwrap();
         let found = shelf.slice("all", IdRange::ALL, usize::MAX).unwrap();
-        // What was on its way may be there, or not, but all of it or nothing.
+        // A call in progress was stored whole, or not at all.
         assert!(found.len() as u64 >= last + 40 && found.len() % 10 == 0);
         let mut expected: Vec<_> = (0..found.len() as u64).map(id).collect();
         expected.sort();
@@ -358,7 +358,7 @@ fn words_may_be_ahead_of_the_lists_and_never_behind() {
     shelf.compact().unwrap();
     drop(shelf);
 
-    // As after a crash when the words were durable and the lists not yet.
+    // This is the state after a crash between the words and the lists becoming durable.
     let (ahead, behind) = (Scratch::new("order-ahead"), Scratch::new("order-behind"));
     copy(before.path(), ahead.path());
     copy(&scratch.path().join("words"), &ahead.path().join("words"));
@@ -410,7 +410,7 @@ fn a_second_node_another_version_and_damage_are_refused_by_name() {
 #[test]
 fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     let mut shelf = Shelf::in_memory(OFTEN).unwrap();
-    for length in [0, MAX_WORD + 1] {
+    for length in [0, limits::WORD_BYTES + 1] {
         let error = shelf.store(&weighted(&[("w".repeat(length), vec![id(1)])]), &[], 1).unwrap_err().to_string();
         assert!(error.contains(&format!("{length} bytes")), "{error}");
     }
@@ -419,7 +419,10 @@ fn limits_are_errors_that_name_them_and_leave_the_shelf_usable() {
     let records: Vec<_> = (0..17).map(|n| (id(n), vec![n as u8; MAX_RECORD])).collect();
     let error = shelf.store(&[], &records, 1).unwrap_err().to_string();
     assert!(error.contains("bytes to store at once"), "{error}");
-    assert_eq!(shelf.store(&weighted(&[("w".repeat(MAX_WORD), vec![id(1)])]), &records[..3], 1).unwrap().new, 4);
+    assert_eq!(
+        shelf.store(&weighted(&[("w".repeat(limits::WORD_BYTES), vec![id(1)])]), &records[..3], 1).unwrap().new,
+        4
+    );
     assert_eq!(shelf.document(id(2)).unwrap(), Some(vec![2; MAX_RECORD]));
     assert_eq!(shelf.document(id(99)).unwrap(), None);
     assert_eq!(shelf.slice("unknown", IdRange::ALL, 5).unwrap().len(), 0);

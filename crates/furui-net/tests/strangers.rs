@@ -1,4 +1,4 @@
-//! Nodes that mean no good, among others.
+//! Hostile nodes among others.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{check, config, document, network};
-use furui::search::{
-    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
-};
 use furui_net::net::{MAX_MESSAGE, Net};
 use furui_net::node::SearchOptions;
+use furui_search::{
+    ContentId, Fetched, Found, Listed, Lock, LockKey, Met, Refusal, Request, Response, Weight, WordSize, limits,
+};
 
-/// What a hostile node does with a request.
+/// How a hostile node treats requests.
 #[derive(Clone, Copy, Debug)]
 enum Manner {
     NeverAnswers,
@@ -24,7 +24,7 @@ enum Manner {
     WrongRanks,
 }
 
-/// Joins as a node that others take for one that keeps lists.
+/// Joins as a node that others take for a keeper.
 async fn join(first: &furui_net::node::Node, manner: Manner) -> Net {
     let (net, mut inbound) = Net::start(config(Some(first))).await.unwrap();
     net.joined().await;
@@ -42,7 +42,7 @@ async fn join(first: &furui_net::node::Node, manner: Manner) -> Net {
     net
 }
 
-/// An answer of the right kind, and wrong.
+/// A wrong answer of the right kind.
 fn lie(request: &Request) -> Vec<u8> {
     let id = |byte| ContentId::new([byte; 20]);
     let response = match request {
@@ -65,12 +65,12 @@ fn lie(request: &Request) -> Vec<u8> {
         Request::Store { .. } => Response::Stored { new: 1 },
         Request::Withdraw { keys } => Response::Withdrawn { opened: keys.len() as u64 + 1 },
         Request::Locks { ids } => Response::Locks(vec![vec![(Lock::NOBODY, 0); limits::LOCKS]; ids.len()]),
-        // Keys for everything, and there is always more.
+        // The answer has keys for everything, and says that more follow.
         Request::Withdrawn { .. } => Response::Keys {
             keys: vec![(id(3), LockKey::new([1; 20]), 30), (id(9), LockKey::new([2; 20]), 30)],
             more: true,
         },
-        // There is always more.
+        // The answer says that more follow.
         Request::Compare { from, .. } => {
             let lists = vec![(format!("{from}x").split_off(from.len().saturating_sub(100)), 1, 1)];
             Response::Compared { state: 1, lists, more: true }
@@ -84,7 +84,7 @@ fn lie(request: &Request) -> Vec<u8> {
 
 async fn found_in_spite_of(manner: Manner) {
     let nodes = network(5).await;
-    // Two: of three keepers one is left.
+    // Two of three keepers are hostile.
     let hostile = [join(&nodes[0], manner).await, join(&nodes[0], manner).await];
     for node in &nodes {
         node.net().refresh().await;
@@ -116,7 +116,7 @@ async fn keepers_that_name_wrong_ranks_are_left_for_others() {
     found_in_spite_of(Manner::WrongRanks).await;
 }
 
-/// The answer of one that keeps nothing to what is no part of a search.
+/// The answer of a node without data to requests that are not part of a search.
 fn of_one_that_keeps_nothing(request: &Request) -> Option<Response> {
     match request {
         Request::Compare { .. } => Some(Response::Compared { state: 1, lists: vec![], more: false }),
@@ -159,7 +159,7 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
     }
     local::repaired(&nodes).await;
 
-    // Words of one document each, of which it is the nearest keeper.
+    // Each word is in one document, and the hostile node is its nearest keeper.
     let peers: Vec<_> = nodes.iter().map(|node| node.net().me()).chain([silent.me()]).collect();
     let its = |number: &usize| local::keepers_among(peers.clone(), &format!("x{number}"))[0] == silent.me();
     for (turn, number) in (0..200).filter(its).take(6).enumerate() {
@@ -170,7 +170,7 @@ async fn a_keeper_that_let_a_node_wait_is_not_asked_first_again() {
             assert_ne!(asked.swap(0, Ordering::SeqCst), 0);
         }
     }
-    // Neither for the lengths of lists, nor for slices of them, nor for records.
+    // The node was asked neither for sizes of lists, nor for slices of them, nor for records.
     assert_eq!(asked.load(Ordering::SeqCst), 0);
     local::shut_down(&nodes).await;
 }
@@ -191,12 +191,12 @@ async fn strangers_store_only_what_a_node_may_have_to_keep() {
     for node in &nodes {
         let answer = stranger.call(&node.net().me(), request.encode().unwrap()).await.unwrap();
         match Response::decode(&answer).unwrap() {
-            // It is not new where a neighbour's repair was faster.
+            // The record is not new if a neighbour's repair was faster.
             Response::Stored { .. } => stored += 1,
             Response::Refused(Refusal::Invalid) => refused += 1,
             other => panic!("{other:?}"),
         }
     }
-    // The eight nearest of fifteen, of which the stranger may be one.
+    // The eight nearest of fifteen nodes; the stranger may be one of them.
     assert!((7..=8).contains(&stored) && stored + refused == 14, "{stored} stored, {refused} refused");
 }

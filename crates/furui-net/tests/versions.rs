@@ -1,18 +1,18 @@
-//! What a node keeps on disk is as docs/format.md says, so that a later version can read it.
+//! The data of a node on disk is as docs/format.md says, so that later versions can read it.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use furui::search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
 use furui_net::shelf::{Shelf, ShelfOptions};
+use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Weight, WordPostings};
 
-/// Documents of the shelf that is kept.
+/// The number of documents of the golden shelf.
 const DOCUMENTS: u32 = 3000;
-/// When all of it expires.
+/// The time at which everything expires.
 const EXPIRES: u64 = 4_000_000_000;
 
-/// A directory as version 3 of the format has it, the large file packed.
+/// A directory in version 3 of the format, with its large file compressed.
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v3")
 }
@@ -28,7 +28,7 @@ fn key(n: u32) -> LockKey {
     LockKey::of(&[7; 32], id(n), 0)
 }
 
-/// Lists of all lengths: within a row of words, one block, several.
+/// Lists of all lengths: within a row of words, in one block, in several.
 fn postings() -> Vec<WordPostings> {
     let of = |step: u32| (0..DOCUMENTS).filter(move |n| n % step == 0);
     let weighted = |n: u32| (id(n), Weight::of_steps((n % 5) as u8, 1 + (n % 90) as u8));
@@ -43,7 +43,7 @@ fn locks() -> Vec<(ContentId, Lock)> {
     (0..DOCUMENTS).step_by(60).map(|n| (id(n), key(n).lock())).collect()
 }
 
-/// What is in the tables, and a part that is in the journal.
+/// Fills the tables, and leaves a part in the journal.
 fn fill(shelf: &mut Shelf) {
     let (last, first) = postings().split_last().map(|(last, first)| (last.clone(), first.to_vec())).unwrap();
     shelf.store_locked(&first, &records(), &locks(), EXPIRES).unwrap();
@@ -69,7 +69,7 @@ fn check(shelf: &mut Shelf) {
     assert_eq!(shelf.expiries(&[id(0)]).unwrap(), [EXPIRES]);
 }
 
-/// A copy of what is kept, to be opened.
+/// An unpacked copy of the golden directory.
 fn unpacked() -> PathBuf {
     let directory = env::temp_dir().join(format!("furui-versions-{}", std::process::id()));
     let _ = fs::remove_dir_all(&directory);
@@ -96,7 +96,7 @@ fn what_was_kept_is_there_and_can_be_changed() {
     fs::remove_dir_all(directory).unwrap();
 }
 
-/// Not a test: how the directory of this version was made.
+/// Not a test: it made the golden directory.
 #[test]
 #[ignore = "writes what is kept for later versions"]
 fn write_the_shelf_of_this_version() {

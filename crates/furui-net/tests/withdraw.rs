@@ -1,4 +1,4 @@
-//! Withdrawing what was published: who can, and that it stays so.
+//! Withdrawal of published documents: who can withdraw them, and that they stay withdrawn.
 #![expect(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod common;
@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use common::{config, document, find, network, url};
-use furui::search::{ContentId, IdRange, Index, Lock, LockKey, Record, Request, Response, Weight, limits};
 use furui_net::net::Identity;
 use furui_net::node::{Document, Node, Published};
 use furui_net::shelf::{Shelf, ShelfOptions};
+use furui_search::{ContentId, IdRange, Index, Lock, LockKey, Record, Request, Response, Weight, limits};
 
 fn page(url: &str, text: &str) -> Document {
     Document::new(&Record { url: url.into(), title: String::new(), text: text.into() }).unwrap()
@@ -48,7 +48,7 @@ async fn what_is_withdrawn_is_found_by_no_node_and_by_nobody_who_joins_later() {
     let withdrawn: Vec<String> = (0..30).map(url).collect();
     assert_eq!(nodes[0].withdraw(&withdrawn).await, Ok(vec![true; 30]));
     assert_eq!(found(&nodes, "document").await, urls(30..80));
-    // Others' documents, unknown ones, and those that are withdrawn already.
+    // These are documents of others, unknown ones, and ones that were withdrawn already.
     assert_eq!(nodes[0].withdraw(&[url(70), url(1000), url(0)]).await, Ok(vec![false; 3]));
     assert_eq!(found(&nodes, "document").await, urls(30..80));
 
@@ -60,7 +60,7 @@ async fn what_is_withdrawn_is_found_by_no_node_and_by_nobody_who_joins_later() {
     assert_eq!(nodes[0].withdraw_some().await, Ok(30));
     assert_eq!(nodes[0].withdraw_some().await, Ok(0));
     assert_eq!(found(&nodes, "document").await, urls(60..80));
-    // What is published again is found again.
+    // Documents that are published again are found again.
     let again: Vec<Document> = (0..10).map(document).collect();
     assert_eq!(nodes[0].wanted(&[again[0].id]), Ok(vec![true]));
     assert_eq!(nodes[0].publish(again, false).await, Ok(Published { new: 10, changed: 0, scarce: 0 }));
@@ -88,7 +88,7 @@ async fn a_document_that_is_changed_is_found_by_its_new_words_only() {
         assert_eq!(found(&nodes, "plum").await.contains(&a), with_plum);
         assert_eq!(found(&nodes, "pear").await, BTreeSet::from([a.clone()]));
     }
-    // Of two in one batch the last stays.
+    // Of two documents under one URL in a batch, the last one stays.
     assert_eq!(publish(&[&versions[1], &versions[2]]).await, Published { new: 1, changed: 1, scarce: 0 });
     let late = page("http://a.example/", "cherry");
     assert_eq!(publish(&[&page("http://a.example/", "fig"), &late]).await, Published { new: 2, changed: 2, scarce: 0 });
@@ -104,7 +104,7 @@ async fn what_two_have_published_stays_until_both_withdraw_it_and_strangers_with
     nodes[0].publish(shared.clone(), false).await.unwrap();
     nodes[1].publish(shared.clone(), false).await.unwrap();
     let all: Vec<String> = (0..10).map(url).collect();
-    // Keys of strangers, as many as a message holds, open nothing.
+    // A stranger's keys, as many as a message holds, open nothing.
     let keys =
         (0..limits::KEYS).map(|number| (shared[number % 10].id, LockKey::of(&[9; 32], shared[0].id, number as u32)));
     let withdraw = Request::Withdraw { keys: keys.collect() }.encode().unwrap();
@@ -145,7 +145,7 @@ async fn keepers_that_were_away_hear_of_it_and_those_that_knew_do_not_forget() {
     let half: Vec<String> = (0..20).map(url).collect();
     assert_eq!(nodes[0].withdraw(&half).await, Ok(vec![true; 20]));
     assert_eq!(found(&nodes, "document").await, urls(20..40));
-    // Those who were told restart, one by one, and the one that was not comes back.
+    // The nodes that were told restart, one by one, and the one that was not told comes back.
     for number in [1, 2, 3] {
         if number < nodes.len() {
             nodes.remove(number).shutdown().await;
@@ -155,7 +155,7 @@ async fn keepers_that_were_away_hear_of_it_and_those_that_knew_do_not_forget() {
         repaired(&nodes).await;
     }
     assert_eq!(found(&nodes, "document").await, urls(20..40));
-    // Now it alone is left of those that had the records, with one who never heard of anything.
+    // Now this is the only node left of those that had the records, with a node that never heard of anything.
     let late = Node::start(None, config(nodes.first())).await.unwrap();
     late.net().joined().await;
     nodes.push(late);
@@ -192,7 +192,7 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
     for round in 0..3 {
         let kept: Vec<bool> = (0..50).map(|number| shelf.document(id(number)).unwrap().is_some()).collect();
         assert_eq!(kept, (0..50).map(|number| !(10..20).contains(&number)).collect::<Vec<_>>(), "{round}");
-        // It does not come back with the same lock.
+        // The record does not come back with the lock that was opened.
         assert_eq!(shelf.store_locked(&[], &records, &lock(1), 1000).unwrap().new, 0);
         assert_eq!(shelf.withdrawn(IdRange::ALL, 100).unwrap().len(), 20);
         if round == 0 {
@@ -204,11 +204,11 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
             assert_eq!(shelf.fingerprint("word").unwrap().0, 50);
         }
     }
-    // But with another.
+    // It comes back with another lock.
     assert_eq!(shelf.store_locked(&[], &records[15..16], &[(id(15), key(7, 15).lock())], 1000).unwrap().new, 1);
     assert_eq!(shelf.document(id(15)).unwrap(), Some(vec![15; 100]));
     assert_eq!(shelf.locks(id(15)).unwrap(), [(key(7, 15).lock(), 1000)]);
-    // Keys are forgotten with time, and locks.
+    // Keys and locks expire.
     shelf.expire(900).unwrap();
     assert_eq!(shelf.withdrawn(IdRange::ALL, 100).unwrap(), []);
     shelf.expire(1000).unwrap();
@@ -250,7 +250,7 @@ fn keys_of_what_is_not_here_are_remembered_only_if_another_tells_of_them() {
     assert!(shelf.document(id(1)).unwrap().is_some() && shelf.document(id(2)).unwrap().is_none());
 }
 
-/// A directory that goes when the value does.
+/// A directory that is removed when the value is dropped.
 struct Directory(PathBuf);
 
 impl Directory {

@@ -1,8 +1,5 @@
 use std::fmt;
 
-use crate::charset;
-use crate::{Media, html, markdown};
-
 /// The most bytes of a page, markup and all.
 pub const MAX_PAGE: usize = 16 << 20;
 
@@ -30,33 +27,6 @@ pub enum Unreadable {
     Charset,
     /// It is longer than [`MAX_PAGE`].
     TooLong,
-}
-
-impl Page {
-    /// The page that these bytes are.
-    ///
-    /// # Errors
-    /// If they are too many, or plain text or Markdown that is none. HTML always is some.
-    pub fn read(bytes: &[u8], media: &Media) -> Result<Self, Unreadable> {
-        if bytes.len() > MAX_PAGE {
-            return Err(Unreadable::TooLong);
-        }
-        let charset = media.charset.as_deref();
-        match media.kind {
-            crate::Kind::Html => Ok(html(bytes, charset)),
-            crate::Kind::Markdown => charset::decode_text(bytes, charset).map(|text| markdown(&text)),
-            crate::Kind::Text => text(bytes, charset),
-        }
-    }
-}
-
-/// Plain text, as it is; without a title.
-///
-/// # Errors
-/// If it is in no charset that is named, and not in UTF-8; or has zeros in it.
-pub fn text(bytes: &[u8], charset: Option<&str>) -> Result<Page, Unreadable> {
-    let text = charset::decode_text(bytes, charset)?.into_owned();
-    Ok(Page { text, ..Page::default() })
 }
 
 /// Whether the rules of a robots `<meta>`, or of an `X-Robots-Tag` header, say that a page should not be found.

@@ -7,8 +7,6 @@ pub mod error;
 pub mod filter;
 pub mod format;
 pub mod hash;
-#[cfg(feature = "search")]
-pub mod search;
 pub mod seen;
 pub mod store;
 

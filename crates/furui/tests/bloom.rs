@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use furui::filter::{AnyFilter, BlockedBloom, Bloom, Concurrent, Estimate, Shareable, sizing};
+use furui::filter::{
+    AnyFilter, BlockedBloom, Bloom, Concurrent, Estimate, Gamma, RingedBloom, RingedParams, Shareable, sizing,
+};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
 
@@ -191,4 +193,22 @@ fn threads_that_share_a_filter_lose_nothing() {
         let [alone, together] = threads_lose_nothing(new, |filter, keys| _ = filter.insert_all(keys));
         assert_eq!(together, alone);
     }
+}
+
+#[test]
+fn the_bytes_of_a_filter_make_it_again_and_no_others_do() {
+    let keys: Vec<_> = (0..9u8).map(|key| HashSpec::default().hash(&[key])).collect();
+    let mut bloom = Bloom::from_parts(100, 3).unwrap();
+    bloom.insert_all(&keys);
+    let bytes = bloom.as_bytes().to_vec();
+    assert_eq!((bytes.len(), Bloom::from_bytes(100, 3, &bytes)), (13, Ok(bloom)));
+    assert!(Bloom::from_bytes(100, 3, &bytes[1..]).is_err() && Bloom::from_bytes(105, 3, &bytes).is_err());
+    assert!(Bloom::from_bytes(3, 1, &[0b1000]).is_err(), "a bit after the last");
+
+    let params = RingedParams::new(3, Gamma::Exact, 10).unwrap();
+    let mut ringed = RingedBloom::with_size(params, 9).unwrap();
+    ringed.insert_all(&keys);
+    let bytes = ringed.as_bytes().to_vec();
+    assert_eq!(RingedBloom::from_bytes(params, 9, &bytes), Ok(ringed));
+    assert!(RingedBloom::from_bytes(params, 8, &bytes).is_err());
 }

@@ -194,7 +194,7 @@ fn filters_that_do_not_fit_together_are_not_united() {
         fine.union_with(&GrowingBloom::with_rate(1e-9).unwrap()).unwrap();
     }
     let error = fine.union_with(&GrowingBloom::with_rate(1e-9).unwrap()).unwrap_err().to_string();
-    assert!(error.contains("of 26 and 1 parts: they have no more than 26 together"), "{error}");
+    assert!(error.contains("of 27 parts together: they have no more than 26"), "{error}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use furui::search::Record;
+use furui_search::Record;
 
 const ARTICLES: &str = include_str!("sample/articles.txt");
 const ELEMENTS: &str = include_str!("sample/elements.txt");

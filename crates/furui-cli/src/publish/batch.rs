@@ -1,4 +1,4 @@
-use furui::search::{ContentId, Record};
+use furui_search::{ContentId, Record};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;

@@ -19,8 +19,8 @@ mod web;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::search::{ContentId, MAX_TITLE, Record, words};
 use furui_pages::{Media, Page};
+use furui_search::{ContentId, MAX_TITLE, Record, words};
 use url::Url;
 
 use crate::cli::PublishOptions;
@@ -112,7 +112,7 @@ impl Publisher<'_> {
             Err(why) => return self.sums.leave_out(&place, &why.to_string()),
         };
         if words(&record.title).next().is_none() && words(&record.text).next().is_none() {
-            let why = "a document without words, which nobody could find; give it a title or a text";
+            let why = "a document without words could never be found; give it a title or a text";
             return self.sums.leave_out(&place, why);
         }
         if !self.once.is_first(&record.url)? {

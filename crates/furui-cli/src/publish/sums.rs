@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use furui::search::limits;
+use furui_search::limits;
 
 use super::batch::Sent;
 use crate::error::Error;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use furui::search::{ContentId, Fit, Place, Record, Snippets};
 use furui_net::http::{Call, Document, Event, Hit, Published, Refused, Status, Step, Summary, serve};
+use furui_search::{ContentId, Fit, Place, Record, Snippets};
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use furui::search::Record;
+use furui_search::Record;
 use serde_json::json;
 
 use super::{Done, Options};

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use furui::search::Response;
+use furui_search::Response;
 use tokio::runtime::Runtime;
 
 use super::cluster::Cluster;

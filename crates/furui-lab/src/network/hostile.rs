@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use furui::search::{
+use furui_net::net::{Config, Identity, Net, Transport};
+use furui_search::{
     Clause, CodedSet, Coding, ContentId, IdRange, Lock, LockKey, Meet, Peer, Phrase, Ranking, Request, Response,
     SAMPLE, Search, Settle, Term, Wants, Weight, limits, plan,
 };
-use furui_net::net::{Config, Identity, Net, Transport};
 
 use super::Done;
 use super::corpus::{Corpus, Dice};

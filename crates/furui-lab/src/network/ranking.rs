@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use furui::search::{Query as Parsed, Record, Weight, words};
+use furui_search::{Query as Parsed, Record, Weight, words};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions};

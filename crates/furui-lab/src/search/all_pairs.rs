@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use furui::filter::sizing;
-use furui::search::ContentId;
+use furui_search::ContentId;
 
 use super::RATES;
 use super::corpus::Corpus;

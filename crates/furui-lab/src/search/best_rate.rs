@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use furui::filter::{Gamma, RingedParams};
-use furui::search::plan;
+use furui_search::plan;
 
 use super::all_pairs::AllPairs;
 use super::corpus::{Corpus, ids};

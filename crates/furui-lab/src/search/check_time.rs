@@ -3,8 +3,8 @@
 use std::hint::black_box;
 
 use furui::filter::{Bloom, Gamma, RingedBloom, RingedKeys, RingedParams, sizing};
-use furui::search::{CodedSet, Coding, ContentId, IdRange, Matcher};
 use furui::{HashAlgorithm, HashSpec, KeyHash, Result};
+use furui_search::{CodedSet, Coding, ContentId, IdRange, Matcher};
 
 use super::RATES;
 use crate::clock::{median, ns_each};

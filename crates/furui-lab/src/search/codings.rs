@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use furui::filter::{Gamma, RingedParams, ringed_rate_refined, sizing};
-use furui::search::{CodedSet, Coding, Golomb, IdRange};
+use furui_search::{CodedSet, Coding, Golomb, IdRange};
 
 use super::Options;
 use super::corpus::{Corpus, ids};
@@ -93,7 +93,7 @@ pub(crate) fn coded_sets(options: &Options) -> Result<Table, Box<dyn Error>> {
     let each = |bits: u64| bits as f64 / f64::from(IDS);
     for k in 1..=if options.quick { 4 } else { 20 } {
         let cell_bits = IDS.ilog2() as u8 + k;
-        let golomb = Golomb { cell_bits, check_bits: furui::search::plan::CHECK_BITS, salt: 0, three_messages: false };
+        let golomb = Golomb { cell_bits, check_bits: furui_search::plan::CHECK_BITS, salt: 0, three_messages: false };
         let bits = CodedSet::encode(&ids, IdRange::ALL, Coding::Golomb(golomb))?.bits;
         // A cell with an id in it says yes to all ids of the cell.
         let occupied = ids.chunk_by(|a, b| a.head() >> (64 - cell_bits) == b.head() >> (64 - cell_bits)).count();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::path::Path;
 
-use furui::search::ContentId;
+use furui_search::ContentId;
 
 use super::debian;
 use super::random::Random;

@@ -1,7 +1,7 @@
 //! What two holders of lists send each other: the real bytes are coded, read, matched and settled, and counted.
 
 use furui::filter::{Gamma, RingedParams};
-use furui::search::{
+use furui_search::{
     CodecError, CodedSet, Coding, ContentId, IdRange, Matcher, Prediction, Size, Wants, plan, predict, settle,
 };
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use furui::filter::Gamma;
-use furui::search::{CodecError, Coding, ContentId, IdRange, plan};
+use furui_search::{CodecError, Coding, ContentId, IdRange, plan};
 
 use super::Options;
 use super::corpus::Corpus;

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use furui::filter::{Gamma, RingedParams};
-use furui::search::Coding;
+use furui_search::Coding;
 
 use super::all_pairs::AllPairs;
 use super::corpus::Corpus;

@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
 
-use furui::search::ContentId;
+use furui_search::ContentId;
 
 use super::corpus::Corpus;
 use super::random::Random;

@@ -4,17 +4,17 @@ use tokio::time::timeout;
 
 use super::{ApiError, Asked, Call, Event, Face, PATIENCE, Refused};
 
-/// How many events may wait to be sent on.
+/// The maximum number of events that wait to be sent to the client.
 const WAITING: usize = 64;
 
-/// A node's answer to a search, one of so many at once.
+/// A node's answer to a search. The number of these is limited.
 pub(super) struct Answer {
     events: mpsc::Receiver<Event>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Answer {
-    /// Asks the node.
+    /// Passes the search to the node.
     pub(super) async fn ask(face: &Face, asked: Asked) -> Result<Self, ApiError> {
         let permit = face.searches.clone().try_acquire_owned().map_err(|_| ApiError::Busy("searches"))?;
         let (events, answer) = mpsc::channel(WAITING);
@@ -26,7 +26,7 @@ impl Answer {
         Ok(Self { events: answer, _permit: permit })
     }
 
-    /// What comes next; after [`Event::End`] or [`Event::Refused`], nothing does.
+    /// The next event. None follows an [`Event::End`] or [`Event::Refused`].
     pub(super) async fn next(&mut self) -> Event {
         let refused = |error: ApiError| Event::Refused(Refused { error: error.to_string() });
         match timeout(PATIENCE, self.events.recv()).await {

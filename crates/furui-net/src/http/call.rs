@@ -1,108 +1,109 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use furui::search::{ContentId, Place, Query, Record, Snippet, Snippets};
+use furui_search::{ContentId, Place, Query, Record, Snippet, Snippets};
 use serde::{Serialize, Serializer};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{SNIPPET, Status};
 use crate::node::{Document, Published};
 
-/// What the face asks of its node. Whoever asked has gone away when the other end of `answer` or `events` is closed:
-/// then there is no need to go on.
+/// A request of the face to its node. If the other end of `answer` or `events` is closed, the client has gone and the
+/// node can stop.
 #[derive(Debug)]
 pub enum Call {
     /// Publish these documents.
     Publish {
-        /// At most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS), all different.
+        /// At most [`BATCH_DOCUMENTS`](super::BATCH_DOCUMENTS) different documents.
         documents: Vec<Document>,
-        /// Whether those are to be published that were so lately, too.
+        /// True to publish recently published documents again.
         again: bool,
-        /// To be sent when all of them are with the nodes that keep them.
+        /// The channel for the result, sent when the nodes that keep the documents have all of them.
         answer: oneshot::Sender<Result<Published, Refused>>,
     },
-    /// Which of these documents would be published?
+    /// Ask which of these documents would be published.
     Wanted {
-        /// At most [`MAX_IDS`](super::MAX_IDS).
+        /// At most [`MAX_IDS`](super::MAX_IDS) ids.
         ids: Vec<ContentId>,
-        /// For each whether it was not published lately.
+        /// The channel for the result: for each id, true unless it was published recently.
         answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
     },
-    /// Withdraw what was published under these URLs.
+    /// Withdraw the documents that were published under these URLs.
     Unpublish {
-        /// At most [`MAX_IDS`](super::MAX_IDS).
+        /// At most [`MAX_IDS`](super::MAX_IDS) URLs.
         urls: Vec<String>,
-        /// For each whether there was something; to be sent when keepers of all were told.
+        /// The channel for the result, sent when a keeper of each document has been told: for each URL, true if
+        /// something was published under it.
         answer: oneshot::Sender<Result<Vec<bool>, Refused>>,
     },
-    /// Withdraw a part of all that was published.
+    /// Withdraw a part of all published documents.
     UnpublishSome {
-        /// How much it was: nothing if that was all.
+        /// The channel for the number of documents withdrawn: 0 if none were left.
         answer: oneshot::Sender<Result<usize, Refused>>,
     },
     /// Search.
     Search {
-        /// For what.
+        /// The search.
         asked: Asked,
-        /// To be sent as they come; the last is [`Event::End`] or [`Event::Refused`].
+        /// The channel for the events of the answer; the last one is [`Event::End`] or [`Event::Refused`].
         events: mpsc::Sender<Event>,
     },
-    /// How are you?
+    /// Ask for the state of the node.
     Status {
-        /// The figures of this moment.
+        /// The channel for the current figures.
         answer: oneshot::Sender<Status>,
     },
 }
 
-/// What is to be searched for.
+/// A search that a client requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// The query.
     pub query: Query,
-    /// How many results; at most [`MAX_LIMIT`](super::MAX_LIMIT).
+    /// The maximum number of results; at most [`MAX_LIMIT`](super::MAX_LIMIT).
     pub limit: u32,
-    /// [`Summary::cursor`] of the answer that is to be continued.
+    /// The [`Summary::cursor`] of the answer to continue.
     pub cursor: Option<Place>,
-    /// Whether [`Event::Step`]s are wanted.
+    /// True if [`Event::Step`]s are wanted.
     pub explain: bool,
 }
 
-/// A part of a search's answer: a line of the HTTP answer.
+/// A part of the answer to a search: one line of the HTTP answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Event {
     /// A document was found.
     Hit(Hit),
-    /// Something was done for it.
+    /// A step of the search was done.
     Step(Step),
-    /// That is all.
+    /// The answer is complete.
     End(Summary),
-    /// It cannot be done, or not to its end.
+    /// The search cannot be done, or not be completed.
     Refused(Refused),
 }
 
 /// A document that was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hit {
-    /// Its id, in hexadecimal.
+    /// The id of the document, in hexadecimal.
     #[serde(serialize_with = "displayed")]
     pub id: ContentId,
-    /// Where it is; empty if no node that keeps its record answers.
+    /// The URL; empty if no node that keeps the record answers.
     pub url: String,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// A piece of its text that shows what was asked for, see [`Snippet`].
+    /// A piece of the text with words of the query, see [`Snippet`].
     pub snippet: String,
-    /// First byte of each mark in `title`, and the one after its last.
+    /// The marks in `title`, each as its first byte and the byte after its last.
     pub title_marks: Vec<[usize; 2]>,
-    /// The same in `snippet`.
+    /// The marks in `snippet`, each as its first byte and the byte after its last.
     pub marks: Vec<[usize; 2]>,
-    /// How well it fits: more is better.
+    /// The score: higher is better.
     pub score: f64,
 }
 
 impl Hit {
-    /// A document that was found, with what is shown of its record; without a record there is no URL either.
+    /// Makes a result of a document and its record. Without a record, the URL is unknown.
     pub fn new(id: ContentId, record: Option<Record>, score: f64, snippets: &Snippets<'_>) -> Self {
         let snippet = record.as_ref().map(|record| snippets.of(record, SNIPPET));
         let (url, title) = record.map(|record| (record.url, record.title)).unwrap_or_default();
@@ -112,16 +113,16 @@ impl Hit {
     }
 }
 
-/// Something done for a search: a line of its plan, or an exchange of messages.
+/// A step of a search: a line of its plan, or an exchange of messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// What was done, for people.
+    /// A description for people.
     pub step: String,
-    /// Bytes sent for it.
+    /// The bytes sent.
     pub sent: u64,
-    /// Bytes that came back.
+    /// The bytes received.
     pub received: u64,
-    /// How long after the beginning of the search it was done, if that is known: in lines, `ms`.
+    /// The time from the beginning of the search to the end of the step, if it is known. It is `ms` in JSON.
     #[serde(rename = "ms", serialize_with = "milliseconds", skip_serializing_if = "Option::is_none")]
     pub done: Option<Duration>,
 }
@@ -129,21 +130,21 @@ pub struct Step {
 /// The end of a search.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// How many documents were found in the part of all documents that was looked at: up to the cursor, or to the end.
+    /// The number of documents found, in the part of all documents that was examined: up to the cursor, or to the end.
     pub total: u64,
-    /// Bytes of all messages that the search took.
+    /// The bytes of all messages of the search.
     pub bytes: u64,
-    /// Where to go on, if there may be more: the place of the last document, in hexadecimal.
+    /// The place at which to continue, if there may be more results: that of the last document, in hexadecimal.
     #[serde(serialize_with = "hexadecimal")]
     pub cursor: Option<Place>,
-    /// Whether every list that was read was whole, as far as its keepers know.
+    /// True if every list that was read was whole, as far as its keeper knows.
     pub whole: bool,
 }
 
-/// Why a node does not do it: a sentence that says what to do.
+/// Why a node refuses a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// The sentence.
+    /// A sentence that says what to do.
     pub error: String,
 }
 

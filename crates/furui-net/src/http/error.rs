@@ -2,46 +2,46 @@ use std::fmt;
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui::search::QueryError;
+use furui_search::QueryError;
 use serde_json::json;
 
 use super::{MAX_IDS, MAX_LIMIT, MAX_PUBLISHES, MAX_SEARCHES, PATIENCE};
 
-/// Why a request is not answered.
+/// Why a request was not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApiError {
-    /// There is no such path.
+    /// The path does not exist.
     NotFound,
-    /// The path wants the other method.
+    /// The path needs the other method.
     Method,
-    /// It comes from another site's page, or was addressed to another host: what exactly.
+    /// The request comes from another site's page, or was addressed to another host. The text says which.
     Foreign(&'static str),
-    /// `q` is missing, or another parameter cannot be read: why.
+    /// `q` is missing, or another parameter of a search is invalid. The text says why.
     Parameters(String),
-    /// A parameter of publishing cannot be read: why.
+    /// A parameter of a publication is invalid. The text says why.
     Publish(String),
-    /// A body is no list of ids.
+    /// The body is not a list of ids.
     Ids,
-    /// A body is no list of URLs.
+    /// The body is not a list of URLs.
     Urls,
     /// `limit` is 0 or too large.
     Limit,
-    /// `cursor` is none.
+    /// `cursor` is not a cursor.
     Cursor,
     /// The query cannot be understood.
     Query(QueryError),
-    /// As much is being searched, or published, as may be.
+    /// The maximum number of concurrent searches, or publications, is reached. The text names them.
     Busy(&'static str),
-    /// What the node itself says.
+    /// The node refused. The text is its reason.
     Node(String),
-    /// The node is being shut down.
+    /// The node is shutting down.
     Closing,
-    /// The node takes too long.
+    /// The node took too long.
     Slow,
 }
 
 impl ApiError {
-    /// The status of the answer that says so.
+    /// The HTTP status of the error.
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
@@ -69,19 +69,19 @@ impl fmt::Display for ApiError {
                  /unpublish",
             ),
             Self::Method => {
-                f.write_str("not with this method; POST to /wanted, /publish and /unpublish, GET everything else")
+                f.write_str("the method is not allowed here; POST to /wanted, /publish and /unpublish, and GET everything else")
             }
-            Self::Foreign(what) => write!(f, "{what}; address the node by number, as in http://127.0.0.1:PORT"),
+            Self::Foreign(what) => write!(f, "{what}; address the node by its IP address, as in http://127.0.0.1:PORT"),
             Self::Parameters(why) => write!(f, "{why}; ask as in /search?q=two+words&limit=20&explain=true"),
             Self::Publish(why) => write!(f, "{why}; publish by posting to /publish, or to /publish?again=true"),
             Self::Ids => write!(f, "a body of ids has 40 hexadecimal digits a line, and at most {MAX_IDS} lines"),
             Self::Urls => write!(f, "a body of URLs has one a line, at most {MAX_IDS} lines, and at most a MiB"),
-            Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; the cursor of an answer leads on"),
+            Self::Limit => write!(f, "a limit is a number from 1 to {MAX_LIMIT}; use the cursor of the answer to get more"),
             Self::Cursor => f.write_str("a cursor is the one in an answer's last line: 48 hexadecimal digits"),
             Self::Query(error) => error.fmt(f),
             Self::Busy(what) => write!(
                 f,
-                "already at as many {what} as a node does at once ({}); ask again later",
+                "the node already runs its maximum of {} {what}; ask again later",
                 if *what == "searches" { MAX_SEARCHES } else { MAX_PUBLISHES }
             ),
             Self::Node(why) => f.write_str(why),
@@ -99,7 +99,7 @@ impl IntoResponse for ApiError {
         }
         let mut response =
             (self.status(), [(header::CONTENT_TYPE, "application/json")], format!("{body}\n")).into_response();
-        // For the guard, which makes it a page if it is a person who asks.
+        // The guard makes a page of the error if a browser sent the request.
         response.extensions_mut().insert(self);
         response
     }

@@ -7,16 +7,16 @@ use axum::response::{IntoResponse, Response};
 
 use super::{ApiError, page};
 
-/// What a browser may do with what it is given: show it, with this node's own style, script and pictures, and send the
-/// search form back here.
+/// What a browser may do with a response: show it, with this node's own style sheet, script and images, and send the
+/// search form back to this node.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// Refuses what a browser sends on behalf of other sites, and tells it not to trust what it is given.
+/// Refuses requests that a browser sends for other sites, and restricts what a browser does with the responses.
 ///
-/// - A page of another site may send requests to this address: it is told by `Origin` or `Sec-Fetch-Site`.
-/// - A name of another site may be made to point to this address (DNS rebinding), and its pages then count as ours: the
-///   `Host` is that name. So only a number, or `localhost`, which no site owns, is accepted.
+/// - A page of another site may send requests to this address. `Origin` or `Sec-Fetch-Site` shows it.
+/// - A name of another site may be made to resolve to this address (DNS rebinding), so that its pages count as this
+///   site's. The `Host` is then that name. So only IP addresses and `localhost`, which no site owns, are accepted.
 pub(super) async fn guard(request: Request, next: Next) -> Response {
     let is_person = page::is_wanted(request.headers());
     let mut response = match check(request.headers()) {
@@ -55,7 +55,7 @@ fn check(headers: &HeaderMap) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Whether no site can have this name.
+/// True if no other site can have this host name.
 fn is_own_host(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,

@@ -3,11 +3,11 @@ use serde::Serialize;
 
 use super::parts::{Gone, Parts};
 
-/// Lines of JSON on their way to a client, one by one.
+/// Sends lines of JSON to a client, one by one.
 pub(super) struct Lines(Parts);
 
 impl Lines {
-    /// The sender, and the response that sends what it is given until it is dropped.
+    /// The sender, and the response that sends its lines until the sender is dropped.
     pub(super) fn new() -> (Self, Response) {
         let (parts, response) = Parts::new("application/x-ndjson");
         (Self(parts), response)
@@ -19,7 +19,7 @@ impl Lines {
         self.0.send(bytes).await
     }
 
-    /// Waits until the client has gone.
+    /// Waits until the client is gone.
     pub(super) async fn gone(&self) {
         self.0.gone().await;
     }

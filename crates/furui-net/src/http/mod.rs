@@ -1,4 +1,5 @@
-//! The local HTTP face of a node: pages for people, lines of JSON for the command line and other programs; no state.
+//! The local HTTP face of a node, without state of its own: pages for people, and lines of JSON for the command line
+//! and other programs.
 //!
 //! | request | answer |
 //! |---|---|
@@ -11,18 +12,20 @@
 //! | `GET /status` | what the node is and holds: a page for who accepts `text/html`, JSON for all others |
 //! | `GET /metrics` | the same figures for Prometheus |
 //!
-//! Whatever fails is `{"error":"…"}`, a sentence that says what to do, with a status from 400 on; if lines were sent
-//! before, it is the last line. An answer of lines whose last line is missing was cut off.
+//! Every error is `{"error":"…"}`, a sentence that says what to do, with a status from 400 on. If lines were sent
+//! before, the error is the last line. If the last line of an answer is missing, the answer was cut off.
 //!
-//! The face talks to its node by [`Call`]s through a channel. Work is bounded by [`MAX_SEARCHES`] and [`MAX_PUBLISHES`]
-//! at once; what a request takes in memory by [`MAX_LINE`] and [`BATCH_BYTES`]. Nothing is done for pages of other sites,
-//! see `guard`. A browser is given errors as pages, too.
+//! The face sends [`Call`]s to its node through a channel. [`MAX_SEARCHES`] and [`MAX_PUBLISHES`] limit the concurrent
+//! work, [`MAX_LINE`] and [`BATCH_BYTES`] the memory of a request. Requests from pages of other sites are refused, see
+//! `guard`. A browser gets errors as pages.
 
 mod answer;
+mod answering;
 mod call;
 mod error;
 mod guard;
 mod lines;
+mod monitor;
 mod page;
 mod parts;
 mod publish;
@@ -47,28 +50,28 @@ pub use error::ApiError;
 pub use publish::read_line;
 pub use status::Status;
 
-/// How many searches may run at once.
+/// The maximum number of concurrent searches.
 pub const MAX_SEARCHES: usize = 64;
-/// How many requests may publish at once.
+/// The maximum number of concurrent requests that publish.
 pub const MAX_PUBLISHES: usize = 8;
-/// The most bytes of a line of a published body: a document whose every character is escaped.
+/// The maximum length of a line of a published body, in bytes: the longest document with all characters escaped.
 pub const MAX_LINE: usize = 8 << 20;
-/// The most documents in one [`Call::Publish`].
+/// The maximum number of documents in one [`Call::Publish`].
 pub const BATCH_DOCUMENTS: usize = 256;
-/// After how many bytes a [`Call::Publish`] takes no further document.
+/// The size at which a [`Call::Publish`] takes no further document, in bytes.
 pub const BATCH_BYTES: usize = 1 << 20;
-/// The most ids in one question what of it is wanted, and URLs of what is to be withdrawn.
+/// The maximum number of ids in a request to `/wanted`, and of URLs in a request to `/unpublish`.
 pub const MAX_IDS: usize = 4096;
-/// The most results of one search; the cursor in its last line leads on.
+/// The maximum number of results of one search. The cursor in its last line leads to more.
 pub const MAX_LIMIT: u32 = 1_000;
-/// How many results a search has if nothing else is asked for.
+/// The default number of results of a search.
 pub const DEFAULT_LIMIT: u32 = 10;
-/// The most characters of a document's text that a result shows.
+/// The maximum number of characters of a document's text in a result.
 pub const SNIPPET: usize = 200;
-/// How long a node may say nothing about a search or a batch, and a client send nothing of its body.
+/// The maximum pause of a node in its answer to a search or a batch, and of a client in its body.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Answers requests until the future `until` is ready, and then those that are under way.
+/// Answers requests until the future `until` is ready, then completes those in flight.
 ///
 /// # Errors
 /// If the listener fails.
@@ -77,7 +80,7 @@ pub async fn serve(
     node: mpsc::Sender<Call>,
     until: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    // An answer is lines, each sent as it comes: none is to wait until the one before has been acknowledged.
+    // Each line of an answer is sent at once, even before the last one has been acknowledged.
     let listener = listener.tap_io(|connection| {
         let _ = connection.set_nodelay(true);
     });
@@ -103,8 +106,8 @@ fn router(node: mpsc::Sender<Call>) -> Router {
         .route("/wanted", post(wanted::wanted))
         .route("/unpublish", post(unpublish::unpublish))
         .route("/search", get(search::search))
-        .route("/status", get(status::status))
-        .route("/metrics", get(status::metrics))
+        .route("/status", get(monitor::status))
+        .route("/metrics", get(monitor::metrics))
         .fallback(async || ApiError::NotFound)
         .method_not_allowed_fallback(async || ApiError::Method)
         .layer(middleware::from_fn(guard::guard))

@@ -4,17 +4,17 @@ use axum::response::{IntoResponse, Response};
 use futures::stream;
 use tokio::sync::mpsc;
 
-/// How many parts may wait for a client that is slower than the node.
+/// The maximum number of parts that wait for a client that is slower than the node.
 const WAITING: usize = 64;
 
-/// An answer on its way to a client, part by part as they come.
+/// Sends an answer to a client, part by part.
 pub(super) struct Parts(mpsc::Sender<Vec<u8>>);
 
-/// The client has gone.
+/// The client is gone.
 pub(super) struct Gone;
 
 impl Parts {
-    /// The sender, and the response that sends what it is given until it is dropped.
+    /// The sender, and the response that sends its parts until the sender is dropped.
     pub(super) fn new(content_type: &'static str) -> (Self, Response) {
         let (sender, receiver) = mpsc::channel::<Vec<u8>>(WAITING);
         let parts = stream::unfold(receiver, |mut receiver| async {
@@ -29,7 +29,7 @@ impl Parts {
         self.0.send(part.into()).await.map_err(|_| Gone)
     }
 
-    /// Waits until the client has gone.
+    /// Waits until the client is gone.
     pub(super) async fn gone(&self) {
         self.0.closed().await;
     }

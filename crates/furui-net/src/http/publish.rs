@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::{IntoResponse, Response};
-use furui::search::{ContentId, Record};
+use furui_search::{ContentId, Record};
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
@@ -15,7 +15,7 @@ use super::lines::Lines;
 use super::parts::Gone;
 use super::{ApiError, BATCH_BYTES, BATCH_DOCUMENTS, Call, Document, Face, MAX_LINE, PATIENCE, Published, Refused};
 
-/// How it is to be published.
+/// The options of a publication.
 #[derive(Deserialize)]
 pub(super) struct How {
     #[serde(default)]
@@ -37,23 +37,23 @@ pub(super) async fn publish(
         let mut publishing =
             Publishing { node: face.node, again, lines, progress: Progress::default(), batch: Batch::default() };
         if let Err(End::Refused(error)) = publishing.run(body).await {
-            // Whoever has gone does not hear it.
+            // A client that has gone does not get the error.
             let _ = publishing.lines.send(&Refused { error }).await;
         }
     });
     Ok(response)
 }
 
-/// The document that a line of a body is: `{"url":…,"title":…,"text":…}`.
+/// Reads a document from a line of a body: `{"url":…,"title":…,"text":…}`.
 ///
 /// # Errors
-/// If it is none: a sentence that says why.
+/// A sentence that says why the line is not a document.
 pub fn read_line(line: &[u8]) -> Result<Record, String> {
     if line.len() > MAX_LINE {
         return Err(TooLong.to_string());
     }
     let line: Line = serde_json::from_slice(line).map_err(|error| {
-        format!("no document: {error}; a line is as {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
+        format!("not a document: {error}; write lines like {{\"url\":\"http://…\",\"title\":\"…\",\"text\":\"…\"}}")
     })?;
     Ok(Record { url: line.url, title: line.title.unwrap_or_default(), text: line.text.unwrap_or_default() })
 }
@@ -68,27 +68,27 @@ struct Line {
     text: Option<String>,
 }
 
-/// How far it has come.
+/// The progress of a publication.
 #[derive(Clone, Default, Serialize)]
 struct Progress {
-    /// Documents that were published.
+    /// The number of documents published.
     documents: u64,
-    /// Those of them that had not been before.
+    /// The number of these that were new.
     new: u64,
-    /// Those of these that took the place of others.
+    /// The number of these that replaced others.
     changed: u64,
-    /// Those of the new that fewer nodes have taken than should.
+    /// The number of new documents that too few nodes have taken.
     scarce: u64,
-    /// Lines that were none.
+    /// The number of lines that are not documents.
     bad: u64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     done: bool,
 }
 
-/// A line that is no document.
+/// A line that is not a document.
 #[derive(Serialize)]
 struct Bad {
-    /// Counted from 1.
+    /// The number of the line, from 1 on.
     line: u64,
     error: String,
 }
@@ -106,11 +106,11 @@ struct Batch {
     documents: Vec<Document>,
     ids: HashSet<ContentId>,
     bytes: usize,
-    /// Documents that came twice.
+    /// The number of documents that came twice.
     repeats: u64,
 }
 
-/// Why it ends early.
+/// Why a publication ends early.
 enum End {
     Gone,
     Refused(String),
@@ -134,7 +134,7 @@ impl Publishing {
         let mut splitter = Splitter::default();
         loop {
             let chunk = timeout(PATIENCE, chunks.next()).await;
-            let chunk = chunk.map_err(|_| End::Refused("the body does not go on; send it again".into()))?;
+            let chunk = chunk.map_err(|_| End::Refused("the body stopped arriving; send it again".into()))?;
             let Some(chunk) = chunk else { break };
             let chunk = chunk.map_err(|error| End::Refused(format!("the body was cut off: {error}; send it again")))?;
             let mut rest = &chunk[..];
@@ -147,12 +147,12 @@ impl Publishing {
         Ok(())
     }
 
-    /// Puts the documents among these lines into the batch.
+    /// Adds the documents of these lines to the batch.
     async fn lines(&mut self, lines: Vec<NumberedLine>) -> Result<(), End> {
         if lines.is_empty() {
             return Ok(());
         }
-        // Cutting a megabyte into words would hold up others.
+        // Splitting a megabyte into words would block other tasks.
         let documents = tokio::task::spawn_blocking(|| lines.into_iter().filter_map(document).collect::<Vec<_>>());
         for (line, document) in documents.await.map_err(|_| ApiError::Closing)? {
             match document {
@@ -215,10 +215,10 @@ impl Batch {
     }
 }
 
-/// A line, counted from 1.
+/// A line with its number, from 1 on.
 type NumberedLine = (u64, Result<Vec<u8>, TooLong>);
 
-/// The document that a line is, or what is wrong with it; none if it is blank.
+/// The document of a line, or what is wrong with it; `None` if the line is blank.
 fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, String>)> {
     let read = match line {
         Ok(line) if line.trim_ascii().is_empty() => return None,
@@ -231,14 +231,14 @@ fn document((number, line): NumberedLine) -> Option<(u64, Result<Document, Strin
 fn read(line: &[u8]) -> Result<Document, String> {
     let record = read_line(line)?;
     let document = Document::new(&record).map_err(|error| error.to_string())?;
-    // Its host alone does not make it worth finding.
-    if furui::search::words(&record.title).chain(furui::search::words(&record.text)).next().is_none() {
-        return Err("a document without words, which nobody could find; give it a title or a text".into());
+    // A document with no word but its host is not worth publishing.
+    if furui_search::words(&record.title).chain(furui_search::words(&record.text)).next().is_none() {
+        return Err("a document without words could never be found; give it a title or a text".into());
     }
     Ok(document)
 }
 
-/// A line is longer than [`MAX_LINE`].
+/// The line is longer than [`MAX_LINE`].
 struct TooLong;
 
 impl fmt::Display for TooLong {
@@ -247,17 +247,18 @@ impl fmt::Display for TooLong {
     }
 }
 
-/// Cuts chunks into lines.
+/// Splits chunks of a body into lines.
 #[derive(Default)]
 struct Splitter {
     line: Vec<u8>,
     too_long: bool,
-    /// Lines before this one.
+    /// The number of lines before the current one.
     before: u64,
 }
 
 impl Splitter {
-    /// The next line that ends in `rest`, with its number; `rest` is then what comes after it, or empty if there is none.
+    /// The next line that ends in `rest`, with its number. Removes it from `rest`; without a line end, takes all of
+    /// `rest`.
     fn next(&mut self, rest: &mut &[u8]) -> Option<NumberedLine> {
         let end = rest.iter().position(|&byte| byte == b'\n');
         let piece = &rest[..end.unwrap_or(rest.len())];
@@ -271,7 +272,7 @@ impl Splitter {
         end.map(|_| self.take())
     }
 
-    /// A last line without an end.
+    /// The last line, if it has no line end.
     fn last(mut self) -> Option<NumberedLine> {
         (self.too_long || !self.line.is_empty()).then(|| self.take())
     }

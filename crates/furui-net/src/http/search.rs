@@ -1,7 +1,7 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::response::Response;
-use furui::search::{Place, Query};
+use furui_search::{Place, Query};
 use serde::Deserialize;
 
 use super::answer::Answer;
@@ -49,7 +49,7 @@ fn asked(wanted: Result<Parameters<Wanted>, QueryRejection>) -> Result<Asked, Ap
     Ok(Asked { query, limit, cursor, explain: wanted.explain })
 }
 
-/// A cursor as an answer gave it.
+/// Reads a cursor that an earlier answer contained.
 pub(super) fn cursor(text: &str) -> Result<Place, ApiError> {
     text.parse().map_err(|_| ApiError::Cursor)
 }

@@ -1,58 +1,52 @@
-use axum::extract::State;
-use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use tokio::sync::oneshot;
-use tokio::time::timeout;
 
-use super::{ApiError, Call, Face, PATIENCE, page};
 use crate::node::Span;
 
-/// What a node is, and what it holds.
+/// The state of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Status {
-    /// Its identity in the network.
+    /// The node's identity in the network.
     pub peer: String,
-    /// The addresses under which others reach it.
+    /// The addresses at which other nodes reach the node.
     pub addresses: Vec<String>,
-    /// Whether it has been given everything that it should hold.
+    /// True if the node has been given everything that it should hold.
     pub whole: bool,
-    /// How often it has compared what it holds with its neighbours.
+    /// The number of rounds in which the node compared its lists with its neighbours.
     pub rounds: u64,
-    /// Whether the last time brought nothing new, every neighbour answered, and none has come or gone since.
+    /// True if the last round brought nothing new, every neighbour answered, and none has come or gone since.
     pub settled: bool,
-    /// Postings and records that it took over from neighbours.
+    /// The number of postings and records taken over from neighbours.
     pub taken: u64,
-    /// Other nodes that it is connected to.
+    /// The number of other nodes that the node knows.
     pub peers: u64,
-    /// Words whose lists it keeps.
+    /// The number of words whose lists the node keeps.
     pub words: u64,
-    /// Ids in these lists.
+    /// The number of ids in these lists.
     pub postings: u64,
-    /// Documents whose records it keeps.
+    /// The number of documents whose records the node keeps.
     pub documents: u64,
-    /// Bytes of its files.
+    /// The size of the node's files, in bytes.
     pub disk: u64,
-    /// Searches that it has done for its users.
+    /// The number of searches done for the node's users.
     pub searches: u64,
-    /// Documents that it has published for its users.
+    /// The number of documents published for the node's users.
     pub published: u64,
-    /// Requests of other nodes that it has answered.
+    /// The number of other nodes' requests answered.
     pub answered: u64,
-    /// Requests of other nodes that it has refused.
+    /// The number of other nodes' requests refused.
     pub refused: u64,
-    /// Bytes sent to other nodes.
+    /// The number of bytes sent to other nodes.
     pub sent: u64,
-    /// Bytes received from other nodes.
+    /// The number of bytes received from other nodes.
     pub received: u64,
-    /// The same lately, for people, so not in JSON.
+    /// The recent traffic, which the page shows and JSON omits.
     #[serde(skip)]
     pub lately: Vec<Span>,
 }
 
 impl Status {
-    /// Prometheus' text format, version 0.0.4.
-    fn metrics(&self) -> String {
+    /// The figures in Prometheus' text format, version 0.0.4.
+    pub(super) fn metrics(&self) -> String {
         let mut text = String::new();
         for (name, kind, help, value) in [
             (
@@ -61,10 +55,10 @@ impl Status {
                 "Whether the node has been given everything that it should hold.",
                 u64::from(self.whole),
             ),
-            ("rounds_total", "counter", "How often it has compared what it holds with its neighbours.", self.rounds),
-            ("settled", "gauge", "Whether the last time brought nothing new.", u64::from(self.settled)),
+            ("rounds_total", "counter", "Rounds in which it compared its lists with its neighbours.", self.rounds),
+            ("settled", "gauge", "Whether the last round brought nothing new.", u64::from(self.settled)),
             ("taken_total", "counter", "Postings and records that it took over from neighbours.", self.taken),
-            ("peers", "gauge", "Other nodes that it is connected to.", self.peers),
+            ("peers", "gauge", "Other nodes that it knows.", self.peers),
             ("words", "gauge", "Words whose lists it keeps.", self.words),
             ("postings", "gauge", "Ids in these lists.", self.postings),
             ("documents", "gauge", "Documents whose records it keeps.", self.documents),
@@ -80,27 +74,4 @@ impl Status {
         }
         text
     }
-}
-
-pub(super) async fn status(State(face): State<Face>, headers: HeaderMap) -> Result<Response, ApiError> {
-    let status = ask(&face).await?;
-    if page::is_wanted(&headers) {
-        return Ok(page::status(&status));
-    }
-    let json = serde_json::to_string(&status).expect("a status has only strings for names");
-    Ok(([(header::CONTENT_TYPE, "application/json")], json + "\n").into_response())
-}
-
-pub(super) async fn metrics(State(face): State<Face>) -> Result<Response, ApiError> {
-    let status = ask(&face).await?;
-    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], status.metrics()).into_response())
-}
-
-async fn ask(face: &Face) -> Result<Status, ApiError> {
-    let (answer, status) = oneshot::channel();
-    let asking = async {
-        face.node.send(Call::Status { answer }).await.map_err(|_| ApiError::Closing)?;
-        status.await.map_err(|_| ApiError::Closing)
-    };
-    timeout(PATIENCE, asking).await.unwrap_or(Err(ApiError::Slow))
 }

@@ -10,10 +10,10 @@ use tokio::time::timeout;
 
 use super::{ApiError, Call, Face, MAX_IDS, PATIENCE, Refused};
 
-/// The most bytes of a body.
+/// The maximum length of a body, in bytes.
 const MAX_BODY: usize = 1 << 20;
 
-/// What is to be withdrawn.
+/// The parameters of the request.
 #[derive(Deserialize)]
 pub(super) struct What {
     #[serde(default)]
@@ -50,7 +50,7 @@ async fn ask<T>(face: &Face, call: Call, answer: oneshot::Receiver<Result<T, Ref
     answer.map_err(|refused| ApiError::Node(refused.error))
 }
 
-/// The URLs of a body's lines.
+/// The URLs in the lines of a body.
 fn urls(body: &[u8]) -> Option<Vec<String>> {
     let urls: Vec<String> = str::from_utf8(body).ok()?.lines().map(str::to_owned).collect();
     (urls.len() <= MAX_IDS).then_some(urls)

@@ -2,14 +2,14 @@ use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use furui::search::ContentId;
+use furui_search::ContentId;
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::{ApiError, Call, Face, MAX_IDS, PATIENCE};
 
-/// The most bytes of a body: lines that end in two characters.
+/// The maximum length of a body, in bytes: ids in lines that end in two characters.
 const MAX_BODY: usize = MAX_IDS * (2 * ContentId::BYTES + 2);
 
 pub(super) async fn wanted(State(face): State<Face>, body: Body) -> Result<Response, ApiError> {
@@ -23,7 +23,7 @@ pub(super) async fn wanted(State(face): State<Face>, body: Body) -> Result<Respo
     let wanted = timeout(PATIENCE, asking).await.map_err(|_| ApiError::Slow)??;
     Ok(match wanted {
         Ok(wanted) => {
-            // The places of those that are wanted: none if all are known.
+            // The indices of the wanted ids.
             let places = wanted.into_iter().enumerate().filter(|(_, wanted)| *wanted);
             let wanted: Vec<usize> = places.map(|(place, _)| place).collect();
             ([(header::CONTENT_TYPE, "application/json")], format!("{}\n", json!({ "wanted": wanted }))).into_response()
@@ -32,7 +32,7 @@ pub(super) async fn wanted(State(face): State<Face>, body: Body) -> Result<Respo
     })
 }
 
-/// The ids of a body's lines.
+/// The ids in the lines of a body.
 fn ids(body: &[u8]) -> Option<Vec<ContentId>> {
     let lines = str::from_utf8(body).ok()?.lines();
     let ids = lines.map(|line| line.trim_end().parse()).collect::<Result<Vec<_>, _>>().ok()?;

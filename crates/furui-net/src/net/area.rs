@@ -1,12 +1,12 @@
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::PeerId;
 use libp2p::kad::{KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;
 
-use super::routes::Known;
+use super::known::Known;
 
-/// What a look-up of many peers says of keys beside its own: all nodes that are no farther from its key than the last of
-/// them are among them.
+/// The result of a look-up of many peers, used for other keys: it has all nodes that are at most as far from its key as
+/// its farthest peer.
 ///
 /// ```text
 ///                  key of the look-up
@@ -15,7 +15,7 @@ use super::routes::Known;
 ///                                                     nobody else is nearer to it
 /// ```
 ///
-/// Twenty peers tell the three nearest of the keys of a subtree that has ten to twenty of them.
+/// Twenty peers give the three nearest nodes of all keys in a subtree with ten to twenty of the peers.
 pub(super) struct Area {
     key: Key<Vec<u8>>,
     peers: Vec<Known>,
@@ -24,15 +24,16 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// What a look-up says that has brought as many as it wanted; `peers` are all of them. None if there are none.
+    /// Makes an area of a complete look-up, whose peers are `peers`. `None` if there are none.
     pub(super) fn new(key: Key<Vec<u8>>, peers: Vec<Known>, at: Instant) -> Option<Self> {
         let farthest = peers.iter().map(|known| key.distance(&known.key)).max()?;
         Some(Self { key, peers, farthest, at })
     }
 
-    /// The `n` nodes nearest to a key, if they are certainly among these.
+    /// The `n` nodes nearest to a key, if this area certainly has them.
     pub(super) fn nearest(&self, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
-        // What differs from one key in lower bits only, and so from the other, is nearer than the farthest.
+        // If two keys differ only in lower bits than the farthest peer does, all that is near one of them is near the
+        // other.
         let is_within = |distance: Distance| distance.ilog2() < self.farthest.ilog2();
         if !is_within(self.key.distance(key)) {
             return None;
@@ -44,7 +45,7 @@ impl Area {
         is_within(nth).then(|| all.into_iter().take(n).map(|(_, peer)| peer.clone()).collect())
     }
 
-    /// Whether it still stands when this node is there, too.
+    /// True if the area is still right with this new node in the network.
     pub(super) fn outlives(&self, new: &Key<PeerId>) -> bool {
         self.farthest < self.key.distance(new) || self.names(new)
     }
@@ -58,7 +59,7 @@ impl Area {
 mod tests {
     use sha2::{Digest, Sha256};
 
-    use super::super::routes::peer;
+    use super::super::known::peer;
     use super::*;
 
     fn id(number: u32) -> PeerId {
@@ -91,7 +92,7 @@ mod tests {
                     told += 1;
                 }
             }
-            // Of as many nodes' parts of all keys, as a rule; of those of 3 at the very least.
+            // At least the fraction of keys that three of the nodes keep.
             assert!(told >= 5000 * 3 / nodes, "{told} of 5000 keys, {nodes} nodes");
         }
     }

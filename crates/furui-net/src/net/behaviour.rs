@@ -15,28 +15,29 @@ use super::codec::Codec;
 use super::counters::{Counted, Tally};
 use super::{Config, StartError, Transport};
 
-/// Kademlia, of this network only.
+/// The name of the Kademlia protocol of this network.
 pub(super) const KAD: StreamProtocol = StreamProtocol::new("/furui/kad/1");
-/// Requests and answers.
+/// The name of the protocol of requests and answers.
 const EXCHANGE: StreamProtocol = StreamProtocol::new("/furui/1");
 
-/// How long connecting may take, handshakes included.
+/// The time limit for a connection to open, handshakes included.
 const DIAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long one peer may take to answer in a look-up.
+/// The time limit for one peer to answer in a look-up.
 const LOOKUP_STEP_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a whole look-up may take.
+/// The time limit for a look-up.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long an unused connection is kept.
+/// How long an unused connection is kept open.
 const IDLE: Duration = Duration::from_secs(600);
-/// How often a connection is tried; twice without an answer and it is closed.
+/// The interval of pings. A connection is closed after two pings without an answer.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
-/// How often peers tell each other who they are, once connected.
+/// The interval at which connected peers identify themselves again.
 const IDENTIFY_INTERVAL: Duration = Duration::from_secs(3600);
-/// Streams in a connection: each may hold a quarter of a mebibyte unread.
+/// The maximum number of streams of a connection. Each may hold 256 KiB of unread data.
 const MAX_STREAMS: usize = 128;
-/// Requests and answers on their way in a connection; the rest of the streams is for the other protocols.
+/// The maximum number of requests and answers in flight on a connection. The other streams are left for the other
+/// protocols.
 const MAX_EXCHANGES: usize = 64;
-/// Connections in all, those that others opened, those of one peer, and those being set up.
+/// The maximum numbers of connections: of all, of incoming ones, of those with one peer, and of those being opened.
 const MAX_CONNECTIONS: u32 = 1024;
 const MAX_INCOMING: u32 = 640;
 const MAX_PER_PEER: u32 = 4;
@@ -44,7 +45,7 @@ const MAX_PENDING: u32 = 128;
 
 #[derive(NetworkBehaviour)]
 pub(super) struct Behaviour {
-    // The first: what it denies no other has been told of.
+    // The limits come first, so that no other behaviour is told of a connection that they deny.
     limits: connection_limits::Behaviour,
     pub(super) kad: kad::Behaviour<MemoryStore>,
     pub(super) exchange: request_response::Behaviour<Codec>,
@@ -84,7 +85,7 @@ impl Behaviour {
     }
 }
 
-/// Kademlia for routing only: nothing is stored for others, and who is near is refreshed by the driver.
+/// Kademlia for routing only: it stores nothing for other nodes, and the driver refreshes the routing table.
 fn kademlia(me: PeerId) -> kad::Behaviour<MemoryStore> {
     let mut config = kad::Config::new(KAD);
     config
@@ -106,7 +107,8 @@ fn kademlia(me: PeerId) -> kad::Behaviour<MemoryStore> {
 pub(super) fn swarm(config: &Config, tally: Arc<Tally>) -> Result<Swarm<Behaviour>, StartError> {
     let transport = transport(config, Arc::clone(&tally)).map_err(|e| StartError::Encryption { why: e.to_string() })?;
     let me = config.identity.keypair().public().to_peer_id();
-    // Lazy: a stream's first message goes out with the protocol's name, which saves a round trip for each request.
+    // Lazy negotiation sends a stream's first message together with the protocol's name, which saves a round trip for
+    // each request.
     let swarm_config = swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(IDLE)
         .with_substream_upgrade_protocol_override(Version::V1Lazy);
@@ -135,7 +137,7 @@ fn transport(config: &Config, tally: Arc<Tally>) -> Result<Boxed<(PeerId, Stream
     })
 }
 
-/// Whether this transport could dial it: what peers say of themselves is not all to be believed.
+/// True if this transport could dial the address. Peers may claim any addresses.
 pub(super) fn dialable(address: &Multiaddr, transport: Transport) -> bool {
     use multiaddr::Protocol::{Ip4, Ip6, Memory, P2p, Tcp};
     let mut parts = address.iter();

@@ -7,18 +7,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::counters::Tally;
 
-/// The longest request or answer, in bytes.
+/// The maximum length of a request or an answer, in bytes.
 pub const MAX_MESSAGE: usize = 1 << 20;
 
-/// How many bytes of requests from all peers are held at once, from their first byte until they are answered. At the
-/// limit a request's stream is ended.
+/// The maximum size of all requests held at a time, in bytes, from their first byte until they are answered. At the
+/// limit, the stream of a request is closed.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
-/// How many bytes of answers to this node are being read at once.
+/// The maximum size of all answers to this node being read at a time, in bytes.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
-/// Memory is taken as bytes come, in steps of this many: a length that is only announced costs nothing.
+/// The step in which memory for a message grows as its bytes arrive, so that an announced length alone takes no memory.
 const STEP: usize = 16 << 10;
 
-/// A request: its length (4 bytes, little-endian) and its bytes. An answer: 0, its length and its bytes; or 1, "busy".
+/// A request is its length (4 bytes, little-endian) and its bytes. An answer is 0, its length and its bytes; or 1,
+/// "busy".
 #[derive(Clone)]
 pub(super) struct Codec {
     tally: Arc<Tally>,
@@ -36,14 +37,14 @@ impl Codec {
     }
 }
 
-/// The bytes of a message, and their share of the memory for such.
+/// The bytes of a message, and their share of the memory for messages.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: Vec<u8>,
     pub(super) room: Option<OwnedSemaphorePermit>,
 }
 
-/// What comes back.
+/// An answer to a request.
 #[derive(Debug)]
 pub(super) enum Answer {
     Body(Body),
@@ -111,7 +112,7 @@ impl request_response::Codec for Codec {
     }
 }
 
-/// In one piece, so that it takes as few frames beneath as can be.
+/// The frame is one buffer, so that the layers below send as few packets as possible.
 fn framed(kind: &[u8], body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len()).expect("callers refuse bodies longer than MAX_MESSAGE");
     [kind, &length.to_le_bytes(), body].concat()

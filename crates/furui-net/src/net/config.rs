@@ -3,29 +3,29 @@ use std::time::Duration;
 
 use super::Identity;
 
-/// Where a node is to be found and how it finds others.
+/// The configuration of a node in the network.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Its key.
+    /// The key of the node.
     pub identity: Identity,
-    /// What carries its connections.
+    /// The transport of its connections.
     pub transport: Transport,
-    /// The multiaddresses to listen on, as `/ip4/127.0.0.1/tcp/0`; port 0 picks one.
+    /// The multiaddresses to listen on, for example `/ip4/127.0.0.1/tcp/0`. Port 0 picks a free port.
     pub listen: Vec<String>,
-    /// The multiaddresses under which others reach it, if those are not where it listens: behind a router that forwards a
-    /// port. Empty if they are.
+    /// The multiaddresses at which other nodes reach the node, if they differ from those it listens on, for example
+    /// behind a router that forwards a port. Otherwise empty.
     pub external: Vec<String>,
-    /// Multiaddresses of nodes to join by, with or without `/p2p/…`; none for the first node.
+    /// The multiaddresses of nodes to join by, with or without `/p2p/…`; none for the first node.
     pub bootstrap: Vec<String>,
-    /// How long a call may take, from the dial to the last byte of the answer.
+    /// The time limit of a call, from the dial to the last byte of the answer.
     pub call_timeout: Duration,
 }
 
 impl Config {
-    /// How long a call may take if nothing else is said.
+    /// The default time limit of a call.
     pub const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// A node that listens on what `transport` picks, and knows no other.
+    /// A node that listens on any address of the transport and does not know another node.
     pub fn new(identity: Identity, transport: Transport) -> Self {
         let any = match transport {
             Transport::Tcp => "/ip4/127.0.0.1/tcp/0",
@@ -42,35 +42,35 @@ impl Config {
     }
 }
 
-/// What carries connections.
+/// A transport of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
     /// TCP.
     Tcp,
-    /// Channels within this process, for tests; connections are encrypted all the same.
+    /// Channels within this process, for tests. Connections are encrypted as over TCP.
     Memory,
 }
 
-/// Why a node did not start.
+/// Why a node does not start.
 #[derive(Debug)]
 pub enum StartError {
-    /// This is not a multiaddress.
+    /// A text is not a multiaddress.
     Address {
-        /// What was given.
+        /// The text.
         address: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// It cannot listen there.
+    /// The node cannot listen on an address.
     Listen {
-        /// Where.
+        /// The address.
         address: String,
-        /// What the system says.
+        /// The reason that the system gives.
         why: String,
     },
     /// The encryption cannot be set up with this identity.
     Encryption {
-        /// What it says.
+        /// The reason.
         why: String,
     },
 }

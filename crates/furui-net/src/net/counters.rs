@@ -6,28 +6,27 @@ use std::task::{Context, Poll};
 
 use futures::{AsyncRead, AsyncWrite};
 
-/// What a node has sent and received since it started.
+/// The traffic of a node since its start.
 ///
-/// Bytes of requests and answers are exact. Those on the wire are all that the transport carried, encryption and
-/// multiplexing included; what they exceed requests and answers by is the price of routing: look-ups, joining, keeping
-/// in touch.
+/// The bytes of requests and answers are exact. The bytes on the wire are all that the transport carried, encryption
+/// and multiplexing included. The difference is the cost of routing: look-ups, joining, and keeping connections alive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Bytes of requests and answers received, their lengths included.
+    /// The bytes of requests and answers received, with their lengths.
     pub exchange_in: u64,
-    /// Bytes of requests and answers sent.
+    /// The bytes of requests and answers sent, with their lengths.
     pub exchange_out: u64,
-    /// Bytes received from the transport.
+    /// The bytes received from the transport.
     pub wire_in: u64,
-    /// Bytes given to the transport.
+    /// The bytes given to the transport.
     pub wire_out: u64,
-    /// Look-ups answered by what the routing table is known to hold.
+    /// The number of look-ups answered by the routing table.
     pub known: u64,
-    /// Look-ups answered by an earlier one.
+    /// The number of look-ups answered by the result of an earlier one.
     pub cached: u64,
-    /// Look-ups for which other nodes were asked.
+    /// The number of look-ups for which other nodes were asked.
     pub asked: u64,
-    /// Requests of others that were refused because of a quota.
+    /// The number of other nodes' requests that a quota refused.
     pub refused: u64,
 }
 
@@ -64,7 +63,7 @@ impl Tally {
     }
 }
 
-/// A connection whose bytes are counted, beneath the encryption.
+/// A connection that counts its bytes, below the encryption.
 pub(super) struct Counted<S> {
     stream: S,
     tally: Arc<Tally>,

@@ -3,7 +3,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError};
 
-use furui::search::Peer;
+use furui_search::Peer;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use libp2p::kad::{KBucketKey as Key, QueryId};
@@ -16,16 +16,17 @@ use tokio::time::{Instant, sleep_until};
 
 use super::behaviour::{self, Behaviour, BehaviourEvent, KAD};
 use super::codec::Answer;
-use super::handle::{Command, Shared, Status};
+use super::command::{Command, Shared, Status};
+use super::known;
 use super::quota::Quotas;
-use super::routes::{self, Routes};
+use super::routes::Routes;
 use super::{CallError, Config, Inbound, StartError, Transport};
 
 mod calls;
 mod refresh;
 mod table;
 
-/// Owns the swarm: does what handles tell it, and what the network brings.
+/// Owns the swarm, carries out the commands of handles, and handles the events of the network.
 pub(super) struct Driver {
     swarm: Swarm<Behaviour>,
     transport: Transport,
@@ -36,11 +37,11 @@ pub(super) struct Driver {
     lookups: HashMap<QueryId, Lookup>,
     refresh: Refresh,
     refresh_at: Instant,
-    /// How large the routing table was when it was last found complete.
+    /// The size of the routing table when it was last found complete.
     table_then: usize,
     refreshed: Vec<oneshot::Sender<()>>,
     calls: HashMap<OutboundRequestId, Call>,
-    /// For each peer with calls: how many are on their way, and which wait.
+    /// For each peer with calls, the number of calls in flight and the calls that wait.
     lanes: HashMap<PeerId, Lane>,
     strikes: HashMap<PeerId, u8>,
     quotas: Quotas,
@@ -72,7 +73,7 @@ struct Lane {
     waiting: VecDeque<(Vec<Multiaddr>, Vec<u8>, Call)>,
 }
 
-/// Looking around: first this node's own key, then each bucket beyond its neighbourhood.
+/// The state of a refresh, which looks up this node's own key, then a key in each bucket beyond its neighbourhood.
 enum Refresh {
     Idle,
     Neighbours(QueryId),
@@ -97,7 +98,7 @@ impl Driver {
         let mut driver = Self {
             transport: config.transport,
             bootstrap,
-            me: routes::peer(&id, None),
+            me: known::peer(&id, None),
             routes: Routes::new(id),
             swarm,
             shared,
@@ -143,7 +144,7 @@ impl Driver {
             Command::TimedOut(peer) => self.timed_out(&peer),
             Command::Closest { key, n, answer, turn } => self.closest(Lookup { key, n, answer, _turn: turn }),
             Command::Known { keys, n, answer } => {
-                // Errors here and below: whoever asked has given up.
+                // Sending fails, here and below, if the caller has given up.
                 let _ = answer.send(self.known(&keys, n));
             }
             Command::Replicas { keys, n, answer } => {
@@ -155,7 +156,7 @@ impl Driver {
                 let _ = answer.send(self.table().into_iter().map(|known| known.peer).collect());
             }
             Command::IsConnected { peer, answer } => {
-                let _ = answer.send(routes::id(&peer).is_some_and(|peer| self.swarm.is_connected(&peer)));
+                let _ = answer.send(known::id(&peer).is_some_and(|peer| self.swarm.is_connected(&peer)));
             }
             Command::Refresh(done) => {
                 self.refreshed.retain(|waiting| !waiting.is_closed());
@@ -211,7 +212,7 @@ impl Driver {
             _ => false,
         };
         let best = addresses.iter().find(|address| !loopback(address)).or(addresses.first());
-        self.me = routes::peer(&id, best);
+        self.me = known::peer(&id, best);
         *self.shared.me.lock().unwrap_or_else(PoisonError::into_inner) = (Some(self.me.clone()), addresses);
     }
 }
@@ -221,7 +222,7 @@ fn parse(text: &str) -> Result<Multiaddr, StartError> {
         .map_err(|e: libp2p::multiaddr::Error| StartError::Address { address: text.to_owned(), why: e.to_string() })
 }
 
-/// Listens everywhere, and waits until it is known where that is.
+/// Listens on all addresses, and waits until they are known exactly.
 async fn listen(swarm: &mut Swarm<Behaviour>, addresses: &[String]) -> Result<(), StartError> {
     let mut names = HashMap::new();
     for text in addresses {

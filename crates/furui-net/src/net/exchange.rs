@@ -1,27 +1,27 @@
 use std::fmt;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::codec::MAX_MESSAGE;
 
-/// What another node asks.
+/// A request of another node.
 #[derive(Debug)]
 pub struct Inbound {
-    /// Who asks.
+    /// The other node.
     pub from: Peer,
-    /// What: bytes of a message.
+    /// The bytes of the request.
     pub request: Vec<u8>,
-    /// Where the answer goes.
+    /// Sends the answer.
     pub reply: Reply,
 }
 
-/// Where the answer to a request goes. Dropped without one, it ends the request: the other side sees
+/// Sends the answer to a request. If it is dropped, the request ends without an answer, and the other side sees
 /// [`CallError::Closed`].
 #[derive(Debug)]
 pub struct Reply {
     answer: oneshot::Sender<Vec<u8>>,
-    /// The request's share of the memory that requests of others may take, until it is answered.
+    /// The request's share of the memory for requests, held until it is answered.
     _room: Option<OwnedSemaphorePermit>,
 }
 
@@ -31,15 +31,15 @@ impl Reply {
         (Self { answer, _room: room }, receiver)
     }
 
-    /// Sends the answer. Whether the other side still waits for it is not known.
+    /// Sends the answer. It is unknown whether the other side still waits for it.
     ///
     /// # Errors
-    /// If it is longer than [`MAX_MESSAGE`]: nothing is sent.
+    /// If the answer is longer than [`MAX_MESSAGE`]. Then nothing is sent.
     pub fn send(self, answer: Vec<u8>) -> Result<(), TooLong> {
         if answer.len() > MAX_MESSAGE {
             return Err(TooLong { bytes: answer.len() });
         }
-        // An error here: whoever asked has given up.
+        // Sending fails if the other side has given up.
         let _ = self.answer.send(answer);
         Ok(())
     }
@@ -48,30 +48,30 @@ impl Reply {
 /// A message is longer than [`MAX_MESSAGE`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong {
-    /// How long.
+    /// The length of the message.
     pub bytes: usize,
 }
 
 impl fmt::Display for TooLong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a message of {} bytes; the longest has {MAX_MESSAGE}: send it in parts", self.bytes)
+        write!(f, "a message of {} bytes; the maximum is {MAX_MESSAGE}: send it in parts", self.bytes)
     }
 }
 
 impl std::error::Error for TooLong {}
 
-/// Why a call brought no answer.
+/// Why a call has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallError {
-    /// The peer's identity or address is not one.
+    /// The peer's identity or address is invalid.
     NoPeer,
-    /// No connection: no address of it answers.
+    /// None of the peer's addresses answers.
     Unreachable,
     /// The connection or the request's stream ended before the answer.
     Closed,
-    /// No answer in time.
+    /// The answer did not arrive in time.
     TimedOut,
-    /// The peer serves as many requests as it will from this node; ask another, or later.
+    /// The peer already serves as many requests of this node as it allows. Ask another peer, or ask later.
     Busy,
     /// The request, or the peer's answer, is longer than [`MAX_MESSAGE`].
     TooLong,
@@ -84,7 +84,7 @@ pub enum CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoPeer => "the peer's identity or address cannot be read",
+            Self::NoPeer => "the peer's identity or address is invalid",
             Self::Unreachable => "the peer cannot be reached at any of its addresses",
             Self::Closed => "the peer ended the connection before it answered",
             Self::TimedOut => "the peer did not answer in time",

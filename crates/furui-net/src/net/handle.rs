@@ -1,25 +1,25 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use furui::search::Peer;
-use libp2p::Multiaddr;
+use furui_search::Peer;
 use libp2p::kad::K_VALUE;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use super::codec::MAX_MESSAGE;
-use super::counters::Tally;
+use super::command::{Command, Shared, Status};
 use super::driver::Driver;
 use super::quota::MAX_IN_FLIGHT;
-use super::{CallError, Config, Counters, Inbound, Reply, StartError, routes};
+use super::{CallError, Config, Counters, Inbound, Reply, StartError, known};
 
-/// Calls of this node that wait for an answer at once; others wait for their turn.
+/// The maximum number of this node's calls in flight. Further calls wait.
 const MAX_CALLS: usize = 256;
-/// Look-ups at once; others wait for their turn.
+/// The maximum number of look-ups in flight. Further look-ups wait.
 const MAX_LOOKUPS: usize = 64;
-/// Commands on their way to the driver.
+/// The maximum number of commands on their way to the driver.
 const COMMANDS: usize = 64;
 
-/// This node on the network. Clones are the same node; when the last is dropped, it leaves.
+/// A handle to this node in the network. Clones refer to the same node, which leaves the network when the last one is
+/// dropped.
 #[derive(Clone)]
 pub struct Net {
     commands: mpsc::Sender<Command>,
@@ -32,68 +32,18 @@ pub struct Net {
     neighbourhood: watch::Receiver<u64>,
 }
 
-/// What the driver is told.
-pub(super) enum Command {
-    Call {
-        to: Peer,
-        request: Vec<u8>,
-        answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
-        turn: OwnedSemaphorePermit,
-    },
-    TimedOut(Peer),
-    Closest {
-        key: Vec<u8>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Peer>>,
-        turn: OwnedSemaphorePermit,
-    },
-    Known {
-        keys: Vec<Vec<u8>>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Option<Vec<Peer>>>>,
-    },
-    Replicas {
-        keys: Vec<Vec<u8>>,
-        n: usize,
-        answer: oneshot::Sender<Vec<Vec<Peer>>>,
-    },
-    Peers(oneshot::Sender<Vec<Peer>>),
-    IsConnected {
-        peer: Peer,
-        answer: oneshot::Sender<bool>,
-    },
-    Refresh(oneshot::Sender<()>),
-    Shutdown,
-    #[cfg(test)]
-    Panic,
-}
-
-/// What the driver lets be seen.
-#[derive(Default)]
-pub(super) struct Shared {
-    pub(super) tally: Arc<Tally>,
-    pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
-}
-
-/// How far the driver is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
-    Joining,
-    Joined,
-    Stopped,
-}
-
 impl Net {
-    /// How many of the nodes nearest to a key [`closest`](Self::closest) names at most. Having looked up that many, it
-    /// knows those of the keys around as well.
+    /// The maximum number of nodes that [`closest`](Self::closest) returns. A look-up of that many also answers
+    /// look-ups of the keys around.
     pub const MOST_CLOSEST: usize = K_VALUE.get();
 
-    /// Starts a node: listens, and joins the nodes of `config.bootstrap`. What others ask comes out of the receiver.
+    /// Starts a node: listens, and joins the nodes of `config.bootstrap`. The receiver gets the requests of other
+    /// nodes.
     ///
-    /// Returns as soon as it listens; [`joined`](Self::joined) waits for the rest.
+    /// Returns as soon as the node listens; [`joined`](Self::joined) waits for the rest.
     ///
     /// # Errors
-    /// If an address is not one, or cannot be listened on.
+    /// If an address is invalid, or the node cannot listen on it.
     pub async fn start(config: Config) -> Result<(Self, mpsc::Receiver<Inbound>), StartError> {
         let shared = Arc::new(Shared::default());
         let (commands, command_queue) = mpsc::channel(COMMANDS);
@@ -116,12 +66,12 @@ impl Net {
         Ok((net, requests))
     }
 
-    /// Asks a peer, dialling its address if there is no connection. A call to this node itself comes out of its own
-    /// requests.
+    /// Sends a request to a peer, dialling it if there is no connection. A call to this node itself arrives at its own
+    /// receiver.
     ///
     /// # Errors
-    /// If there is no answer: see [`CallError`]. After it, look-ups do not name the peer for what they remember; when
-    /// it could not be reached at all, it is out of the routing table.
+    /// If there is no answer: see [`CallError`]. Cached look-ups then no longer name the peer. If the peer could not be
+    /// reached, it is removed from the routing table.
     pub async fn call(&self, to: &Peer, request: Vec<u8>) -> Result<Vec<u8>, CallError> {
         if request.len() > MAX_MESSAGE {
             return Err(CallError::TooLong);
@@ -151,10 +101,12 @@ impl Net {
         answer.await.map_err(|_| CallError::Closed)
     }
 
-    /// The `n` nodes (at most [`MOST_CLOSEST`](Self::MOST_CLOSEST)) whose places are nearest to that of `key`, nearest first, this one included.
+    /// The `n` nodes (at most [`MOST_CLOSEST`](Self::MOST_CLOSEST)) nearest to `key`, nearest first, this node
+    /// included.
     ///
-    /// Asks no one if the routing table is known to hold all that count, or an earlier look-up still stands; in a network
-    /// of up to twenty nodes that is always so. Otherwise nodes are asked one by one, each nearer than the last.
+    /// No other node is asked if the routing table is known to be complete around the key, as always in a network of up
+    /// to twenty nodes, or if an earlier look-up is still valid. Otherwise nodes are asked one by one, each nearer than
+    /// the last.
     pub async fn closest(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let Ok(turn) = Arc::clone(&self.lookups).acquire_owned().await else { return Vec::new() };
         let (answer, receiver) = oneshot::channel();
@@ -164,7 +116,7 @@ impl Net {
         }
     }
 
-    /// For each key what [`closest`](Self::closest) would say without asking anyone, if it can: for many keys at once.
+    /// For each of many keys the result of [`closest`](Self::closest), if it is known without asking another node.
     pub async fn known(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Option<Vec<Peer>>> {
         let (answer, receiver) = oneshot::channel();
         let count = keys.len();
@@ -174,8 +126,9 @@ impl Net {
         }
     }
 
-    /// For each key the `n` nodes nearest to it of those this node knows, nearest first, itself included; asks no one.
-    /// Exact for keys that this node is one of the nearest to, as every node knows its neighbours.
+    /// For each key the `n` nearest of the nodes that this node knows, nearest first, itself included. No other node is
+    /// asked. The result is exact for keys that this node is one of the nearest to, because a node knows its
+    /// neighbours.
     pub async fn replicas(&self, keys: Vec<Vec<u8>>, n: usize) -> Vec<Vec<Peer>> {
         let (answer, receiver) = oneshot::channel();
         let count = keys.len();
@@ -185,18 +138,18 @@ impl Net {
         }
     }
 
-    /// This node: its identity, and the first address that it listens on.
+    /// This node: its identity, and the first address it listens on.
     pub fn me(&self) -> Peer {
         let (me, _) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
         me.clone().expect("set before a handle exists")
     }
 
-    /// This node's identity as people write it.
+    /// The identity of this node in the notation for people.
     pub fn name(&self) -> String {
         libp2p::PeerId::from_bytes(self.me().identity()).map(|id| id.to_base58()).unwrap_or_default()
     }
 
-    /// The multiaddresses that it listens on, with its identity: what others can be given to join by.
+    /// The multiaddresses that this node listens on, with its identity: other nodes can join by them.
     pub fn listen_addresses(&self) -> Vec<String> {
         let (_, addresses) = &*self.shared.me.lock().unwrap_or_else(PoisonError::into_inner);
         addresses.iter().map(ToString::to_string).collect()
@@ -211,8 +164,8 @@ impl Net {
         }
     }
 
-    /// Whether there is a connection with this very peer, proved by its key: if so, what comes or does not come from it
-    /// is its own doing.
+    /// True if there is a connection with this peer, which has proved its identity by its key. Then the peer itself is
+    /// responsible for what it sends or does not send.
     pub async fn is_connected(&self, peer: &Peer) -> bool {
         let (answer, receiver) = oneshot::channel();
         match self.tell(Command::IsConnected { peer: peer.clone(), answer }).await {
@@ -221,28 +174,29 @@ impl Net {
         }
     }
 
-    /// What it has sent and received.
+    /// The traffic of this node.
     pub fn counters(&self) -> Counters {
         self.shared.tally.read()
     }
 
-    /// Changes whenever one of the twenty nodes nearest to this one comes or goes: what it is to keep may have changed.
+    /// A value that changes whenever one of the twenty nodes nearest to this one comes or goes, so that this node may
+    /// have to keep other lists.
     pub fn neighbourhood(&self) -> watch::Receiver<u64> {
         self.neighbourhood.clone()
     }
 
-    /// Waits until it knows its neighbours: at once for a first node, for others when a node of `bootstrap` has answered.
-    /// Returns too if it is shut down before.
+    /// Waits until the node knows its neighbours: the first node at once, others when a node of `bootstrap` has
+    /// answered. Also returns if the node is shut down before.
     pub async fn joined(&self) {
-        // An error: the driver has ended.
+        // Waiting fails if the driver has ended.
         let _ = self.status.clone().wait_for(|status| *status != Status::Joining).await;
     }
 
-    /// Looks around anew, as it does by itself every few minutes, and waits until it is through.
+    /// Refreshes the routing table, as the node itself does every few minutes, and waits for the end.
     pub async fn refresh(&self) {
         let (done, receiver) = oneshot::channel();
         if self.tell(Command::Refresh(done)).await.is_ok() {
-            // An error: it is shut down.
+            // Receiving fails if the node is shut down.
             let _ = receiver.await;
         }
     }
@@ -254,19 +208,19 @@ impl Net {
         }
     }
 
-    /// Waits until the task that it lives on has panicked; without end, if that ends in order.
+    /// Waits until the driver's task has panicked. Never returns if it ends in order.
     pub async fn failed(&self) {
         if self.status.clone().wait_for(|status| *status == Status::Stopped).await.is_ok() {
             std::future::pending().await
         }
     }
 
-    /// Whether it has left the network.
+    /// True if the node has left the network.
     pub fn is_stopped(&self) -> bool {
         *self.status.borrow() == Status::Stopped
     }
 
-    /// Has the task panic.
+    /// Makes the driver's task panic.
     #[cfg(test)]
     pub(crate) async fn panic(&self) {
         self.tell(Command::Panic).await.expect("it runs");
@@ -280,6 +234,6 @@ impl Net {
 impl std::fmt::Debug for Net {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let me = self.me();
-        write!(f, "node {}", routes::id(&me).map(|id| id.to_string()).unwrap_or_default())
+        write!(f, "node {}", known::id(&me).map(|id| id.to_string()).unwrap_or_default())
     }
 }

@@ -6,33 +6,33 @@ use std::path::{Path, PathBuf};
 use furui::format::{Access, WriteError, publish, sync_name};
 use libp2p::identity::Keypair;
 
-/// A node's Ed25519 key: who it is, and where it stands among all nodes.
+/// A node's Ed25519 key, which is its identity and determines its place among all nodes.
 #[derive(Clone)]
 pub struct Identity(Keypair);
 
 impl Identity {
     const SECRET: u64 = 32;
 
-    /// A new one.
+    /// Generates a new identity.
     pub fn generate() -> Self {
         Self(Keypair::generate_ed25519())
     }
 
-    /// From the 32 secret bytes.
+    /// Makes an identity of the 32 secret bytes.
     ///
     /// # Errors
-    /// If there are not 32 of them.
+    /// If there are not exactly 32 bytes.
     pub fn from_secret(secret: &[u8]) -> Result<Self, IdentityError> {
         Keypair::ed25519_from_bytes(secret.to_vec())
             .map(Self)
             .map_err(|_| IdentityError::Length { found: secret.len() })
     }
 
-    /// The identity kept in a file, or a new one, and then it is kept there: 32 bytes that only the owner may read. What is
-    /// returned survives a power cut.
+    /// Loads the identity from a file of 32 bytes, or generates one and stores it there, readable only by the owner.
+    /// The returned identity survives a power cut.
     ///
     /// # Errors
-    /// If the file cannot be read or written, others may read it, or it does not hold 32 bytes.
+    /// If the file cannot be read or written, others may read it, or it does not hold exactly 32 bytes.
     pub fn load_or_create(path: &Path) -> Result<Self, IdentityError> {
         let failed = |error| IdentityError::File { path: path.to_owned(), error };
         match File::open(path) {
@@ -41,17 +41,18 @@ impl Identity {
                     return Err(IdentityError::Exposed { path: path.to_owned() });
                 }
                 let mut secret = Vec::new();
-                // One more than a secret has, so that a longer file is seen to be none.
+                // One byte more than a secret has, to detect longer files.
                 file.take(Self::SECRET + 1).read_to_end(&mut secret).map_err(failed)?;
                 let identity =
                     Self::from_secret(&secret).map_err(|_| IdentityError::Damaged { path: path.to_owned() })?;
-                // Who made it may have been killed before its name was durable.
+                // The process that created it may have been killed before its name was durable.
                 sync_name(path).map_err(|error| failed(error.source))?;
                 Ok(identity)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let identity = Self::generate();
-                // Whole or not at all: a part of a key, left by a full disk, would be none.
+                // The file is published whole or not at all, because a part of a key, left by a full disk, would be
+                // invalid.
                 publish(path, Access::Owner, |out| {
                     out.write_all(&identity.secret()).map_err(WriteError::at("cannot write", path))
                 })
@@ -91,29 +92,29 @@ fn readable_by_others(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Why there is no identity.
+/// Why an identity is not available.
 #[derive(Debug)]
 pub enum IdentityError {
-    /// A secret key has 32 bytes.
+    /// The secret key does not have 32 bytes.
     Length {
-        /// How many were given.
+        /// The number of bytes.
         found: usize,
     },
     /// The file cannot be read or written.
     File {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// The reason that the system gives.
         error: io::Error,
     },
     /// The file does not hold 32 bytes.
     Damaged {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// Others than the owner may read the file.
+    /// Users other than the owner may read the file.
     Exposed {
-        /// Which.
+        /// The path of the file.
         path: PathBuf,
     },
 }
@@ -121,7 +122,7 @@ pub enum IdentityError {
 impl fmt::Display for IdentityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Length { found } => write!(f, "a secret key has 32 bytes, here are {found}"),
+            Self::Length { found } => write!(f, "a secret key has 32 bytes, but this one has {found}"),
             Self::File { path, error } => write!(f, "cannot keep the node's key in {}: {error}", path.display()),
             Self::Damaged { path } => write!(
                 f,
@@ -132,7 +133,7 @@ impl fmt::Display for IdentityError {
             Self::Exposed { path } => {
                 write!(
                     f,
-                    "others may read the node's key in {0}; say `chmod 600 {0}` if it can still be trusted",
+                    "other users may read the node's key in {0}; run `chmod 600 {0}` if the key can still be trusted",
                     path.display()
                 )
             }

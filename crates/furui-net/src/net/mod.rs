@@ -1,4 +1,4 @@
-//! Talking to other nodes: the only part that knows libp2p.
+//! Talks to other nodes. Only this module knows libp2p.
 //!
 //! ```text
 //!   Net ──commands──▶ Driver ──▶ Swarm: kad       /furui/kad/1   who is closest to a key
@@ -7,18 +7,21 @@
 //!                       └──▶ Inbound: what others ask, within their quotas
 //! ```
 //!
-//! A [`Net`] says who is closest to a key ([`Net::closest`], [`Net::replicas`]) and carries requests and their answers,
-//! bytes that it does not look into ([`Net::call`], [`Inbound`]). Everything a peer can make grow has a named limit.
+//! A [`Net`] finds the nodes nearest to a key ([`Net::closest`], [`Net::replicas`]), and carries requests and answers
+//! ([`Net::call`], [`Inbound`]) without interpreting their bytes. Everything that a peer can make grow has a named
+//! limit.
 
 mod area;
 mod behaviour;
 mod codec;
+mod command;
 mod config;
 mod counters;
 mod driver;
 mod exchange;
 mod handle;
 mod identity;
+mod known;
 mod quota;
 mod routes;
 

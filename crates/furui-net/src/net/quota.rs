@@ -4,25 +4,25 @@ use std::time::Duration;
 use libp2p::PeerId;
 use tokio::time::Instant;
 
-/// How many requests of one peer are served at once.
+/// The maximum number of one peer's requests that are served at a time.
 pub(super) const PEER_IN_FLIGHT: u32 = 32;
-/// How many requests are served at once, of all peers.
+/// The maximum number of all peers' requests that are served at a time.
 pub(super) const MAX_IN_FLIGHT: usize = 256;
-/// How many requests a second a peer may make, on average.
+/// The maximum mean number of requests of a peer per second.
 const PEER_RATE: f64 = 1000.0;
-/// How many more it may make at once after a pause.
+/// The maximum number of requests that a peer may make at once after a pause.
 const PEER_BURST: f64 = 2000.0;
-/// How many peers are remembered, longer than their requests take.
+/// The maximum number of peers that are remembered beyond the end of their requests.
 const REMEMBERED: usize = 4096;
 
-/// Which requests of others are let in.
+/// Admits requests of other nodes.
 #[derive(Default)]
 pub(super) struct Quotas {
     peers: HashMap<PeerId, Share>,
     in_flight: usize,
 }
 
-/// One peer's part: a token bucket, and what it has in flight.
+/// The share of one peer: a token bucket, and its requests in flight.
 struct Share {
     in_flight: u32,
     tokens: f64,
@@ -30,10 +30,10 @@ struct Share {
 }
 
 impl Quotas {
-    /// Lets a request in, if the peer's share has room for it and so have all together.
+    /// Admits a request if neither its peer nor all peers together exceed their quota.
     pub(super) fn admit(&mut self, peer: PeerId, now: Instant) -> bool {
         if self.peers.len() >= REMEMBERED && !self.peers.contains_key(&peer) {
-            // Whoever has been quiet for so long that its bucket is full again is as good as forgotten.
+            // A peer whose bucket is full again need not be remembered.
             let full = Duration::from_secs_f64(PEER_BURST / PEER_RATE);
             self.peers.retain(|_, share| share.in_flight > 0 || now.duration_since(share.at) < full);
             if self.peers.len() >= REMEMBERED {
@@ -56,7 +56,7 @@ impl Quotas {
         true
     }
 
-    /// A request that was let in has been answered, or never will be.
+    /// Notes that an admitted request has ended, with or without an answer.
     pub(super) fn done(&mut self, peer: &PeerId) {
         if let Some(share) = self.peers.get_mut(peer) {
             share.in_flight -= 1;

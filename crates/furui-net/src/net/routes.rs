@@ -1,49 +1,44 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::PeerId;
 use libp2p::kad::{self, K_VALUE, KBucketDistance as Distance, KBucketKey as Key};
 use tokio::time::Instant;
 
 use super::area::Area;
+use super::known::{Known, id, peer};
 
-/// How long the answer of a look-up is believed.
+/// How long the result of a look-up is valid.
 const CACHE_LIFE: Duration = Duration::from_secs(600);
-/// How many answers are kept.
+/// The maximum number of results that are cached.
 const CACHE_KEYS: usize = 16384;
-/// How many look-ups of many peers are kept, for what they say of other keys.
+/// The maximum number of look-ups of many peers that are cached, to be used for other keys.
 const AREAS: usize = 256;
-/// How many buckets a routing table has: one for each length of the prefix that a peer shares with this node.
+/// The number of buckets of a routing table: one for each length of the prefix that a peer shares with this node.
 pub(super) const BUCKETS: usize = 256;
 
-/// Which keys' nearest nodes are known without asking anyone: by the routing table where it is complete, or by an earlier
+/// Knows the nearest nodes of keys without asking other nodes: where the routing table is complete, or by an earlier
 /// look-up.
 ///
-/// The peers of a bucket are those of one subtree of all keys. Where the bucket was found to hold the whole subtree, by a
-/// look-up of twenty peers in it that brought fewer, or brought others too, the nearest node of a key of that subtree
-/// is known. A bucket that is full may know only a part.
+/// The peers of a bucket are in one subtree of all keys. If a look-up of twenty peers in it finds fewer, or finds peers
+/// outside of it too, the bucket holds the whole subtree, and the nearest node of each of its keys is known. A full
+/// bucket may hold only a part of its subtree.
 pub(super) struct Routes {
     me: Key<PeerId>,
     complete: [bool; BUCKETS],
     cache: HashMap<Vec<u8>, Found>,
     oldest_first: VecDeque<(Instant, Vec<u8>)>,
-    /// The oldest first.
+    /// The oldest area is the first.
     areas: VecDeque<Area>,
 }
 
-/// The answer of a look-up.
+/// The result of a look-up.
 struct Found {
     key: Key<Vec<u8>>,
     wanted: usize,
     peers: Vec<Peer>,
     at: Instant,
-}
-
-/// A peer in the routing table.
-pub(super) struct Known {
-    pub(super) key: Key<PeerId>,
-    pub(super) peer: Peer,
 }
 
 impl Routes {
@@ -57,13 +52,14 @@ impl Routes {
         }
     }
 
-    /// The bucket of what is so far from this node; none for this node itself.
+    /// The bucket for what is at the distance of this key; `None` for this node itself.
     pub(super) fn bucket<T>(&self, key: &Key<T>) -> Option<usize> {
         self.me.distance(key).ilog2().map(|bits| bits as usize)
     }
 
-    /// What a look-up of this node's own key says: every peer up to the farthest of them is known. Returns the bucket of
-    /// that one: it and those beyond are to be looked up one by one. `None` if there are no others.
+    /// Takes the result of a look-up of this node's own key: every peer up to the farthest one found is known. Returns
+    /// the bucket of the farthest one; that bucket and those beyond must be looked up one by one. `None` if there are
+    /// no others.
     pub(super) fn neighbours(&mut self, nearest: &[PeerId]) -> Option<usize> {
         self.complete = [true; BUCKETS];
         if nearest.len() < K_VALUE.get() {
@@ -74,13 +70,13 @@ impl Routes {
         Some(edge)
     }
 
-    /// What a look-up of a key in that bucket says.
+    /// Takes the result of a look-up of a key in that bucket.
     pub(super) fn looked_up(&mut self, bucket: usize, nearest: &[PeerId]) {
         let inside = nearest.iter().filter(|peer| self.bucket(&Key::from(**peer)) == Some(bucket)).count();
         self.complete[bucket] = inside < K_VALUE.get();
     }
 
-    /// A peer has come into the routing table, whose bucket now holds so many.
+    /// Notes that a peer has come into the routing table; its bucket now has `in_bucket` peers.
     pub(super) fn joined(&mut self, peer: PeerId, in_bucket: usize) {
         let new = Key::from(peer);
         if let Some(bucket) = self.bucket(&new)
@@ -89,14 +85,14 @@ impl Routes {
             self.complete[bucket] = false;
         }
         self.areas.retain(|area| area.outlives(&new));
-        // Answers that it would be a part of are out of date.
+        // Cached results that the peer would be part of are out of date.
         self.cache.retain(|_, found| {
             let farthest = found.peers.iter().filter_map(|peer| distance(&found.key, peer)).max();
             found.peers.len() >= found.wanted && farthest.is_some_and(|d| d < found.key.distance(&new))
         });
     }
 
-    /// A peer did not answer: no cached answer names it any more.
+    /// Notes that a peer did not answer: no cached result names it any more.
     pub(super) fn failed(&mut self, peer: &PeerId) {
         let identity = peer.to_bytes();
         self.cache.retain(|_, found| found.peers.iter().all(|peer| peer.identity() != identity));
@@ -104,7 +100,7 @@ impl Routes {
         self.areas.retain(|area| !area.names(&key));
     }
 
-    /// The nearest nodes by an earlier look-up: of the key, or of many peers around it.
+    /// The nearest nodes by an earlier look-up of the key, or of many peers around it.
     pub(super) fn cached(&self, key: &Key<Vec<u8>>, n: usize, now: Instant) -> Option<Vec<Peer>> {
         let stands = |at: Instant| now.duration_since(at) < CACHE_LIFE;
         let found = self.cache.get(key.preimage()).filter(|found| found.wanted >= n && stands(found.at));
@@ -114,7 +110,7 @@ impl Routes {
         })
     }
 
-    /// Keeps what a look-up of many peers says of all the keys around: it brought as many as it wanted.
+    /// Caches the result of a look-up that found as many peers as it wanted, to be used for keys around.
     pub(super) fn keep_area(&mut self, key: &Key<Vec<u8>>, peers: Vec<Known>, now: Instant) {
         if self.areas.len() == AREAS {
             self.areas.pop_front();
@@ -122,7 +118,7 @@ impl Routes {
         self.areas.extend(Area::new(key.clone(), peers, now));
     }
 
-    /// Keeps the answer of a look-up.
+    /// Caches the result of a look-up.
     pub(super) fn keep(&mut self, key: Vec<u8>, wanted: usize, peers: Vec<Peer>, now: Instant) {
         let found = Found { key: Key::new(key.clone()), wanted, peers, at: now };
         self.cache.insert(key.clone(), found);
@@ -136,7 +132,7 @@ impl Routes {
         }
     }
 
-    /// The `n` nodes nearest to `key` of all there are, if `table` is known to hold them: this node, `me`, among them.
+    /// The `n` nodes nearest to `key`, if `table` is known to hold them. This node, `me`, may be among them.
     pub(super) fn known(&self, table: &[Known], me: &Peer, key: &Key<Vec<u8>>, n: usize) -> Option<Vec<Peer>> {
         let mut counts = [0; BUCKETS];
         for known in table {
@@ -149,8 +145,8 @@ impl Routes {
         if !whole(home) {
             return None;
         }
-        // The subtrees that hold the key, each around the one before: the bucket alone, then this node and all its
-        // buckets up to that one, then up to the next, ….
+        // The subtrees with the key, from the inside out: the bucket alone, then this node and all its buckets up to
+        // that one, then up to the next, and so on.
         let nearest = self.nearest(table, me, key, table.len() + 1);
         if counts[home] >= n {
             let within = |peer: &Peer| bucket_of(&self.me, peer) == Some(home);
@@ -190,17 +186,6 @@ pub(super) fn table<S: kad::store::RecordStore + Send + 'static>(kad: &mut kad::
         }
     }
     all
-}
-
-/// A peer as the search knows it.
-pub(super) fn peer(id: &PeerId, address: Option<&libp2p::Multiaddr>) -> Peer {
-    let address = address.map(|address| address.to_vec()).filter(|bytes| bytes.len() <= Peer::MAX_ADDRESS);
-    Peer::new(&id.to_bytes(), &address.unwrap_or_default())
-}
-
-/// Who a peer is.
-pub(super) fn id(peer: &Peer) -> Option<PeerId> {
-    PeerId::from_bytes(peer.identity()).ok()
 }
 
 fn distance<T>(key: &Key<T>, peer: &Peer) -> Option<Distance> {

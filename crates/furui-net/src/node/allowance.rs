@@ -1,24 +1,25 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use furui::search::Peer;
+use furui_search::Peer;
 
-/// Bytes of postings and records that one peer may store in a minute: it may bring as many at once after a pause.
+/// The maximum mean number of bytes of postings and records that one peer may store per minute. After a pause it may
+/// store as many at once.
 const PEER_BYTES: u64 = 256 << 20;
-/// The same for all peers together.
+/// The maximum mean number of bytes that all peers together may store per minute.
 const ALL_BYTES: u64 = 1 << 30;
 const MINUTE: Duration = Duration::from_secs(60);
-/// Peers that are remembered.
+/// The maximum number of peers that are remembered.
 const PEERS: usize = 4096;
 
-/// How much strangers may still store here: bytes of their messages, which hold a posting in twenty.
+/// Limits how much other nodes store on this one, in bytes of their messages, of which a posting takes about twenty.
 #[derive(Default)]
 pub(super) struct Allowance {
     peers: HashMap<Peer, Used>,
     all: Used,
 }
 
-/// What was used up, and is forgotten little by little: all of it in a minute.
+/// Used bytes, which decay to zero within a minute.
 #[derive(Clone, Copy, Default)]
 struct Used {
     bytes: u64,
@@ -33,7 +34,7 @@ impl Used {
 }
 
 impl Allowance {
-    /// Whether the peer may store so many bytes more; then they are counted.
+    /// True if the peer may store this many more bytes. They then count as used.
     pub(super) fn grants(&mut self, peer: &Peer, bytes: usize, now: Duration) -> bool {
         if self.peers.len() >= PEERS && !self.peers.contains_key(peer) {
             self.peers.retain(|_, used| used.at(now, PEER_BYTES) > 0);

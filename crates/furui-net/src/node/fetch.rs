@@ -1,9 +1,9 @@
-//! Records from the nodes that keep them: who asks, and who is asked.
+//! Fetches records from the nodes that keep them, and answers such requests.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use furui::search::{Clause, ContentId, Fetched, Fit, Index, Peer, Record, Refusal, Request, Response, limits};
+use furui_search::{Clause, ContentId, Fetched, Fit, Index, Peer, Record, Refusal, Request, Response, limits};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::{Instant, sleep_until};
@@ -11,14 +11,14 @@ use tokio::time::{Instant, sleep_until};
 use super::{Inner, record_key};
 use crate::shelf::Shelf;
 
-/// How long to wait for the nearest nodes until the others that keep a copy are asked for what is missing.
+/// The time to wait for the nearest nodes before other nodes with a copy are asked for the missing records.
 const HEDGE_AFTER: Duration = Duration::from_millis(500);
-/// How long to wait for the others.
+/// The time to wait for those other nodes.
 const PATIENCE: Duration = Duration::from_secs(4);
-/// Bytes of records in one answer, and that are looked through for one.
+/// The maximum number of bytes of records in one answer, and of records examined for one answer.
 const FETCHED_BYTES: usize = limits::MESSAGE_BYTES - (16 << 10);
 
-/// The answer for these documents: the records that fit, as many as there is room for in a message.
+/// The answer for these documents: the records that fit, as many as a message has room for.
 pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -> furui::Result<Response> {
     let Some(fit) = Fit::new(clauses) else { return Ok(Response::Refused(Refusal::Invalid)) };
     let mut room = FETCHED_BYTES;
@@ -26,7 +26,7 @@ pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -
     for id in ids {
         fetched.push(match shelf.document(*id)? {
             None => Fetched::Unknown,
-            // Looking through it takes time, whether it is sent or not.
+            // Examining a record takes time even if it is not sent.
             Some(record) if record.len() <= room => {
                 room -= record.len();
                 let fits = clauses.is_empty() || Record::decode(&record).is_ok_and(|record| fit.fits(&record));
@@ -38,14 +38,15 @@ pub(super) fn answer(shelf: &mut Shelf, ids: &[ContentId], clauses: &[Clause]) -
     Ok(Response::Fetched(fetched))
 }
 
-/// What became of asking for documents; those that are nowhere in it nobody who should keep them answered for.
+/// The result of a request for documents. A document that is in none of the fields is missing: no node that should keep
+/// it answered for it.
 #[derive(Default)]
 pub(super) struct Records {
     pub(super) found: HashMap<ContentId, Record>,
-    /// Those of which a node that keeps them says that they fit none of the clauses.
+    /// The documents of which a node that keeps them says that they fit none of the clauses.
     pub(super) unfit: HashSet<ContentId>,
-    /// Those of which a node that should keep them says that it does not: withdrawn, or expired. They may be found
-    /// elsewhere all the same.
+    /// The documents of which a node that should keep them says that it does not: they were withdrawn, or have expired.
+    /// Another node may still have them.
     pub(super) gone: HashSet<ContentId>,
 }
 
@@ -66,27 +67,27 @@ impl Records {
         }
     }
 
-    /// Whether nobody else need be asked.
+    /// True if no other node needs to be asked.
     fn knows(&self, id: &ContentId) -> bool {
         self.found.contains_key(id) || self.unfit.contains(id)
     }
 }
 
-/// What a node says of a document.
+/// The answer of a node for one document.
 enum Told {
     Record(Record),
     Unfit,
     Gone,
 }
 
-/// The records of these documents, as far as nodes that keep them answer and they fit. That those sent fit is not checked
-/// here.
+/// The records of these documents, if nodes that keep them answer and say that they fit. Whether records fit is not
+/// checked here.
 pub(super) async fn records(inner: &Inner, ids: &[ContentId], clauses: &[Clause]) -> Records {
     let mut records = Records::default();
     let mut tried: HashSet<(ContentId, Peer)> = HashSet::new();
     let mut asked = FuturesUnordered::new();
     let mut waiting: Vec<Peer> = Vec::new();
-    // First the nearest node, as a look-up is cheap for one; then whoever else keeps a copy.
+    // First the nearest node is asked, because a look-up of one is cheap; then the others with a copy.
     for (replicas, patience) in [(1, HEDGE_AFTER), (limits::REPLICAS, PATIENCE)] {
         let missing: Vec<ContentId> = ids.iter().copied().filter(|id| !records.knows(id)).collect();
         let keys: Vec<_> = missing.iter().map(|&id| record_key(id)).collect();
@@ -122,7 +123,7 @@ pub(super) async fn records(inner: &Inner, ids: &[ContentId], clauses: &[Clause]
     records
 }
 
-/// What one node has of these, and which node it is.
+/// The answers of one node for these documents, and the node.
 async fn records_of(
     inner: &Inner,
     holder: Peer,
@@ -153,14 +154,14 @@ async fn records_of(
                     }
                 }
                 Fetched::Later => later.push(id),
-                // Nobody asked whether it fits anything; and another document.
+                // The node answers a question that was not asked, or sends another document.
                 Fetched::Unfit if clauses.is_empty() => lied = true,
                 Fetched::Record(_) => lied = true,
                 Fetched::Unfit => records.push((id, Told::Unfit)),
                 Fetched::Unknown => records.push((id, Told::Gone)),
             }
         }
-        // One that only ever says "later" is not asked on.
+        // A node that only says "later" is not asked again.
         if records.len() > before {
             ids.extend(later);
         }

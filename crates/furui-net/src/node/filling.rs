@@ -1,28 +1,29 @@
-use furui::search::{Clause, ContentId, Fit, Place, Querier, Report, limits};
+use furui_search::{Clause, ContentId, Fit, Place, Querier, Report, limits};
 
 use super::{Hit, Inner, SearchEvent, fetch};
 
-/// How many candidates one search looks at; then it ends, with a cursor to go on at.
+/// The maximum number of candidates that one search examines. It then ends with a cursor.
 const CHECKED: u64 = 1 << 12;
-/// Candidates of the first page that are looked at at once, at least.
+/// The minimum number of candidates of the first page that are examined at a time.
 const FIRST: u64 = 16;
 
-/// Fills an answer with documents that fit, where lists only name candidates: those of a query with phrases.
+/// Fills the answer to a query with phrases: examines the candidates that the lists name, and keeps the documents that
+/// fit.
 pub(super) struct Filling<'a> {
     fit: &'a Fit<'a>,
     clauses: &'a [Clause],
     limit: Option<u64>,
-    /// How many candidates were looked at, and how many of them fit.
+    /// The numbers of candidates that were examined, and that fit.
     checked: u64,
     found: u64,
-    /// The last candidate that was looked at.
+    /// The last candidate that was examined.
     pub(super) cursor: Option<Place>,
-    /// Whether some could not be looked at, because nobody who keeps them answers.
+    /// True if a candidate could not be examined because no node that keeps it answered.
     is_missing_some: bool,
 }
 
 impl<'a> Filling<'a> {
-    /// For a query that has phrases; there is nothing to do for others.
+    /// Makes the state for a query with phrases; `None` for other queries.
     pub(super) fn new(clauses: &'a [Clause], fit: &'a Fit<'a>, limit: Option<u64>) -> Option<Self> {
         clauses.iter().any(Clause::has_phrases).then_some(Self {
             fit,
@@ -35,19 +36,19 @@ impl<'a> Filling<'a> {
         })
     }
 
-    /// How many candidates a page of them should have: some of them will not fit.
+    /// The number of candidates on a page of the querier: more than the documents wanted, because some will not fit.
     pub(super) fn page(&self) -> usize {
         self.limit
             .map_or(limits::FETCHED, |limit| (4 * limit.min(limits::FETCHED as u64)) as usize)
             .clamp(64, limits::FETCHED)
     }
 
-    /// Whether it has as many as are wanted, or has looked at enough.
+    /// True if enough documents were found, or enough candidates examined.
     pub(super) fn is_over(&self) -> bool {
         self.limit.is_some_and(|limit| self.found >= limit || self.checked >= CHECKED)
     }
 
-    /// Those of the candidates that fit, as many as are still wanted; none is looked at after them.
+    /// The candidates that fit, until enough documents were found. Later candidates are not examined.
     pub(super) async fn sift(&mut self, inner: &Inner, candidates: Vec<Place>) -> Vec<Hit> {
         let mut hits = Vec::new();
         let mut left = &candidates[..];
@@ -77,14 +78,14 @@ impl<'a> Filling<'a> {
         hits
     }
 
-    /// The end of the search: where to go on, and whether the lists were whole.
+    /// The end of the search, with the place at which to continue.
     pub(super) fn done(&self, querier: &Querier, cursor: Option<Place>, whole: bool) -> SearchEvent {
         let report = Report { checked: self.checked, ..querier.report() };
         let whole = whole && !self.is_missing_some;
         SearchEvent::Done { found: self.found, cursor, whole, report: Box::new(report) }
     }
 
-    /// How many candidates to look at next: as many as probably hold what is wanted.
+    /// The number of candidates to examine next: as many as probably contain the wanted documents.
     fn batch(&self) -> usize {
         let Some(limit) = self.limit else { return limits::FETCHED };
         let wanted = limit.saturating_sub(self.found);

@@ -7,21 +7,21 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::Inner;
 use crate::net::Counters;
 
-/// How long a [`Span`] is.
+/// The length of a [`Span`].
 pub const SPAN: Duration = Duration::from_secs(10);
-/// How many are remembered: those of half an hour.
+/// The number of spans that are remembered: half an hour.
 pub const SPANS: usize = 180;
 
-/// What went over the wire in one [`SPAN`].
+/// The traffic in one [`SPAN`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// Bytes sent to other nodes.
+    /// The bytes sent to other nodes.
     pub sent: u64,
-    /// Bytes received from them.
+    /// The bytes received from other nodes.
     pub received: u64,
 }
 
-/// What went over the wire lately: the last [`SPANS`] spans, in memory only.
+/// The traffic of the last [`SPANS`] spans, kept in memory only.
 #[derive(Default)]
 pub(super) struct History(Mutex<Spans>);
 
@@ -32,28 +32,28 @@ struct Spans {
 }
 
 impl History {
-    /// A span is over, and these are the counters now.
+    /// Ends a span, with the current counters.
     fn end_span(&self, now: Counters) {
         let mut spans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut spans.before, now);
         if spans.ring.len() == SPANS {
             spans.ring.pop_front();
         }
-        // Counters only grow.
+        // Counters never decrease.
         let (sent, received) = (now.wire_out - before.wire_out, now.wire_in - before.wire_in);
         spans.ring.push_back(Span { sent, received });
     }
 
-    /// The spans that are over, the latest last.
+    /// The spans that have ended, the latest last.
     pub(super) fn spans(&self) -> Vec<Span> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).ring.iter().copied().collect()
     }
 }
 
-/// Remembers, as long as there is a node.
+/// Records the traffic while the node exists.
 pub(super) async fn run(node: Weak<Inner>) {
     let mut ticks = interval_at(Instant::now() + SPAN, SPAN);
-    // After a pause of the machine there is one long span, not many without traffic.
+    // After a pause of the machine there is one long span in place of many empty ones.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;

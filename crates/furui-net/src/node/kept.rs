@@ -1,25 +1,25 @@
 use std::sync::Arc;
 
 use furui::Result;
-use furui::search::{ContentId, IdRange, Index, Listing, Peer, Weight};
+use furui_search::{ContentId, IdRange, Index, Listing, Peer, Weight};
 
 use super::places::Places;
 use super::word_key;
 use crate::shelf::Shelf;
 
-/// Nodes that may have been around since all was taken over. If there were more, this node does not know of any list
-/// whether it has all of it, until it has taken over everything again.
+/// The maximum number of nodes that have been around since everything was taken over. Beyond it, no list counts as
+/// whole until everything is taken over again.
 const MET: usize = 1 << 13;
 
-/// What this node keeps, and of which lists it knows that it has been given all.
+/// The shelf of this node, and the knowledge of which of its lists are whole.
 pub(super) struct Kept {
     pub(super) shelf: Shelf,
     me: Peer,
-    /// Who is around, as of the last time that one of the nearest came or went.
+    /// The nodes around, as of the last time that one of the nearest came or went.
     pub(super) near: Places,
-    /// Who was around when this node had last been given everything that it should hold then, and who has been since. A
-    /// key that it is to keep if all of them are there, it was to keep all the time: no list has been published past
-    /// it.
+    /// The nodes that were around when this node had last been given everything that it should hold, and all nodes
+    /// since. A key that this node keeps even if all of them are there was its to keep all the time, so no list of it
+    /// was published elsewhere.
     since: Option<Places>,
 }
 
@@ -28,14 +28,14 @@ impl Kept {
         Self { shelf, me, near, since: None }
     }
 
-    /// Everything was taken over that this node should hold if these are the nodes around.
+    /// Notes that everything was taken over that this node should hold, given the nodes around.
     pub(super) fn settle(&mut self, mut places: Places) {
         places.join(&self.near);
         self.since = Some(places);
         self.shelf.set_whole(true);
     }
 
-    /// Others have come, or gone: now it is these. A node that was alone has been given nothing by anyone.
+    /// Notes that nodes have come or gone. A node that was alone has been given nothing by others.
     pub(super) fn met_others(&mut self, near: Places) {
         self.near = near;
         let Some(since) = &mut self.since else { return };
@@ -49,9 +49,9 @@ impl Kept {
 }
 
 impl Index for Kept {
-    /// A list is whole if it is one of those that this node was to keep when it was last given everything, and has been
-    /// ever since: when nodes go, it has others to keep, and of those not yet all; when nodes come, they are given some
-    /// instead of it, even if they go again.
+    /// A list is whole if this node was to keep it when it was last given everything, and ever since. When nodes go,
+    /// this node must keep more lists, and does not have all of them yet. When nodes come, they are given some lists in
+    /// its place, even if they go again.
     fn size(&mut self, word: &str) -> Result<Listing> {
         let Listing { ids, whole } = self.shelf.size(word)?;
         let settled = || self.since.as_ref().is_some_and(|places| places.keeps(&self.me, &word_key(word)));
@@ -92,7 +92,7 @@ mod tests {
         assert!(whole(&mut kept).iter().all(|whole| !whole));
         kept.settle(around(5));
         assert_eq!(whole(&mut kept), kept_by(5));
-        // Some come, and go again.
+        // Nodes come, and go again.
         kept.met_others(around(12));
         assert_eq!(whole(&mut kept), kept_by(12));
         kept.met_others(around(5));
@@ -100,7 +100,7 @@ mod tests {
         assert_ne!(kept_by(12), kept_by(5));
         kept.settle(around(5));
         assert_eq!(whole(&mut kept), kept_by(5));
-        // Who was there when it took everything over, and is no more.
+        // A node that was there when everything was taken over is gone.
         kept.settle(around(12));
         assert_eq!(whole(&mut kept), kept_by(12));
     }

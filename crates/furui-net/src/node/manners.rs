@@ -1,21 +1,22 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use furui::search::{Peer, Response, Shunned, limits};
+use furui_search::{Peer, Response, Shunned, limits};
 use tokio::time::Instant;
 
 use super::send;
 use crate::net::Net;
 
-/// For how long a peer that did not answer, or lied, is asked after others, if it does not answer before.
+/// How long a peer that did not answer or lied is asked after others, unless it answers before.
 const SHUNNED_FOR: Duration = Duration::from_secs(5 * 60);
 
-/// Which peers lately let this node wait, or lied to it: of the keepers of a key it asks others before them.
+/// Remembers the peers that lately did not answer this node, or lied to it. Of the keepers of a key, others are asked
+/// before them.
 ///
-/// What counts is what a peer does over a connection that its own key has opened; so nobody makes another look silent
-/// by naming a wrong address of it. Who answers, however late, was not silent.
+/// Only what a peer does on a connection that its own key has opened counts; so no node can make another look silent by
+/// spreading a wrong address. A peer that answers, however late, is no longer counted as silent.
 ///
-/// Clones are the same memory.
+/// Clones share their memory.
 #[derive(Clone)]
 pub(super) struct Manners {
     net: Net,
@@ -28,8 +29,8 @@ impl Manners {
         Self { net, started: Instant::now(), shunned: Arc::new(Mutex::new(Shunned::new(SHUNNED_FOR))) }
     }
 
-    /// Asks a peer; `None` if there is no answer, or none that can be read. Of an answer it is taken note even if
-    /// nobody waits for it any more.
+    /// Sends a request to a peer. `None` if there is no valid answer. An answer is noted even if the caller no longer
+    /// waits for it.
     pub(super) async fn ask(&self, to: &Peer, request: Vec<u8>) -> Option<Response> {
         let (manners, to) = (self.clone(), to.clone());
         let asking = tokio::spawn(async move {
@@ -43,7 +44,7 @@ impl Manners {
         asking.await.ok().flatten()
     }
 
-    /// The peer did not answer in time, or not as the protocol says.
+    /// Notes that the peer did not answer in time, or broke the protocol.
     pub(super) async fn shun(&self, peer: Peer) {
         if self.net.is_connected(&peer).await {
             let now = self.started.elapsed();
@@ -51,18 +52,18 @@ impl Manners {
         }
     }
 
-    /// The peer has answered.
+    /// Notes that the peer has answered.
     pub(super) fn forgive(&self, peer: &Peer) {
         self.shunned().remove(peer);
     }
 
-    /// Those that are to be asked after others.
+    /// The peers to ask after others.
     pub(super) fn to_ask_last(&self) -> Vec<Peer> {
         self.shunned().peers(self.started.elapsed()).cloned().collect()
     }
 
-    /// The `n` nodes nearest to a key, those to be asked last at the end; if there are only such, the other keepers as
-    /// well.
+    /// The `n` nodes nearest to a key, with those to ask after others at the end. If all of them are such, the other
+    /// keepers follow.
     pub(super) async fn keepers(&self, key: &[u8], n: usize) -> Vec<Peer> {
         let now = self.started.elapsed();
         let comes_last = |peer: &Peer| self.shunned().has(peer, now);
@@ -81,7 +82,7 @@ impl Manners {
 
 #[cfg(test)]
 mod tests {
-    use furui::search::{Refusal, Request};
+    use furui_search::{Refusal, Request};
     use tokio::sync::mpsc::Receiver;
 
     use super::*;
@@ -105,7 +106,7 @@ mod tests {
             async move { manners.ask(&other, request()).await }
         });
         let asked = inbound.recv().await.expect("a request");
-        // It is overtaken, and what it was asked for is over.
+        // The peer is overtaken, and the request is over.
         manners.shun(other.me()).await;
         assert_eq!(manners.to_ask_last(), [other.me()]);
         asking.abort();

@@ -1,4 +1,4 @@
-//! A node of the search network: what [`furui::search`] says, driven by [`Net`] and kept by a [`Shelf`].
+//! A node of the search network: the machines of [`furui_search`], driven by [`Net`], with the lists of a [`Shelf`].
 //!
 //! ```text
 //!  HTTP face ── search ──▶ Querier ──┐                    ┌──▶ Answerer ◀──┐
@@ -8,16 +8,18 @@
 //! ```
 
 mod allowance;
-mod face;
+mod answer;
 mod fetch;
 mod filling;
 mod history;
 mod keeper;
 mod kept;
+mod loads;
 mod manners;
 mod places;
 mod private;
 mod publish;
+mod publish_error;
 mod published;
 mod repair;
 mod search;
@@ -31,7 +33,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::{fmt, io};
 
-use furui::search::{ContentId, Peer, Refusal, Request, Response};
+use furui_search::{ContentId, Peer, Refusal, Request, Response};
 use sha2::{Digest, Sha256};
 use tokio::task::AbortHandle;
 
@@ -45,17 +47,19 @@ use repair::Repair;
 use search::Known;
 use survey::LastSurvey;
 
+pub use answer::{Hit, SearchError, SearchEvent};
 pub use history::{SPAN, SPANS, Span};
-pub use publish::{Document, PublishError, Published};
+pub use publish::{Document, Published};
+pub use publish_error::PublishError;
 pub use repair::Progress;
-pub use search::{Hit, SearchError, SearchEvent, SearchOptions};
+pub use search::SearchOptions;
 
 /// The file of the node's secret key.
 const IDENTITY: &str = "identity";
 
-/// A node: keeps a part of all lists and documents, answers others, searches and publishes.
+/// A node: keeps a part of all lists and documents, answers other nodes, searches and publishes.
 ///
-/// Clones are the same node.
+/// Clones refer to the same node.
 #[derive(Clone)]
 pub struct Node(Arc<Inner>);
 
@@ -66,7 +70,7 @@ struct Inner {
     known: Known,
     survey: LastSurvey,
     published: PublishedTable,
-    /// What the keys of its documents' locks are made of.
+    /// The secret from which the keys of its documents' locks are derived.
     secret: [u8; 32],
     whole: AtomicBool,
     searches: AtomicU64,
@@ -76,45 +80,46 @@ struct Inner {
     history: History,
     remembering: AbortHandle,
     tidying: AbortHandle,
-    /// Of the keeper, until it is waited for.
+    /// The keeper's thread, until it was joined.
     thread: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What a node is and holds.
+/// The state of a node.
 #[derive(Clone, Debug)]
 pub struct NodeStatus {
-    /// How others know it.
+    /// The identity by which other nodes know the node.
     pub peer: String,
-    /// Where others reach it.
+    /// The addresses at which other nodes reach the node.
     pub addresses: Vec<String>,
-    /// Whether it has been given all that it should hold.
+    /// True if the node has been given everything that it should hold.
     pub whole: bool,
-    /// How far it is with taking over what it should hold.
+    /// The progress of taking over what the node should hold.
     pub repair: Progress,
-    /// How many other nodes it knows.
+    /// The number of other nodes that the node knows.
     pub peers: u64,
-    /// What it keeps.
+    /// The contents of its shelf.
     pub shelf: Statistics,
-    /// Searches it did for its users.
+    /// The number of searches done for its users.
     pub searches: u64,
-    /// Documents it published for its users.
+    /// The number of documents published for its users.
     pub published: u64,
-    /// Requests of others that it answered.
+    /// The number of other nodes' requests answered.
     pub answered: u64,
-    /// Requests of others that it refused.
+    /// The number of other nodes' requests refused.
     pub refused: u64,
-    /// What it sent and received.
+    /// The traffic since the start.
     pub traffic: crate::net::Counters,
-    /// The same for each of the last [`SPANS`] [`SPAN`]s, the latest last.
+    /// The traffic of each of the last [`SPANS`] [`SPAN`]s, the latest last.
     pub lately: Vec<Span>,
 }
 
 impl Node {
-    /// Starts a node. With a directory, its identity, lists and documents are kept there; without, in memory, and
-    /// `config.identity` is used.
+    /// Starts a node. Its identity, lists and documents are kept in `directory`; without one, lists and documents are
+    /// in memory, and the identity is `config.identity`.
     ///
     /// # Errors
-    /// If the directory cannot be used (another node has it, or it is damaged), or an address cannot be listened on.
+    /// If the directory cannot be used (another node uses it, or it is damaged), or the node cannot listen on an
+    /// address.
     pub async fn start(directory: Option<&Path>, config: Config) -> Result<Self, NodeError> {
         let shelf = match directory {
             Some(directory) => {
@@ -159,20 +164,20 @@ impl Node {
         })))
     }
 
-    /// The network beneath.
+    /// The network of the node.
     pub fn net(&self) -> &Net {
         &self.0.net
     }
 
-    /// What it is and holds.
+    /// The state of the node.
     ///
     /// # Errors
-    /// If its storage fails, or it is shut down.
+    /// If its storage fails, or the node is shut down.
     pub async fn status(&self) -> Result<NodeStatus, NodeError> {
         let Inner { net, keeper, .. } = &*self.0;
         let shelf = keeper.ask(Shelf::statistics).await.ok_or(NodeError::Stopped)??;
         let counts = keeper.counts();
-        // First who is around, then whether that is what repair has seen.
+        // The peers come before the progress of repair, which refers to them.
         let peers = net.peers().await.len() as u64;
         Ok(NodeStatus {
             peer: net.name(),
@@ -190,8 +195,8 @@ impl Node {
         })
     }
 
-    /// Waits until the node's storage takes nothing any more, as when the disk is full, or one of its threads or tasks has
-    /// panicked, and returns why. Then the node is of no use to anybody until it is started again.
+    /// Waits until the node's storage accepts no more changes, for example because the disk is full, or one of its
+    /// threads or tasks has panicked, and returns the reason. The node must then be started again.
     pub async fn failed(&self) -> String {
         tokio::select! {
             why = self.0.keeper.failed() => why,
@@ -210,41 +215,47 @@ impl Node {
         self.0.keeper.stop().await;
         let thread = self.0.thread.lock().ok().and_then(|mut thread| thread.take());
         if let Some(thread) = thread {
-            // An error: it has panicked, and said so.
+            // Joining fails if the thread has panicked, which was reported.
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
         }
     }
 }
 
-/// The identity that a directory holds; a new one, if it holds none yet.
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.net.fmt(f)
+    }
+}
+
+/// The identity that a directory holds. If it holds none yet, a new one is generated.
 ///
 /// # Errors
-/// If the file cannot be read or made, others can read it, or it is not a key.
+/// If the file cannot be read or created, others can read it, or it does not hold a key.
 pub fn identity(directory: &Path) -> Result<Identity, NodeError> {
     private::make(directory)?;
     Ok(Identity::load_or_create(&directory.join(IDENTITY))?)
 }
 
-/// What belongs to a word has the place of this key: a hash, as look-ups show it to nodes on the way.
+/// The key of a word, at which its list is kept. It is a hash, because nodes on the way see it in look-ups.
 fn word_key(word: &str) -> Vec<u8> {
     Sha256::new().chain_update(b"word/").chain_update(word).finalize().to_vec()
 }
 
-/// What belongs to a document has the place of this key.
+/// The key of a document, at which its record is kept.
 fn record_key(id: ContentId) -> Vec<u8> {
     [&b"record/"[..], id.as_bytes()].concat()
 }
 
-/// Asks a peer; `None` if there is no answer, or none that can be read.
+/// Sends a request to a peer. `None` if there is no valid answer.
 async fn call(net: &Net, to: &Peer, request: &Request) -> Option<Response> {
     send(net, to, request.encode().ok()?).await
 }
 
-/// The same with a request that is in bytes already.
+/// Sends an encoded request to a peer. `None` if there is no valid answer.
 async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
     match net.call(to, request).await {
         Ok(bytes) => Response::decode(&bytes).ok(),
-        // That is an answer, too.
+        // "Busy" is an answer.
         Err(CallError::Busy) => Some(Response::Refused(Refusal::Busy)),
         Err(_) => None,
     }
@@ -253,25 +264,25 @@ async fn send(net: &Net, to: &Peer, request: Vec<u8>) -> Option<Response> {
 /// Why a node does not start, or fails.
 #[derive(Debug)]
 pub enum NodeError {
-    /// Its storage.
+    /// The storage failed.
     Storage(furui::Error),
-    /// Its network.
+    /// The network failed.
     Network(StartError),
-    /// Its key.
+    /// The key is not available.
     Identity(IdentityError),
-    /// A file of its directory.
+    /// A file of the directory cannot be used.
     Directory {
-        /// Which.
+        /// The path of the file.
         file: PathBuf,
-        /// What the system says.
+        /// The reason that the system gives.
         source: io::Error,
     },
-    /// Others may enter its directory, which is not its alone.
+    /// Other users may enter the directory, which also holds other files than a node's.
     Exposed {
-        /// Which.
+        /// The path of the directory.
         directory: PathBuf,
     },
-    /// It is shut down.
+    /// The node is shut down.
     Stopped,
 }
 
@@ -284,8 +295,8 @@ impl fmt::Display for NodeError {
             Self::Directory { file, source } => write!(f, "cannot use {}: {source}", file.display()),
             Self::Exposed { directory } => write!(
                 f,
-                "others may enter {0}, which holds other files than a node's; say `chmod 700 {0}`, or name a directory for \
-                 the node alone",
+                "other users may enter {0}, which also holds files that are not a node's; run `chmod 700 {0}`, or use \
+                 another directory for the node",
                 directory.display()
             ),
             Self::Stopped => f.write_str("the node is shut down; start it again"),

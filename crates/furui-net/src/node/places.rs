@@ -1,12 +1,12 @@
 use std::collections::HashSet;
 
-use furui::search::{Peer, limits};
+use furui_search::{Peer, limits};
 use sha2::{Digest, Sha256};
 
 use crate::net::Net;
 
-/// Who keeps what, as far as this node knows others: each node and each key has a place, and the nodes whose places are
-/// closest to that of a key, by the XOR of the two, keep what belongs to it.
+/// The nodes that this node knows, to tell which of them keep a key. Nodes and keys have places; the keepers of a key
+/// are the nodes whose places are nearest to its place, by XOR.
 #[derive(Clone)]
 pub(super) struct Places {
     nodes: Vec<(Place, Peer)>,
@@ -15,7 +15,7 @@ pub(super) struct Places {
 type Place = [u8; 32];
 
 impl Places {
-    /// The places of this node and of all in its routing table.
+    /// The places of this node and of all nodes in its routing table.
     pub(super) async fn of(net: &Net) -> Self {
         let mut peers = net.peers().await;
         peers.push(net.me());
@@ -30,24 +30,24 @@ impl Places {
         self.nodes.len()
     }
 
-    /// Adds those of the others that are not among these.
+    /// Adds the places of others.
     pub(super) fn join(&mut self, others: &Self) {
         let known: HashSet<Place> = self.nodes.iter().map(|(place, _)| *place).collect();
         self.nodes.extend(others.nodes.iter().filter(|(place, _)| !known.contains(place)).cloned());
     }
 
-    /// Whether `peer` is one of those that are to keep what belongs to `key`.
+    /// True if `peer` is one of the keepers of `key`.
     pub(super) fn keeps(&self, peer: &Peer, key: &[u8]) -> bool {
         self.is_among(limits::REPLICAS, peer, key)
     }
 
-    /// Whether `peer` may well be one of those that are to keep what belongs to `key`: for others, who know of other nodes
-    /// than this one, or know better who is gone.
+    /// True if `peer` may be one of the keepers of `key`. Other nodes may know nodes that this one does not, or know
+    /// that some are gone.
     pub(super) fn may_keep(&self, peer: &Peer, key: &[u8]) -> bool {
         self.is_among(limits::HOLDERS, peer, key)
     }
 
-    /// Whether fewer than `most` known nodes are closer to `key`.
+    /// True if fewer than `most` known nodes are nearer to `key`.
     fn is_among(&self, most: usize, peer: &Peer, key: &[u8]) -> bool {
         if self.nodes.len() <= most {
             return true;
@@ -67,7 +67,7 @@ impl Places {
     }
 }
 
-/// Where Kademlia puts a key, and a node by its identity.
+/// The place of a key, or of a node's identity, in Kademlia.
 fn place(key: &[u8]) -> Place {
     Sha256::digest(key).into()
 }

@@ -1,4 +1,4 @@
-//! The directory of a node, which is nobody else's to read.
+//! Makes the directory of a node readable only by its owner.
 
 use std::path::Path;
 use std::{fs, io};
@@ -7,11 +7,11 @@ use furui::format::create_directory;
 
 use super::{IDENTITY, NodeError};
 
-/// Makes a directory that only its owner may enter. One that exists is made so, with all that is in it, if it is a node's or
-/// empty; another is not for a node to change.
+/// Creates a directory that only its owner may enter. An existing directory that is empty or a node's is closed to
+/// other users, with everything in it; any other is left alone.
 ///
 /// # Errors
-/// If others may enter a directory that has other files, or the system refuses.
+/// If other users may enter a directory that has other files, or the system refuses.
 pub(super) fn make(directory: &Path) -> Result<(), NodeError> {
     let failed = |source| NodeError::Directory { file: directory.to_owned(), source };
     match fs::read_dir(directory) {
@@ -27,7 +27,7 @@ pub(super) fn make(directory: &Path) -> Result<(), NodeError> {
             }
         }
     }
-    // The one that made it may have been killed before its name was durable.
+    // The process that created it may have been killed before its name was durable.
     create_directory(directory).map_err(|error| failed(error.source))
 }
 
@@ -46,7 +46,7 @@ fn is_open(directory: &Path) -> io::Result<bool> {
     Ok(std::os::unix::fs::MetadataExt::mode(&directory.metadata()?) & 0o077 != 0)
 }
 
-/// Takes from others what they may do with a file, or with a directory and what is in it.
+/// Removes the rights of other users from a file, or from a directory and everything in it.
 #[cfg(unix)]
 fn close(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -56,7 +56,8 @@ fn close(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // What a link names is elsewhere, and not the node's; and of a key that others could read, the user is told.
+            // The target of a link is elsewhere, and not the node's. A key that others could read is left as it is, so
+            // that the user is told.
             if !entry.file_type()?.is_symlink() && entry.file_name() != IDENTITY {
                 close(&entry.path())?;
             }
@@ -65,7 +66,7 @@ fn close(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Here a directory has the rights of the one that it is in.
+/// On this system a directory has the rights of its parent.
 #[cfg(not(unix))]
 fn is_open(_: &Path) -> io::Result<bool> {
     Ok(false)
@@ -93,7 +94,7 @@ mod tests {
         let (new, words) = (above.join("node"), above.join("node/words"));
         make(&new).unwrap();
         assert_eq!(mode(&new), 0o700);
-        // As an earlier version left it.
+        // The directory is readable by others, and a node's.
         fs::create_dir(&words).unwrap();
         let files = [new.join(IDENTITY), words.join("MANIFEST")];
         for file in &files {
@@ -108,7 +109,7 @@ mod tests {
             [0o644, 0o600],
             "of a key that others could read the user is told"
         );
-        // Somebody else's files are in it.
+        // The directory has files of somebody else.
         fs::remove_file(&files[0]).unwrap();
         fs::set_permissions(&new, fs::Permissions::from_mode(0o755)).unwrap();
         let refused = make(&new).unwrap_err().to_string();

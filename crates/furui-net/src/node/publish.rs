@@ -1,112 +1,62 @@
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui::search::{
+use furui_search::{
     ContentId, Lock, LockKey, Peer, Record, RecordError, Refusal, Request, Response, SAMPLE, Weight, is_sampled, limits,
 };
 use futures::StreamExt;
 use tokio::time::sleep;
 
 use super::keeper::{LIFE, unix_seconds};
-use super::{Inner, Node, record_key, withdraw, word_key};
-use crate::net::{CallError, Net};
+use super::loads::loads;
+use super::{Inner, Node, PublishError, record_key, withdraw, word_key};
+use crate::net::CallError;
 
-/// Keys whose keepers are asked for in one piece, of what this node knows.
-const KEYS: usize = 1 << 10;
-/// Keys whose keepers others are asked for at once.
-const LOOKUPS: usize = 64;
-/// Keys whose surroundings are looked up at once, and of how many keys each of them must tell the keepers on average: it
-/// takes as many requests as looking up five.
-const AREAS: usize = 8;
-const WORTH: usize = 8;
-/// Messages on their way at once.
+/// The maximum number of messages in flight.
 const MESSAGES: usize = 16;
-/// Bytes of a message's postings and records, as they are counted here; what a message adds around them is less than the
-/// rest.
+/// The maximum size of the postings and records of a message, as they are counted here, in bytes. The rest of a message
+/// suffices for everything around them.
 const MESSAGE_ROOM: usize = limits::MESSAGE_BYTES - (32 << 10);
-/// How often a busy node is asked again, and how long after: twice as long each time.
+/// The maximum number of requests to a busy node, and the first pause between them, which then doubles each time.
 const TRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A document to publish, with all that can be told from it.
+/// A document to publish, with everything that is derived from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// The hash of `record`.
     pub id: ContentId,
-    /// The encoded [`Record`](furui::search::Record).
+    /// The encoded [`Record`](furui_search::Record).
     pub record: Vec<u8>,
-    /// The words it is found under, each once, with how much each counts.
+    /// The words of the document, each once, with their weights.
     pub words: Vec<(String, Weight)>,
 }
 
 impl Document {
-    /// That of a record.
+    /// Makes the document of a record.
     ///
     /// # Errors
-    /// If it cannot be encoded.
+    /// If the record cannot be encoded.
     pub fn new(record: &Record) -> Result<Self, RecordError> {
         let bytes = record.encode()?;
         Ok(Self { id: ContentId::of(&bytes), record: bytes, words: record.postings().into_iter().collect() })
     }
 }
 
-/// Why documents were not published, or not all of each.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PublishError {
-    /// For some word or document no keeper took what it was given.
-    NotStored {
-        /// How many lists and records are missing.
-        missing: usize,
-    },
-    /// No keeper of some documents answers.
-    NotWithdrawn {
-        /// How many documents.
-        missing: usize,
-    },
-    /// This node's own storage.
-    Storage(String),
-}
-
-impl PublishError {
-    pub(super) fn storage(error: impl fmt::Display) -> Self {
-        Self::Storage(error.to_string())
-    }
-}
-
-/// What [`Node::publish`] did.
+/// The result of [`Node::publish`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Published {
-    /// Documents that were published: those that were so lately are not among them.
+    /// The number of documents that were published, without those that had been published recently.
     pub new: u64,
-    /// How many of these took the place of another that this node had published under the same URL.
+    /// The number of these that replaced a document that this node had published under the same URL.
     pub changed: u64,
-    /// Of how many the record or some list has been taken by fewer than [`limits::REPLICAS`] nodes: all of them in a network
-    /// of fewer; in others, repair will make up for it.
+    /// The number of these whose record, or one of whose lists, has been taken by fewer than [`limits::REPLICAS`]
+    /// nodes. In a network of fewer nodes, all documents count; in others, repair will supply the missing copies.
     pub scarce: u64,
 }
 
-impl fmt::Display for PublishError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotStored { missing } => {
-                write!(f, "no node took {missing} of the lists and records; publish again when the network is well")
-            }
-            Self::NotWithdrawn { missing } => {
-                write!(
-                    f,
-                    "no node that keeps them answers for {missing} of the documents; they are withdrawn when one does"
-                )
-            }
-            Self::Storage(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PublishError {}
-
-/// What belongs together: it is stored as a whole, or not at all.
+/// A part of a message that is stored whole or not at all.
 enum Parcel {
     Postings(String, Vec<(ContentId, Weight)>),
     Record(Lock, Vec<u8>),
@@ -120,7 +70,7 @@ impl Parcel {
         }
     }
 
-    /// The documents that it belongs to.
+    /// The documents that the parcel belongs to.
     fn documents(&self) -> Vec<ContentId> {
         match self {
             Self::Postings(_, ids) => ids.iter().map(|(id, _)| *id).collect(),
@@ -130,7 +80,7 @@ impl Parcel {
 }
 
 impl Node {
-    /// For each of these documents whether [`publish`](Self::publish) would publish it.
+    /// For each of these documents, true if [`publish`](Self::publish) would publish it.
     ///
     /// # Errors
     /// If this node's storage fails.
@@ -140,12 +90,13 @@ impl Node {
         Ok(recent.into_iter().map(|recent| !recent).collect())
     }
 
-    /// Publishes documents: their words to the lists, their records to the nodes closest to them. Those that this node
-    /// published within half of their life are left out, unless `again`. What this node has published before under the same
-    /// URLs is withdrawn.
+    /// Publishes documents: their words to the keepers of the lists, their records to the nodes nearest to them.
+    /// Documents that this node published within half of their life are left out, unless `again`. Documents that this
+    /// node has published before under the same URLs are withdrawn.
     ///
     /// # Errors
-    /// If a list or record found no keeper: then nothing is noted as published, and all can be published again.
+    /// If a list or record found no keeper. Then nothing is noted as published, and all documents can be published
+    /// again.
     pub async fn publish(&self, documents: Vec<Document>, again: bool) -> Result<Published, PublishError> {
         let inner = &*self.0;
         let now = unix_seconds();
@@ -161,7 +112,7 @@ impl Node {
         }
         let urls =
             fresh.iter().map(|document| Record::decode(&document.record).map(|record| (document.id, record.url)));
-        // What is no record nobody will find; its keepers do not mind.
+        // A document that is not a record is never found, and does no harm at its keepers.
         let urls: Vec<(ContentId, String)> = urls.filter_map(Result::ok).collect();
         let new = fresh.len() as u64;
         let scarce = store(inner, fresh).await?;
@@ -170,14 +121,15 @@ impl Node {
         let changed = changed.map_err(PublishError::storage)?.map_err(PublishError::storage)?;
         inner.documents.fetch_add(new, Ordering::Relaxed);
         if changed > 0 {
-            // Those whose keepers do not answer are noted, and told later.
+            // Keepers that do not answer are told later.
             let _ = withdraw::tell(inner).await;
         }
         Ok(Published { new, changed, scarce })
     }
 }
 
-/// Gives each list and each record to its keepers; returns of how many documents something has not as many as it should.
+/// Gives each list and each record to its keepers. Returns the number of documents of which a part has fewer keepers
+/// than it should.
 pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64, PublishError> {
     let ids: Vec<ContentId> = documents.iter().map(|document| document.id).collect();
     let withdrawals = inner.published.withdrawals(&ids).map_err(PublishError::storage)?;
@@ -209,56 +161,16 @@ pub(super) async fn store(inner: &Inner, documents: Vec<Document>) -> Result<u64
     }
     let missing = keepers.iter().filter(|keepers| **keepers == 0).count();
     if missing > 0 {
-        return Err(inner.keeper.fault().map_or(PublishError::NotStored { missing }, PublishError::Storage));
+        return Err(inner
+            .keeper
+            .fault()
+            .map_or(PublishError::NotStored { missing }, |why| PublishError::Storage { why }));
     }
     let scarce = parcels.iter().zip(&keepers).filter(|(_, keepers)| **keepers < limits::REPLICAS);
     Ok(scarce.flat_map(|(parcel, _)| parcel.documents()).collect::<HashSet<_>>().len() as u64)
 }
 
-/// For each node the places of the keys that it is to keep.
-pub(super) async fn loads(net: &Net, keys: Vec<Vec<u8>>) -> HashMap<Peer, Vec<usize>> {
-    let mut loads: HashMap<Peer, Vec<usize>> = HashMap::new();
-    let mut unknown = add_known(net, keys.into_iter().enumerate().collect(), &mut loads).await;
-    while unknown.len() > AREAS * WORTH {
-        let before = unknown.len();
-        let lookups = unknown[..AREAS].iter().map(|(_, key)| net.closest(key, Net::MOST_CLOSEST));
-        futures::future::join_all(lookups).await;
-        unknown = add_known(net, unknown, &mut loads).await;
-        if before - unknown.len() < AREAS * WORTH {
-            break;
-        }
-    }
-    let lookups: Vec<_> = unknown.iter().map(|(_, key)| net.closest(key, limits::REPLICAS)).collect();
-    let found: Vec<Vec<Peer>> = futures::stream::iter(lookups).buffered(LOOKUPS).collect().await;
-    unknown.into_iter().zip(found).for_each(|((number, _), keepers)| add(&mut loads, number, keepers));
-    loads
-}
-
-/// Adds the keys whose keepers are known without asking anybody; returns the others. As many at a time as do not hold up
-/// what else the network does.
-async fn add_known(
-    net: &Net,
-    keys: Vec<(usize, Vec<u8>)>,
-    loads: &mut HashMap<Peer, Vec<usize>>,
-) -> Vec<(usize, Vec<u8>)> {
-    let mut unknown = Vec::new();
-    for keys in keys.chunks(KEYS) {
-        let known = net.known(keys.iter().map(|(_, key)| key.clone()).collect(), limits::REPLICAS).await;
-        for ((number, key), keepers) in keys.iter().zip(known) {
-            match keepers {
-                Some(keepers) => add(loads, *number, keepers),
-                None => unknown.push((*number, key.clone())),
-            }
-        }
-    }
-    unknown
-}
-
-fn add(loads: &mut HashMap<Peer, Vec<usize>>, number: usize, keepers: Vec<Peer>) {
-    keepers.into_iter().for_each(|keeper| loads.entry(keeper).or_default().push(number));
-}
-
-/// Cuts what a node is to be given into messages.
+/// Divides what a node is to be given into messages.
 fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'a Peer, Vec<usize>)> {
     let mut messages = Vec::new();
     let (mut message, mut bytes) = (Vec::new(), 0);
@@ -276,7 +188,7 @@ fn messages<'a>(keeper: &'a Peer, load: &[usize], parcels: &[Parcel]) -> Vec<(&'
     messages
 }
 
-/// Sends a message until it is taken, as often as makes sense; returns what was in it if it was.
+/// Sends a message, again if the node is busy. Returns the contents of the message if the node took it.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[Parcel]) -> Vec<usize> {
     let (mut postings, mut records) = (Vec::new(), Vec::new());
     for &number in &numbers {
@@ -291,7 +203,7 @@ async fn deliver(inner: &Inner, keeper: &Peer, numbers: Vec<usize>, parcels: &[P
         match answer.as_deref().map(Response::decode) {
             Ok(Ok(Response::Stored { .. })) => return numbers,
             Ok(Ok(Response::Refused(Refusal::Busy))) | Err(CallError::Busy) => {}
-            // It may have been about to start, or to come back; then others have it.
+            // The node may be starting, or coming back; then other nodes have the parcels.
             Err(CallError::Unreachable | CallError::Closed) if tried == 0 => {}
             _ => break,
         }

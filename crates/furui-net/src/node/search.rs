@@ -1,41 +1,40 @@
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use furui::search::{
-    Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, QueryRefused, Record, Report,
-    Response, Term, Wants, limits,
+use furui_search::{
+    Clause, ContentId, Fit, Peer, Place, Querier, Query, QueryEvent, QueryOptions, Response, Term, Wants, limits,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::filling::Filling;
-use super::{Inner, Node, fetch, word_key};
+use super::{Hit, Inner, Node, SearchError, SearchEvent, fetch, word_key};
 
-/// For how long the keepers of a word and the size of its list are taken as they were.
+/// How long the known keepers of a word and the size of its list are valid.
 const KNOWN_LIFE: Duration = Duration::from_secs(60);
-/// How many words are known at most.
+/// The maximum number of words that are remembered.
 const KNOWN_WORDS: usize = 1 << 14;
-/// Messages of a query on their way back to it.
+/// The maximum number of messages on their way back to a query.
 const ANSWERS: usize = 64;
 
-/// What is wanted of a search.
+/// The options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
-    /// How many documents at most; `None` for all.
+    /// The maximum number of documents; `None` for all.
     pub limit: Option<u64>,
-    /// Where an earlier search stopped.
+    /// The place at which an earlier search stopped.
     pub after: Option<Place>,
-    /// Whether the best documents come first; otherwise they come in the order of their ids, and there may be any number.
+    /// True to find the best documents first. Otherwise documents are in the order of their ids, without a maximum
+    /// number.
     pub ranked: bool,
     /// How sets are coded between nodes.
     pub wants: Wants,
-    /// Whether the report tells of each round.
+    /// True if the report describes each round.
     pub explain: bool,
-    /// Whether the records are fetched, or only the ids found.
+    /// True to fetch the records; otherwise only ids are found.
     pub records: bool,
 }
 
@@ -45,58 +44,7 @@ impl Default for SearchOptions {
     }
 }
 
-/// A part of the answer to a search.
-#[derive(Clone, Debug)]
-pub enum SearchEvent {
-    /// Documents that were found, in the order of the answer: those that fit, phrases included.
-    Hits(Vec<Hit>),
-    /// The end.
-    Done {
-        /// How many documents were found.
-        found: u64,
-        /// Where to go on, if there may be more: with phrases, fewer than the limit may have been found by then, and
-        /// even none.
-        cursor: Option<Place>,
-        /// Whether every list was whole, as far as its keeper knows, and every document whose text had to be looked at
-        /// was to be had.
-        whole: bool,
-        /// What it took.
-        report: Box<Report>,
-    },
-}
-
-/// A document that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Its id, and its score if the best were asked for.
-    pub place: Place,
-    /// Its record; `None` if it was not to be fetched, or no node that keeps it answered.
-    pub record: Option<Record>,
-}
-
-/// Why there is no answer, or not all of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SearchError {
-    /// The query cannot be asked.
-    Refused(QueryRefused),
-    /// No node that keeps the word answers.
-    Unreachable(String),
-}
-
-impl fmt::Display for SearchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(why) => why.fmt(f),
-            Self::Unreachable(word) => {
-                write!(f, "none of the nodes that keep the list of `{word}` answers; try again in a minute")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SearchError {}
-
-/// What is known of words from earlier queries.
+/// The sizes and keepers of words, from earlier queries.
 pub(super) struct Known {
     terms: Mutex<HashMap<String, (Instant, Term)>>,
 }
@@ -122,36 +70,36 @@ impl Known {
         if terms.len() >= KNOWN_WORDS {
             terms.clear();
         }
-        // That nobody has a word may change with the next document.
+        // An empty list may change with the next document.
         for term in learnt.filter(|term| term.size > 0) {
-            // What is known stays as old as it is, in whatever order the keepers are asked.
+            // What is known keeps its age, in whatever order its keepers were asked.
             let kept = terms.get(&term.word).filter(|(at, known)| at.elapsed() < KNOWN_LIFE && is_same(known, &term));
             let at = kept.map_or_else(Instant::now, |(at, _)| *at);
             terms.insert(term.word.clone(), (at, term));
         }
     }
 
-    /// Forgets all: lists have changed, or keepers.
+    /// Forgets everything, because lists or keepers have changed.
     pub(super) fn forget(&self) {
         self.terms.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Whether these say the same of a word.
+/// True if the two terms have the same size and the same keepers.
 fn is_same(one: &Term, other: &Term) -> bool {
     let holders = one.holders.len() == other.holders.len() && one.holders.iter().all(|it| other.holders.contains(it));
     one.size == other.size && holders
 }
 
-/// Something came back for the querier.
+/// A message for the querier.
 enum Came {
     Holders { word: String, holders: Vec<Peer> },
     Answer { from: Peer, call: u64, response: Option<Response> },
 }
 
 impl Node {
-    /// Searches. Parts of the answer are sent to `events` as they come, [`SearchEvent::Done`] last; when nobody listens
-    /// any more, it stops.
+    /// Searches. Sends the parts of the answer to `events`, [`SearchEvent::Done`] last. Stops if the receiver is
+    /// dropped.
     ///
     /// # Errors
     /// If the query cannot be asked, or no keeper of a word answers.
@@ -173,7 +121,7 @@ impl Node {
                 None if options.records => page.min(limits::FETCHED),
                 None => page,
             },
-            // How many candidates are needed is only known when there are enough.
+            // The number of candidates needed is unknown until enough were examined.
             limit: match &filling {
                 Some(_) if options.ranked => Some(limits::PAGE as u64),
                 Some(_) => None,
@@ -189,7 +137,7 @@ impl Node {
         let mut querier = querier.map_err(SearchError::Refused)?;
         querier.ask_last(inner.manners.to_ask_last());
         let (answers, mut came) = mpsc::channel(ANSWERS);
-        // Dropped with this function: what is under way for a search ends with it.
+        // Dropping the set at the end of this function ends all tasks of the search.
         let mut tasks = JoinSet::new();
         let mut last = None;
         let mut looked_up = HashSet::new();
@@ -198,11 +146,11 @@ impl Node {
                 match event {
                     QueryEvent::Lookup { word } => {
                         let (manners, answers) = (inner.manners.clone(), answers.clone());
-                        // The nearest tells of the others, unless it fails, or lies.
+                        // The nearest node tells of the others, unless it fails or lies.
                         let wanted = if looked_up.insert(word.clone()) { 1 } else { limits::REPLICAS };
                         tasks.spawn(async move {
                             let holders = manners.keepers(&word_key(&word), wanted).await;
-                            // An error: the search is over.
+                            // Sending fails if the search has ended.
                             let _ = answers.send(Came::Holders { word, holders }).await;
                         });
                     }
@@ -241,7 +189,7 @@ impl Node {
                         let _ = events.send(done).await;
                         return Ok(());
                     }
-                    QueryEvent::Failed { word } => return Err(SearchError::Unreachable(word)),
+                    QueryEvent::Failed { word } => return Err(SearchError::Unreachable { word }),
                 }
             }
             let deadline = querier.deadline().unwrap_or(Duration::MAX).min(started.elapsed() + KNOWN_LIFE);
@@ -249,12 +197,12 @@ impl Node {
                 came = came.recv() => match came {
                     Some(Came::Holders { word, holders }) => querier.on_holders(&word, holders, started.elapsed()),
                     Some(Came::Answer { from, call, response: Some(response) }) => {
-                        // The querier may have found it slow since.
+                        // The querier may have found the peer too slow before.
                         inner.manners.forgive(&from);
                         querier.on_response(call, response, started.elapsed());
                     }
                     Some(Came::Answer { call, response: None, .. }) => querier.on_failure(call, started.elapsed()),
-                    // Not while this function holds a sender.
+                    // This does not happen, because this function holds a sender.
                     None => return Ok(()),
                 },
                 Some(_) = tasks.join_next() => {}
@@ -265,9 +213,8 @@ impl Node {
     }
 }
 
-/// The records of a page, each asked of the nodes that keep it, and checked: it has the hash that its id is, and fits what
-/// was asked for. Documents that do not are left out: a keeper of a list lied; and so are those that were
-/// withdrawn.
+/// The records of a page, each requested from the nodes that keep it. A document is left out if its record does not
+/// have its id or does not fit the query, because a keeper of a list lied, or if the document was withdrawn.
 async fn fetch_hits(inner: &Inner, places: Vec<Place>, fit: &Fit<'_>) -> Vec<Hit> {
     let ids: Vec<ContentId> = places.iter().map(|place| place.id).collect();
     let mut records = fetch::records(inner, &ids, &[]).await;

@@ -1,19 +1,19 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use furui::search::{Request, Response, SAMPLE, Survey, limits};
+use furui_search::{Request, Response, SAMPLE, Survey, limits};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use super::{Node, call, word_key};
 
-/// For how long it is taken as it was: as long as the lengths of lists.
+/// How long a survey is valid: as long as the known sizes of lists.
 const LIFE: Duration = Duration::from_secs(60);
-/// How long to wait for the keepers of the sample.
+/// The time to wait for the keepers of the sample.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is known of all documents, from a search before.
+/// The survey of an earlier search.
 #[derive(Default)]
 pub(super) struct LastSurvey(Mutex<Option<(Instant, Survey)>>);
 
@@ -27,14 +27,14 @@ impl LastSurvey {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), survey));
     }
 
-    /// Forgets it: lists have changed, or keepers.
+    /// Forgets the survey, because lists or keepers have changed.
     pub(super) fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 impl Node {
-    /// About how many documents all nodes have together, and how long these are: from the keepers of a sample.
+    /// The approximate number of documents of all nodes, and their mean length, from the keepers of the sample.
     pub async fn survey(&self) -> Survey {
         let inner = &*self.0;
         if let Some(survey) = inner.survey.get() {
@@ -49,7 +49,7 @@ impl Node {
         while let Ok(Some(answer)) = tokio::time::timeout_at(until, answers.next()).await {
             let Some(Response::Sizes(sizes)) = answer else { continue };
             let Some(size) = sizes.first() else { continue };
-            // Of whole samples, or else of others, the largest.
+            // The largest whole sample or, without any, the largest of the others.
             best = best.max(Some((size.whole, size.ids, size.mean_length)));
             if size.whole && size.ids > 0 {
                 break;

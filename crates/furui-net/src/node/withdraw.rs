@@ -1,32 +1,33 @@
-//! Taking back what was published.
+//! Withdraws published documents.
 
 use std::collections::HashSet;
 
-use furui::search::{ContentId, LockKey, Peer, Request, Response, limits};
+use furui_search::{ContentId, LockKey, Peer, Request, Response, limits};
 use futures::StreamExt;
 
 use super::keeper::unix_seconds;
-use super::publish::{self, PublishError};
-use super::{Inner, Node, call, record_key};
+use super::loads::loads;
+use super::{Inner, Node, PublishError, call, record_key};
 
-/// Documents that are withdrawn in one piece.
+/// The number of documents that are withdrawn at a time.
 const BATCH: usize = 1 << 10;
-/// Messages on their way at once.
+/// The maximum number of messages in flight.
 const MESSAGES: usize = 16;
 
 impl Node {
-    /// Withdraws what this node has published under these URLs: soon no node finds it any more, unless others have
-    /// published the same. For each whether there was something.
+    /// Withdraws what this node has published under these URLs. Soon no node finds it any more, unless others have
+    /// published the same documents. For each URL, returns true if something was published under it.
     ///
     /// # Errors
-    /// If no keeper of some document answers; they are told later, as soon as one does. Or if this node's storage fails.
+    /// If no keeper of a document answers; it is told as soon as it does. Or if this node's storage fails.
     pub async fn withdraw(&self, urls: &[String]) -> Result<Vec<bool>, PublishError> {
         let found = self.0.published.withdraw(urls, unix_seconds()).map_err(PublishError::storage)?;
         tell(&self.0).await?;
         Ok(found)
     }
 
-    /// Withdraws a part of all that this node has published; returns how much. Nothing: that was all.
+    /// Withdraws a part of all that this node has published, and returns the number of documents: 0 if nothing was
+    /// left.
     ///
     /// # Errors
     /// As [`withdraw`](Self::withdraw).
@@ -37,7 +38,7 @@ impl Node {
     }
 }
 
-/// Tells keepers of all that is to be withdrawn. One of each record is enough: the others hear of it by repair.
+/// Tells keepers of all withdrawals. One keeper of each record suffices: repair tells the others.
 pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     let (mut after, mut missing) = (None, 0);
     loop {
@@ -45,7 +46,7 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
         let Some(last) = documents.last() else { break };
         after = Some(*last);
         let keys = documents.iter().map(|(id, _)| record_key(*id)).collect();
-        let loads = publish::loads(&inner.net, keys).await;
+        let loads = loads(&inner.net, keys).await;
         let messages =
             loads.iter().flat_map(|(keeper, numbers)| numbers.chunks(limits::KEYS).map(move |it| (keeper, it)));
         let messages: Vec<_> = messages.map(|(keeper, numbers)| deliver(inner, keeper, numbers, &documents)).collect();
@@ -58,7 +59,7 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Tells one keeper; returns what it was told of, if it answers.
+/// Tells one keeper. Returns what it was told if it answers.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {
         let (id, withdrawals) = documents[number];

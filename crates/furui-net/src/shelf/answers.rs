@@ -1,12 +1,12 @@
-//! What a shelf answers.
+//! Answers questions from a shelf.
 
 use std::fs;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
-use furui::search::{ContentId, First, IdRange, Index, Listing, Weight};
 use furui::{Error, Result};
+use furui_search::{ContentId, First, IdRange, Index, Listing, Weight};
 use redb::ReadableTableMetadata;
 
 use super::documents::Documents;
@@ -18,37 +18,37 @@ use super::recent::{Fresh, Recent};
 use super::runs::{Part, Run};
 use super::{RECORDS, Shelf, locks, records};
 
-/// A word of a shelf, and its list in two numbers: equal lists have equal ones.
+/// A word of a shelf, with two numbers that are equal for equal lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WordList {
     /// The word.
     pub word: String,
-    /// How many ids.
+    /// The number of ids in its list.
     pub ids: u64,
     /// The sum, modulo 2⁶⁴, of the ids' [hashes](ContentId::hash).
     pub fingerprint: u64,
 }
 
-/// How much a shelf holds.
+/// The size of a shelf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Words that have postings.
+    /// The number of words with postings.
     pub words: u64,
-    /// Postings.
+    /// The number of postings.
     pub postings: u64,
-    /// Documents that have a posting or a record.
+    /// The number of documents with a posting or a record.
     pub documents: u64,
-    /// Documents whose record is kept.
+    /// The number of documents whose record is kept.
     pub records: u64,
-    /// Bytes that its files take on disk; none in memory.
+    /// The size of the shelf's files on disk, in bytes; 0 in memory.
     pub disk_bytes: u64,
-    /// Bytes of sorted lists that are kept to be asked again.
+    /// The size of the cached lists, in bytes.
     pub cached_bytes: u64,
 }
 
 impl Shelf {
-    /// The first `most` words after `word` in the order of their bytes, with their lists in short; from the first on after
-    /// the empty word.
+    /// The first `most` words after `word` in the order of their bytes, with the fingerprints of their lists. The empty
+    /// word comes before all others.
     ///
     /// # Errors
     /// [`Error::Io`] if the database cannot be read, or is damaged.
@@ -74,7 +74,7 @@ impl Shelf {
         })
     }
 
-    /// How many ids the word's list has, and their fingerprint, as in [`WordList`].
+    /// The number of ids in the word's list, and their fingerprint as in [`WordList`].
     ///
     /// # Errors
     /// As [`words_after`](Self::words_after).
@@ -85,7 +85,8 @@ impl Shelf {
         })
     }
 
-    /// The ids of the documents whose records are kept, those lately withdrawn among them, in `range`, ascending: all of them, or the first `most`.
+    /// The ascending ids in `range` of the documents whose records are kept, including recently withdrawn ones: all of
+    /// them, or the first `most`.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -93,7 +94,7 @@ impl Shelf {
         self.asking(|shelf| shelf.run(RECORDS, range, most, |part| part.ids()))
     }
 
-    /// When each of these documents is to be forgotten, in seconds; 0 for one that is not here.
+    /// The expiry of each of these documents, in seconds; 0 for a document that is not here.
     ///
     /// # Errors
     /// As [`slice`](Index::slice).
@@ -117,7 +118,7 @@ impl Shelf {
         })
     }
 
-    /// How much it holds.
+    /// The size of the shelf.
     ///
     /// # Errors
     /// [`Error::Io`] if the database cannot be read, or is damaged.
@@ -223,7 +224,7 @@ impl Shelf {
         found.map(|(_, record)| Some(record)).ok_or_else(|| Fault::damaged("records", block))
     }
 
-    /// The number of a word that has one.
+    /// The number of a word; `None` if it has none.
     fn number_of(&self, word: &str) -> Outcome<Option<u32>> {
         self.words.get(word.as_bytes()).map_err(Fault::Other)
     }
@@ -238,7 +239,7 @@ impl Index for Shelf {
         })
     }
 
-    /// As said there; no more than [`run_ids`](super::ShelfOptions::run_ids) at once.
+    /// As the trait says, but at most [`run_ids`](super::ShelfOptions::run_ids) at a time.
     fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
         self.asking(|shelf| match shelf.number_of(word)? {
             Some(number) => shelf.run(number, range, most, |part| part.ids()),
@@ -258,7 +259,7 @@ impl Index for Shelf {
     }
 }
 
-/// The document of a posting, and the posting's weight.
+/// The document of a posting, and the weight of the posting.
 fn weighted(
     recent: &Recent,
     older: &mut Documents<'_>,
@@ -268,7 +269,7 @@ fn weighted(
     Ok((document.id, Weight::of_steps(step, document.length)))
 }
 
-/// What the files take.
+/// The size of the files on disk.
 fn disk_bytes(directory: &Path) -> Result<u64> {
     let failed = |path: &Path| {
         let path = path.display().to_string();
@@ -285,7 +286,7 @@ fn disk_bytes(directory: &Path) -> Result<u64> {
 
 #[cfg(unix)]
 fn size_on_disk(file: &fs::Metadata) -> u64 {
-    // The database's file has holes.
+    // The database's file is sparse.
     std::os::unix::fs::MetadataExt::blocks(file) * 512
 }
 

@@ -1,36 +1,38 @@
-use furui::search::ContentId;
+use furui_search::ContentId;
 
 use super::packed::{self, Effort};
 use super::posting::{self, Posting};
 use super::records::Records;
 use super::{MAX_CHANGE, varint};
 
-/// The most bytes of a row, uncompressed: numbers and lengths make it longer than what [`MAX_CHANGE`] counts, not twice.
+/// The maximum length of an uncompressed row, in bytes. Numbers and lengths make it longer than what [`MAX_CHANGE`]
+/// counts, but less than twice as long.
 const MAX_ROW: usize = 2 * MAX_CHANGE;
 
-/// What one call of [`Shelf::store`](super::Shelf::store) adds, with everything numbered: a row of the journal.
+/// What one call of [`Shelf::store`](super::Shelf::store) adds, with numbers for words and documents: a row of the
+/// journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
-    /// When its documents expire.
+    /// The expiry of its documents.
     pub(super) expires: u32,
-    /// Words that are new, with their numbers.
+    /// The new words, with their numbers.
     pub(super) words: Vec<(String, u32)>,
     /// The number of the first new document.
     pub(super) first: u32,
-    /// The new documents, numbered from there on.
+    /// The new documents, numbered consecutively from `first`.
     pub(super) documents: Vec<(ContentId, u8)>,
-    /// Known documents that live longer now, ascending.
+    /// The known documents whose expiry is extended, ascending.
     pub(super) refreshed: Vec<u32>,
-    /// Documents known before of which it was not known how long they are: as a step.
+    /// The known documents whose length was unknown before, with its step.
     pub(super) measured: Vec<Posting>,
-    /// By word, ascending, the documents that are new in its list, ascending.
+    /// For each word, ascending, the documents that are new in its list, ascending.
     pub(super) postings: Vec<(u32, Vec<Posting>)>,
-    /// Records that are new.
+    /// The new records.
     pub(super) records: Records,
 }
 
 impl Change {
-    /// How many bytes it has in memory, more or less.
+    /// The approximate size in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(|(word, _)| word.len() + 8).sum::<usize>();
         let postings = self.postings.iter().map(|(_, postings)| 8 + postings.len() * 8).sum::<usize>();
@@ -39,7 +41,7 @@ impl Change {
         words + documents + self.measured.len() * 8 + self.refreshed.len() * 4 + postings + records
     }
 
-    /// Whether it changes nothing.
+    /// True if nothing changes.
     pub(super) fn is_empty(&self) -> bool {
         self.size() == 0
     }

@@ -1,32 +1,32 @@
-//! Documents by number: a row of the table holds [`CHUNK`] of them.
+//! The table of documents by number. A row holds [`CHUNK`] of them.
 
 use std::collections::BTreeMap;
 
 use furui::HashSpec;
-use furui::search::ContentId;
+use furui_search::ContentId;
 use redb::{AccessGuard, ReadableTable, Table};
 
 use super::fault::{Fault, Outcome};
 use super::tables::{Row, Tablets, View};
 
-/// Documents in a row: what just fills a page of the database.
+/// The number of documents in a row, which just fits into a page of the database.
 pub(super) const CHUNK: u32 = 140;
 const ENTRY: usize = ContentId::BYTES + 9;
 
-/// What is known of a document.
+/// The entry of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Document {
     pub(super) id: ContentId,
-    /// When it is to be forgotten; 0 if that has happened.
+    /// The expiry; 0 if the document is gone.
     pub(super) expires: u32,
-    /// The block of its record, if that is kept.
+    /// The block of its record, if it is kept.
     pub(super) block: Option<u32>,
-    /// How long it is, as the step of a [`Weight`](furui::search::Weight); 0 if no posting has told yet.
+    /// The length, as the step of a [`Weight`](furui_search::Weight); 0 if no posting has told it yet.
     pub(super) length: u8,
 }
 
 impl Document {
-    /// The place of a document that is no more.
+    /// The entry of a document that is gone.
     pub(super) const NONE: Self =
         Self { id: ContentId::new([0; ContentId::BYTES]), expires: 0, block: None, length: 0 };
 
@@ -64,7 +64,7 @@ pub(super) fn alive(chunk: u32, row: &[u8]) -> Outcome<impl Iterator<Item = (u32
     Ok(numbered.map(|(number, entry)| (number, Document::read(entry))).filter(|(_, document)| document.expires > 0))
 }
 
-/// Reads documents one after the other, best in the order of their numbers: the row at hand is kept.
+/// Reads documents. Ascending numbers are fastest, because the current row is kept.
 pub(super) struct Documents<'v> {
     view: &'v View,
     chunk: Option<(u32, Option<AccessGuard<'v, Row>>)>,
@@ -75,7 +75,7 @@ impl<'v> Documents<'v> {
         Self { view, chunk: None }
     }
 
-    /// The document of this number, if there is one.
+    /// The document with this number, if there is one.
     pub(super) fn get(&mut self, number: u32) -> Outcome<Option<Document>> {
         let chunk = number / CHUNK;
         let row = match &self.chunk {
@@ -87,7 +87,7 @@ impl<'v> Documents<'v> {
         Ok(entry.map(Document::read).filter(|document| document.expires > 0))
     }
 
-    /// The number of the document of this id.
+    /// The number of the document with this id.
     pub(super) fn find(&mut self, hash: HashSpec, id: ContentId) -> Outcome<Option<u32>> {
         let hash = hash.hash(id.as_bytes()).get();
         for row in self.view.ids.range((hash, 0)..=(hash, u32::MAX))? {
@@ -100,7 +100,7 @@ impl<'v> Documents<'v> {
     }
 }
 
-/// Puts documents in their places; those that expire at 0 leave theirs.
+/// Writes the entries of documents, and removes those whose expiry is 0.
 pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, Document>) -> Outcome<()> {
     let mut changed = changed.iter().peekable();
     while let Some(&(&first, _)) = changed.peek() {
@@ -122,7 +122,7 @@ pub(super) fn write(tables: &mut Tablets<'_>, changed: &BTreeMap<u32, Document>)
     Ok(())
 }
 
-/// The document of this number, if there is one.
+/// The document with this number, if there is one.
 pub(super) fn get(table: &Table<'_, u32, Row>, number: u32) -> Outcome<Option<Document>> {
     let Some(row) = table.get(number / CHUNK)? else { return Ok(None) };
     let entry = entries(number / CHUNK, row.value())?.get((number % CHUNK) as usize);

@@ -1,4 +1,4 @@
-//! Forgets documents whose time is over.
+//! Forgets expired documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use super::posting::Posting;
 use super::tables::{META, Row, Tablets, View};
 use super::{RECORDS, Shelf, lists, records};
 
-/// How many documents are forgotten in one transaction, at most: bounds the memory that it takes.
+/// The maximum number of documents forgotten in one transaction, which bounds its memory.
 const PASS: usize = 1 << 18;
 
-/// Documents that are to be forgotten: their numbers, ascending, with the hashes of their ids.
+/// Documents to forget: their ascending numbers, with the hashes of their ids.
 struct Dead(Vec<(u32, u64)>);
 
 impl Dead {
-    /// The first of those that expire by `now`.
+    /// Finds the first documents that expire by `now`.
     fn find(view: &View, now: u32) -> Outcome<(Self, BTreeMap<u32, Document>)> {
         let mut dead = BTreeMap::new();
         for row in view.documents.iter()? {
@@ -30,14 +30,14 @@ impl Dead {
         Ok((Self(dead.iter().map(|(&number, document)| (number, document.id.hash().get())).collect()), dead))
     }
 
-    /// Those among `numbers`, which ascend: how many, and the sum of their hashes.
+    /// The number of these documents among the ascending `numbers`, and the sum of their hashes.
     fn among(&self, numbers: &[Posting]) -> (u64, u64) {
         let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return (0, 0) };
         let start = self.0.partition_point(|(number, _)| *number < first.number);
         let end = self.0.partition_point(|(number, _)| *number <= last.number);
         let (mut count, mut sum, mut rest) = (0, 0u64, numbers);
         for (number, hash) in &self.0[start..end] {
-            // The dead are few in most blocks, and the numbers many, or the other way round: gallop, then halve.
+            // In most blocks either the dead or the numbers are few: gallop, then search binary.
             let reach =
                 (0..).map(|step| 1usize << step).find(|&reach| rest.get(reach).is_none_or(|at| at.number >= *number));
             let reach = reach.map_or(rest.len(), |reach| rest.len().min(reach + 1));
@@ -56,7 +56,7 @@ impl Dead {
 }
 
 impl Shelf {
-    /// Forgets all documents that expire by `now`, and returns how many there were.
+    /// Forgets all documents that expire by `now`, and returns their number.
     pub(super) fn forget(&mut self, now: u32) -> Outcome<u64> {
         self.flush()?;
         let mut forgotten = 0;
@@ -72,7 +72,7 @@ impl Shelf {
         }
     }
 
-    /// Returns the words that have no postings any more, ascending.
+    /// Returns the ascending words that no longer have postings.
     fn forget_some(&mut self, dead: &Dead, mut changed: BTreeMap<u32, Document>) -> Outcome<Vec<u32>> {
         let mut totals = self.totals;
         let hash = totals.id_hash();
@@ -121,8 +121,8 @@ impl Shelf {
         Ok(gone)
     }
 
-    /// Takes words out of the dictionary, after the tables know them no more: a crash between the two leaves them without
-    /// postings, which hurts nobody.
+    /// Removes words from the dictionary, after the tables no longer refer to them. A crash between the two leaves
+    /// words without postings, which do no harm.
     fn forget_words(&mut self, gone: &[u32]) -> Outcome<()> {
         if gone.is_empty() {
             return Ok(());
@@ -140,7 +140,8 @@ impl Shelf {
     }
 }
 
-/// Takes a block of records away if at least half of them are of no use any more; returns the others, to be kept elsewhere.
+/// Removes a block of records if at least half of them are no longer needed. Returns the other records, to be stored
+/// elsewhere.
 pub(super) fn empty(
     tables: &mut Tablets<'_>,
     older: &mut Documents<'_>,

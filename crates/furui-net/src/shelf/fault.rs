@@ -4,18 +4,18 @@ use furui::Error;
 
 use crate::database;
 
-/// What can go wrong beneath a shelf, before it is known which file it was.
+/// An error below a shelf, before the file is known.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The database's own error.
+    /// An error of the database.
     Database(redb::Error),
-    /// What it holds cannot be: which table, and what of it.
+    /// The database is damaged. The text says which table, and where.
     Damaged(String),
-    /// Anything else, with its file.
+    /// Another error, which names its file.
     Other(Error),
 }
 
-/// The result of what uses the tables.
+/// The result of an operation on the tables.
 pub(super) type Outcome<T> = Result<T, Fault>;
 
 impl<E: Into<redb::Error>> From<E> for Fault {
@@ -25,7 +25,7 @@ impl<E: Into<redb::Error>> From<E> for Fault {
 }
 
 impl Fault {
-    /// A row that no writer makes.
+    /// The error for a row that no writer makes.
     pub(super) fn damaged(table: &str, row: impl std::fmt::Debug) -> Self {
         Self::Damaged(format!("damaged: table {table:?}, row {row:?}"))
     }

@@ -1,4 +1,4 @@
-//! Brings the tables up to date with what is in the journal, and empties it.
+//! Writes the changes of the journal to the tables, and empties the journal.
 
 use super::documents;
 use super::fault::{Fault, Outcome};
@@ -9,11 +9,11 @@ use super::tables::{JOURNAL, META, Tablets};
 use super::{Shelf, tables::Totals};
 
 impl Shelf {
-    /// Writes what is recent to the tables, in one transaction, if there is anything.
+    /// Writes the recent changes to the tables in one transaction, if there are any.
     pub(super) fn flush(&mut self) -> Outcome<()> {
         let Self { tables, words, recent, totals, .. } = self;
-        // The words are durable before anything in the tables uses their numbers: a crash between the two leaves words
-        // without postings, which hurt nobody.
+        // The words must be durable before the tables use their numbers. A crash between the two leaves words without
+        // postings, which do no harm.
         words.sync().map_err(Fault::Other)?;
         let mut after = Totals { next_document: recent.next(), next_word: words.next_id(), ..*totals };
         if after == *totals && recent.bytes == 0 {

@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 
 use furui::dict::{Dict, DictOptions};
 use furui::filter::ConfigError;
-use furui::search::{ContentId, Lock, MAX_WORD, WordPostings};
 use furui::store::{Directory, Memory};
 use furui::{Error, Result};
+use furui_search::{ContentId, Lock, WordPostings, limits};
 
 use super::change::Change;
 use super::fault::{Fault, Outcome};
@@ -13,20 +13,15 @@ use super::place::Place;
 use super::recent::Recent;
 use super::resolver::Resolver;
 use super::tables::{JOURNAL, Tables, Totals};
-use super::{Runs, ShelfOptions, locks};
-
-/// The longest record, in bytes.
-pub const MAX_RECORD: usize = 4 << 20;
-/// The most that one call of [`Shelf::store`] may add, in bytes, as [`Shelf::store`] counts them.
-pub const MAX_CHANGE: usize = 64 << 20;
+use super::{MAX_CHANGE, MAX_RECORD, Runs, ShelfOptions, locks};
 
 /// The file of the database.
 pub(super) const DATABASE: &str = "shelf.redb";
 /// The directory of the words.
 pub(super) const WORDS: &str = "words";
 
-/// A node's own postings and documents: for each word the ids of the documents that hold it, and the records of documents,
-/// on disk or in memory.
+/// The postings and documents that a node keeps: for each word the ids of the documents that hold it, and the records
+/// of documents, on disk or in memory.
 ///
 /// ```text
 ///   store ──> journal (durable) ──> recent, in memory ── full? ──> lists of document numbers,
@@ -34,17 +29,17 @@ pub(super) const WORDS: &str = "words";
 ///   slice <── sorted run of ids <──────┴── a cache, bounded ──────────┘
 /// ```
 ///
-/// Documents are numbered as they come, so that a posting takes one byte or two instead of twenty; words are numbered by a
-/// [`Dict`]. What a call stores is one row of a journal, and found at once in memory; when enough has come together,
-/// the tables are brought up to date in one transaction, list by list, so that a page of the database is written for many
-/// postings. Records are compressed together, as many as fill a few pages of the database.
+/// Documents are numbered in the order of their arrival, so that a posting takes one or two bytes instead of twenty; a
+/// [`Dict`] numbers the words. A call of `store` writes one row of a journal, whose contents are found in memory at
+/// once. When enough rows have come together, the tables are updated in one transaction, list by list, so that each
+/// page of the database is written for many postings. Records are compressed together in blocks of a few pages.
 ///
-/// An expired document is there until [`expire`](Self::expire) is called.
+/// An expired document stays until [`expire`](Self::expire) is called.
 ///
 /// # What is kept
 ///
-/// Once [`store`](Self::store) returns, what it stored survives a crash of the process or the machine. After an error in a
-/// change nothing more is taken until the shelf is opened again.
+/// Once [`store`](Self::store) returns, what it stored survives a crash of the process or of the machine. After a
+/// failed change, the shelf accepts no more changes until it is opened again.
 #[derive(Debug)]
 pub struct Shelf {
     pub(super) tables: Tables,
@@ -53,40 +48,40 @@ pub struct Shelf {
     pub(super) recent: Recent,
     pub(super) runs: Runs,
     pub(super) options: ShelfOptions,
-    /// The number of the journal's next row.
+    /// The number of the next row of the journal.
     sequence: u64,
-    /// Locks that were opened since it was opened.
+    /// The number of locks opened since the shelf was opened.
     pub(super) withdrawals: u64,
     pub(super) whole: bool,
-    /// Why a change failed.
+    /// The reason of a failed change.
     fault: Option<String>,
     pub(super) directory: Option<PathBuf>,
 }
 
-/// What [`Shelf::store`] did.
+/// The result of [`Shelf::store`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
-    /// How many postings and records were not there before.
+    /// The number of new postings and records.
     pub new: u64,
 }
 
 impl Shelf {
-    /// Opens the shelf that a directory holds, or makes one: the file `shelf.redb` and the directory `words` in it.
-    /// Other files there are left alone.
+    /// Opens the shelf in a directory, or creates one: the file `shelf.redb` and the directory `words` in it. Other
+    /// files there are left alone.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process has it open; [`Error::Config`] if another version wrote it; [`Error::Io`] or
-    /// [`Error::Format`], with the name of the file, if it cannot be read or written, or is damaged.
+    /// [`Error::Locked`] if another process has it open; [`Error::Config`] if another version wrote it; [`Error::Io`]
+    /// or [`Error::Format`], with the name of the file, if it cannot be read or written, or is damaged.
     pub fn open(directory: &Path, options: ShelfOptions) -> Result<Self> {
-        // The directory of the words, inside, is made with it, and has the lock that comes first.
+        // The directory of the words comes first: it creates the directory around it, and has the lock.
         let words = Place::Directory(Directory::open(directory.join(WORDS))?);
         Self::new(words, Some(directory), options)
     }
 
-    /// An empty shelf in memory.
+    /// Makes an empty shelf in memory.
     ///
     /// # Errors
-    /// None that are to be expected.
+    /// No error is expected.
     pub fn in_memory(options: ShelfOptions) -> Result<Self> {
         Self::new(Place::Memory(Memory::new()), None, options)
     }
@@ -128,8 +123,8 @@ impl Shelf {
         })?;
         for (sequence, row) in changes {
             let change = Change::decode(&row).ok_or_else(|| Fault::damaged("journal", sequence))?;
-            // In the order in which they were numbered first: those that are not in the dictionary any more get their
-            // numbers again.
+            // Words come first, in the order of their numbers: a word that is no longer in the dictionary gets its
+            // number again.
             for (word, number) in &change.words {
                 if self.words.number(word.as_bytes()).map_err(Fault::Other)? != *number {
                     return Err(Fault::damaged("journal", sequence));
@@ -141,8 +136,9 @@ impl Shelf {
         Ok(())
     }
 
-    /// [`store`](Self::store)s, and puts locks beside records: then who has the keys can [`withdraw`](Self::withdraw) them. A
-    /// record whose locks here were all opened before is not kept, and no lock that was.
+    /// Stores as [`store`](Self::store) does, and puts locks beside records, so that the holder of a key can
+    /// [`withdraw`](Self::withdraw) the record. A lock that was opened before is not kept, nor is a record all of whose
+    /// locks were.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -160,16 +156,17 @@ impl Shelf {
         })
     }
 
-    /// Keeps postings, by word the ids of documents that hold it, and records of documents, by id; all of these documents
-    /// until `expires`, a time in seconds, or longer if they are known to. What is there already is not stored again.
+    /// Keeps postings (for each word the ids of documents that hold it) and records of documents, by id. All of these
+    /// documents are kept until `expires`, a time in seconds, or longer if their known expiry is later. What is stored
+    /// already is not stored again.
     ///
-    /// All of it or, after an error, nothing. A call costs a write to disk that is waited for: many postings and records
-    /// should come together.
+    /// A call stores everything or, after an error, nothing. It waits for a write to the disk, so it should store many
+    /// postings and records.
     ///
     /// # Errors
-    /// [`Error::Config`] if a word is empty or longer than [`MAX_WORD`], a record is longer than [`MAX_RECORD`], or all is
-    /// more than [`MAX_CHANGE`]: 24 bytes a posting, 32 a record, and the words' and records' own. [`Error::Io`] if the disk
-    /// is full, or fails.
+    /// [`Error::Config`] if a word is empty or longer than [`limits::WORD_BYTES`], if a record is longer than
+    /// [`MAX_RECORD`], or if the call exceeds [`MAX_CHANGE`], counting 24 bytes a posting, 32 a record, and the bytes
+    /// of words and records. [`Error::Io`] if the disk is full, or fails.
     pub fn store(
         &mut self,
         postings: &[WordPostings],
@@ -221,13 +218,13 @@ impl Shelf {
         Ok(Stored { new })
     }
 
-    /// Forgets all documents that expire by `now`, in seconds, with their postings and records, and gives the room back.
-    /// Returns how many there were.
+    /// Forgets all documents that expire by `now`, in seconds, with their postings and records, and gives their space
+    /// back. Returns the number of these documents.
     ///
-    /// Cost: if there are any, all lists are read, and those written that change.
+    /// Cost: if there are any, all lists are read, and the changed ones are written.
     ///
     /// # Errors
-    /// [`Error::Io`] if the disk is full, or fails, or the database is damaged.
+    /// [`Error::Io`] if the disk is full or fails, or the database is damaged.
     pub fn expire(&mut self, now: u64) -> Result<u64> {
         self.changing(|shelf| {
             let now = to_time(now).min(u32::MAX - 1);
@@ -240,7 +237,7 @@ impl Shelf {
         })
     }
 
-    /// Puts everything where it takes the least room. Cost: what is new, and up to the whole file, is written.
+    /// Reorganises everything to take the least space. Cost: all recent changes, and up to the whole file, are written.
     ///
     /// # Errors
     /// As [`expire`](Self::expire).
@@ -252,27 +249,27 @@ impl Shelf {
         })
     }
 
-    /// Another number after each change of what is kept, but for what expires.
+    /// A number that changes with each change of what is kept, except for expiry.
     pub fn changes(&self) -> u64 {
         self.sequence + self.withdrawals
     }
 
-    /// Why nothing more is taken, if a change failed: then the shelf is to be opened again.
+    /// The reason of a failed change, after which the shelf must be opened again.
     pub fn fault(&self) -> Option<&str> {
         self.fault.as_deref()
     }
 
-    /// Says whether the node has been given all that it should hold; no, after opening.
+    /// Sets whether the node has been given everything that it should hold. It is false after opening.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
     }
 
-    /// Whether changes can be made, and then the change: if it fails, the last.
+    /// Makes a change, unless an earlier one has failed. If it fails, it is the last one.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
         if let Some(why) = &self.fault {
             return Err(Error::io("cannot change", self.tables.file(), io::Error::other(why.clone())));
         }
-        // As after a panic in it.
+        // This remains if the change panics.
         self.fault = Some(format!("{}: a change was not finished; start again", self.tables.file()));
         let result = self.asking(change);
         self.fault = result.as_ref().err().map(ToString::to_string);
@@ -294,8 +291,8 @@ fn out_of_range(what: &'static str, given: usize, least: u64, most: usize) -> Er
 }
 
 fn check(postings: &[WordPostings], records: &[(ContentId, Vec<u8>)]) -> Result<()> {
-    if let Some((word, _)) = postings.iter().find(|(word, _)| word.is_empty() || word.len() > MAX_WORD) {
-        return Err(out_of_range("bytes of a word", word.len(), 1, MAX_WORD));
+    if let Some((word, _)) = postings.iter().find(|(word, _)| word.is_empty() || word.len() > limits::WORD_BYTES) {
+        return Err(out_of_range("bytes of a word", word.len(), 1, limits::WORD_BYTES));
     }
     if let Some((_, record)) = records.iter().find(|(_, record)| record.len() > MAX_RECORD) {
         return Err(out_of_range("bytes of a record", record.len(), 0, MAX_RECORD));

@@ -1,5 +1,5 @@
-//! The lists of words: a word's row has their length and fingerprint, and the postings themselves if they are few;
-//! longer lists are in blocks of their own.
+//! The lists of words. A word's row holds the length and the fingerprint of its list, and the postings if they are few;
+//! longer lists have blocks of their own.
 
 use redb::ReadableTable;
 
@@ -9,12 +9,13 @@ use super::posting::{self, Posting};
 use super::tables::{Row, Tablets, View};
 use super::varint;
 
-/// The most bytes of postings in a word's own row.
+/// The maximum length of postings in a word's own row, in bytes.
 const INLINE_BYTES: usize = 256;
-/// The most bytes of a block before it is packed: one fits into a page of the database even if that makes it no shorter.
+/// The maximum length of a block before it is packed, in bytes: it fits into a page of the database even if packing
+/// does not shorten it.
 const BLOCK_BYTES: usize = 4064;
 
-/// How long a list is, and the sum of the hashes of its ids.
+/// The length of a list, and the sum of the hashes of its ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) ids: u64,
@@ -22,7 +23,7 @@ pub(super) struct Extent {
 }
 
 impl Extent {
-    /// The extent of a word's row, and the numbers that are in the row itself: none if they are in blocks.
+    /// The extent in a word's row, and the postings in the row itself: none if they are in blocks.
     fn read(word: u32, row: &[u8]) -> Outcome<(Self, &[u8])> {
         let mut rest = row;
         let ids = varint::take(&mut rest).filter(|&ids| ids > 0);
@@ -38,7 +39,7 @@ impl Extent {
     }
 }
 
-/// The extent of a list that is in the tables.
+/// The extent of a list in the tables.
 pub(super) fn extent(words: &impl ReadableTable<u32, Row>, word: u32) -> Outcome<Extent> {
     match words.get(word)? {
         Some(row) => Ok(Extent::read(word, row.value())?.0),
@@ -46,7 +47,7 @@ pub(super) fn extent(words: &impl ReadableTable<u32, Row>, word: u32) -> Outcome
     }
 }
 
-/// Shows the postings of a list in ascending order, some at a time.
+/// Passes the postings of a list to `show`, ascending, in portions.
 pub(super) fn read(view: &View, word: u32, mut show: impl FnMut(&[Posting]) -> Outcome<()>) -> Outcome<()> {
     let mut postings = vec![];
     let Some(row) = view.words.get(word)? else { return Ok(()) };
@@ -64,7 +65,7 @@ pub(super) fn read(view: &View, word: u32, mut show: impl FnMut(&[Posting]) -> O
     Ok(())
 }
 
-/// Takes those out of `fresh`, which ascend, whose documents are in the list.
+/// Removes the postings from `fresh`, which is ascending, whose documents are in the list already.
 pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Outcome<()> {
     let Some(row) = view.words.get(word)? else { return Ok(()) };
     let (_, inline) = Extent::read(word, row.value())?;
@@ -75,7 +76,7 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
         return Ok(());
     }
     let mut new = vec![];
-    // The numbers that would be in the block at hand are those below this one.
+    // The current block would hold all numbers below this one.
     let mut until = Some(0);
     for &posting in &*fresh {
         let number = posting.number;
@@ -98,7 +99,7 @@ pub(super) fn retain_new(view: &View, word: u32, fresh: &mut Vec<Posting>) -> Ou
     Ok(())
 }
 
-/// Adds postings that ascend and are not in the list; `sum` is that of their ids' hashes. True if the list is new.
+/// Adds ascending postings that are not in the list. `sum` is the sum of their ids' hashes. True if the list is new.
 pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u64) -> Outcome<bool> {
     let mut extent = Extent::default();
     let mut postings = vec![];
@@ -130,7 +131,7 @@ pub(super) fn add(tables: &mut Tablets<'_>, word: u32, fresh: &[Posting], sum: u
 fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> Outcome<()> {
     let mut postings = vec![];
     while let Some(&Posting { number: first, .. }) = fresh.first() {
-        // The block that begins before, or else the first.
+        // The block that begins before the posting or, without one, the first block.
         let mut key = None;
         if let Some(row) = tables.lists.range((word, 0)..=(word, first))?.next_back() {
             key = Some(row?.0.value());
@@ -153,7 +154,7 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
         }
         posting::merge(&mut postings, here);
         fresh = rest;
-        // The last block takes more at its end, and is left behind full; in the middle, halves have room for more.
+        // The last block grows at its end, and is left full. A block in the middle is halved, to have room for more.
         let bytes = encoded_length(&postings);
         let limit = if next.is_none() { BLOCK_BYTES } else { bytes.div_ceil(bytes.div_ceil(BLOCK_BYTES)) + 6 };
         write_blocks(tables, word, &postings, limit.min(BLOCK_BYTES))?;
@@ -161,7 +162,7 @@ fn add_to_blocks(tables: &mut Tablets<'_>, word: u32, mut fresh: &[Posting]) -> 
     Ok(())
 }
 
-/// Makes the list anew from those of its documents that are to be kept, of this extent. Nothing kept: no list.
+/// Rewrites the list with the documents that are kept, which have this extent. Without any, the list is removed.
 pub(super) fn rewrite(
     tables: &mut Tablets<'_>,
     view: &View,
@@ -185,7 +186,7 @@ pub(super) fn rewrite(
     let mut in_blocks = false;
     read(view, word, |some| {
         postings.extend(some.iter().copied().filter(|posting| keep(posting.number)));
-        // Blocks that come next go behind: what is written now is full ones.
+        // The next blocks are appended, so only full blocks are written now.
         if postings.len() > 2 * BLOCK_BYTES {
             in_blocks = true;
             let rest = postings.split_off(postings.len() - BLOCK_BYTES);

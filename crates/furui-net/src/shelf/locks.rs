@@ -1,51 +1,25 @@
-//! Who may take a record away: the locks beside records.
+//! The locks beside records, which decide who may withdraw a record.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use furui::Result;
-use furui::search::{ContentId, Lock, limits};
+use furui_search::{ContentId, Lock, limits};
 use redb::{ReadableTable, Table, WriteTransaction};
 
-use super::Shelf;
-use super::documents::Documents;
 use super::fault::{Fault, Outcome};
 use super::tables::{LOCKS, MORE_LOCKS, Row, View};
 
-/// Documents in a row: what just fills a page of the database.
+/// The number of documents in a row, which just fits into a page of the database.
 pub(super) const CHUNK: u32 = 168;
-/// A lock and when it expires; or a key and when it is forgotten.
+/// The length of an entry: a lock and its expiry, or a key and the time at which it is forgotten.
 const ENTRY: usize = Lock::BYTES + 4;
-/// In the place of the first lock of a record that has none left.
+/// The first lock of a record that has no lock left.
 const GONE: Kept = (Lock::NOBODY, 1);
 
-/// A lock, and when it expires; 0 where there is none.
+/// A lock and its expiry, which is 0 if there is no lock.
 type Kept = (Lock, u32);
 
-impl Shelf {
-    /// The locks of a document, each with the time at which it expires.
-    ///
-    /// # Errors
-    /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
-    pub fn locks(&mut self, id: ContentId) -> Result<Vec<(Lock, u64)>> {
-        self.asking(|shelf| {
-            let Some(number) = shelf.number(id)? else { return Ok(vec![]) };
-            let view = shelf.tables.view()?;
-            let locks = beside(&view.locks, &view.more_locks, number)?.unwrap_or_default();
-            Ok(locks.into_iter().map(|(lock, expires)| (lock, expires.into())).collect())
-        })
-    }
-
-    /// The number of a document.
-    pub(super) fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
-        match self.recent.ids.get(&id) {
-            Some(&number) => Ok(Some(number)),
-            None => Documents::new(self.tables.view()?).find(self.totals.id_hash(), id),
-        }
-    }
-}
-
-/// The tables of locks, to be changed.
+/// The tables of locks, open for changes.
 pub(super) struct Locks<'t> {
     locks: Table<'t, u32, Row>,
     more: Table<'t, u32, Row>,
@@ -60,7 +34,7 @@ impl<'t> Locks<'t> {
         beside(&self.locks, &self.more, number)
     }
 
-    /// Says which locks a document has now: perhaps none any more.
+    /// Sets the locks of a document; perhaps none are left.
     pub(super) fn put(&mut self, number: u32, locks: &[Kept]) -> Outcome<()> {
         let (first, more) = locks.split_first().unwrap_or((&GONE, &[]));
         self.set_first(number, *first)?;
@@ -95,18 +69,18 @@ impl<'t> Locks<'t> {
     }
 }
 
-/// Whether a record is gone: it had locks, and has none left.
+/// True if a record is gone: it had locks, and has none left.
 pub(super) fn is_gone(view: &View, number: u32) -> Outcome<bool> {
     Ok(beside(&view.locks, &view.more_locks, number)?.is_some_and(|locks| locks.is_empty()))
 }
 
-/// What may be kept of what came.
+/// The part of a call that may be stored.
 pub(super) struct Admitted<'r> {
     pub(super) records: Cow<'r, [(ContentId, Vec<u8>)]>,
     pub(super) locks: Vec<(ContentId, Lock)>,
 }
 
-/// Those of the records that may be kept, and their locks: not those of which all locks were opened before.
+/// The records that may be stored, and their locks: without records all of whose locks were opened before.
 pub(super) fn admit<'r>(
     view: &View,
     records: &'r [(ContentId, Vec<u8>)],
@@ -128,12 +102,12 @@ pub(super) fn admit<'r>(
     Ok(Admitted { records: Cow::Owned(records), locks: admitted })
 }
 
-/// Puts locks beside records, until `expires` or, if they are there already, longer.
+/// Puts locks beside records until `expires`; locks that are there already stay until the later of the two times.
 pub(super) fn add(transaction: &WriteTransaction, locks: &[(u32, Lock)], expires: u32) -> Outcome<()> {
     let mut tables = Locks::open(transaction)?;
     for &(number, lock) in locks {
         let mut all = tables.beside(number)?.unwrap_or_default();
-        // If so many have published it, it goes when it expires.
+        // A record with too many publishers stays until it expires.
         let lock = if all.len() < limits::LOCKS || all.iter().any(|(other, _)| *other == lock) {
             lock
         } else {
@@ -150,7 +124,7 @@ pub(super) fn add(transaction: &WriteTransaction, locks: &[(u32, Lock)], expires
     Ok(())
 }
 
-/// The locks of a document; none at all if it never had any.
+/// The locks of a document; `None` if it never had any.
 pub(super) fn beside(
     locks: &impl ReadableTable<u32, Row>,
     more: &impl ReadableTable<u32, Row>,

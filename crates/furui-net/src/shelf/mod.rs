@@ -1,4 +1,4 @@
-//! What a node holds itself, in a directory or in memory: [`Shelf`].
+//! The lists and documents that a node keeps, in a directory or in memory: [`Shelf`].
 
 mod answers;
 mod change;
@@ -22,9 +22,14 @@ mod varint;
 mod withdraw;
 
 pub use answers::{Statistics, WordList};
-pub use holdings::{MAX_CHANGE, MAX_RECORD, Shelf, Stored};
+pub use holdings::{Shelf, Stored};
 pub use options::ShelfOptions;
 use runs::Runs;
 
-/// The number of the word that all records stand under: none that the dictionary gives.
+/// The maximum length of a record, in bytes.
+pub const MAX_RECORD: usize = 4 << 20;
+/// The maximum size of what one call of [`Shelf::store`] adds, in bytes, as [`Shelf::store`] counts them.
+pub const MAX_CHANGE: usize = 64 << 20;
+
+/// The number of the word whose list is that of all records. The dictionary never gives it.
 const RECORDS: u32 = u32::MAX;

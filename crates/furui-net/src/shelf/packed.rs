@@ -1,23 +1,23 @@
-//! Compressed bytes behind their length.
+//! Compressed bytes, preceded by their length.
 
 use std::io::Read;
 
 use zstd::bulk;
 use zstd::stream::read::Decoder;
 
-/// The logarithm of the bytes that a decoder looks back over, at most: bounds the memory that a stream may ask for.
+/// The logarithm of the maximum window of a stream, in bytes, which bounds the memory of the decoder.
 const WINDOW_LOG: u32 = 23;
 
-/// How much work goes into it.
+/// How much work is spent on compression.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Effort {
-    /// For what is read once, if at all.
+    /// For bytes that are read once, or never.
     Least,
-    /// For what stays.
+    /// For bytes that are kept.
     Much,
 }
 
-/// Compresses: the length in 4 bytes, then a zstd frame.
+/// Compresses bytes: their length in 4 bytes, then a zstd frame.
 pub(super) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     let length = u32::try_from(bytes.len()).expect("no more than the limits of a shelf allow");
     let level = match effort {
@@ -28,12 +28,12 @@ pub(super) fn pack(bytes: &[u8], effort: Effort) -> Vec<u8> {
     [&length.to_le_bytes()[..], &frame].concat()
 }
 
-/// What was packed, if it is that and no longer than `most`.
+/// The bytes that were packed; `None` if `packed` is invalid, or has more than `most` bytes.
 pub(super) fn unpack(packed: &[u8], most: usize) -> Option<Vec<u8>> {
     let (length, stream) = packed.split_first_chunk()?;
     let length = usize::try_from(u32::from_le_bytes(*length)).ok().filter(|&length| length <= most)?;
     let mut bytes = Vec::new();
-    // One byte more shows that a stream is too long.
+    // One additional byte shows that a stream is too long.
     let mut decoder = Decoder::with_buffer(stream).ok()?;
     decoder.window_log_max(WINDOW_LOG).ok()?;
     decoder.take(length as u64 + 1).read_to_end(&mut bytes).ok()?;

@@ -3,7 +3,7 @@ use std::io::Write;
 use furui::Result;
 use furui::store::{Bytes, Directory, DiskFile, Log, Memory, OverlayFile, Storage};
 
-/// Where a shelf's words are.
+/// The storage of a shelf's words.
 #[derive(Debug)]
 pub(super) enum Place {
     Directory(Directory),

@@ -1,6 +1,6 @@
 use super::varint;
 
-/// A document in a list, and how often the word occurs in it, as the step of a [`Weight`](furui::search::Weight).
+/// A document in a list, and how often the word occurs in it, as the step of a [`Weight`](furui_search::Weight).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Posting {
     pub(super) number: u32,
@@ -8,12 +8,13 @@ pub(super) struct Posting {
 }
 
 impl Posting {
-    /// How many bytes it takes after one whose number is below `least`.
+    /// The number of bytes that it takes if its number is at least `least`.
     pub(super) fn length(self, least: u64) -> usize {
         varint::length((u64::from(self.number) - least) << 1) + usize::from(self.step > 0)
     }
 
-    /// Appends it: twice the gap to `least`, and 1 more if a step follows that is not 0. Most are 0.
+    /// Appends the posting: twice the difference of its number and `least`, plus 1 if a step other than 0 follows. Most
+    /// steps are 0.
     pub(super) fn put(self, least: u64, out: &mut Vec<u8>) {
         let gap = u64::from(self.number) - least;
         varint::put(out, gap << 1 | u64::from(self.step > 0));
@@ -22,13 +23,13 @@ impl Posting {
         }
     }
 
-    /// The least number that may come after it.
+    /// The minimum number of the posting after this one.
     pub(super) fn next(self) -> u64 {
         u64::from(self.number) + 1
     }
 }
 
-/// Appends postings that ascend.
+/// Appends ascending postings.
 pub(super) fn put_all(out: &mut Vec<u8>, postings: &[Posting]) {
     let mut least = 0;
     for posting in postings {
@@ -37,7 +38,7 @@ pub(super) fn put_all(out: &mut Vec<u8>, postings: &[Posting]) {
     }
 }
 
-/// Takes all of `bytes` as what [`put_all`] wrote, after what is in `out`.
+/// Reads postings that [`put_all`] wrote from all of `bytes`, and appends them to `out`.
 pub(super) fn take_all(mut bytes: &[u8], out: &mut Vec<Posting>) -> Option<()> {
     let mut least = 0u64;
     while !bytes.is_empty() {
@@ -51,18 +52,18 @@ pub(super) fn take_all(mut bytes: &[u8], out: &mut Vec<Posting>) -> Option<()> {
     Some(())
 }
 
-/// Puts ascending postings into others; of two of one document the first stays.
+/// Merges two ascending lists of postings. Of two postings of one document, the first is kept.
 pub(super) fn merge(postings: &mut Vec<Posting>, more: &[Posting]) {
     let in_order = postings.last().zip(more.first()).is_none_or(|(last, first)| last.number < first.number);
     postings.extend_from_slice(more);
     if !in_order {
-        // Two runs, which the stable sort merges.
+        // The stable sort merges two ascending runs.
         postings.sort_by_key(|posting| posting.number);
         postings.dedup_by_key(|posting| posting.number);
     }
 }
 
-/// Whether one of these, which ascend, is of this document.
+/// True if one of these ascending postings is of the document.
 pub(super) fn has(postings: &[Posting], number: u32) -> bool {
     postings.binary_search_by_key(&number, |posting| posting.number).is_ok()
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use furui::search::ContentId;
+use furui_search::ContentId;
 
 use super::change::Change;
 use super::documents::{Document, Documents};
@@ -10,33 +10,33 @@ use super::posting::{self, Posting};
 use super::tables::{Totals, View};
 use super::{RECORDS, Runs};
 
-/// What the journal holds: all that came since the tables were last brought up to date, where it is found at once.
+/// The contents of the journal, in memory: everything since the tables were last updated.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
-    /// The number of the first document here: those below are in the tables.
+    /// The number of the first document here. Earlier documents are in the tables.
     pub(super) first: u32,
-    /// The documents from there on.
+    /// The documents from `first` on.
     pub(super) documents: Vec<Document>,
-    /// Numbers by id: of these documents, and of older ones that came up again.
+    /// The numbers of these documents, and of older ones that were stored again, by id.
     pub(super) ids: HashMap<ContentId, u32>,
-    /// Older documents that live longer.
+    /// The older documents whose expiry is extended.
     pub(super) refreshed: BTreeMap<u32, u32>,
-    /// Older documents of which it is known now how long they are.
+    /// The older documents whose length is known now.
     pub(super) measured: BTreeMap<u32, u8>,
-    /// New parts of lists.
+    /// The new parts of lists, by word.
     pub(super) lists: HashMap<u32, Fresh>,
-    /// Records by document.
+    /// The records, by document.
     pub(super) records: BTreeMap<u32, Vec<u8>>,
-    /// About how many bytes all that is.
+    /// The approximate size of all that, in bytes.
     pub(super) bytes: usize,
 }
 
 /// The new part of a list.
 #[derive(Debug)]
 pub(super) struct Fresh {
-    /// What of the list is in the tables.
+    /// The extent of the list in the tables.
     pub(super) table: Extent,
-    /// What is not, ascending.
+    /// The new postings, ascending.
     pub(super) postings: Vec<Posting>,
     /// The sum of the hashes of their ids.
     pub(super) sum: u64,
@@ -50,7 +50,7 @@ impl Fresh {
 }
 
 impl Recent {
-    /// Nothing new after `first` documents.
+    /// Makes an empty state after `first` documents.
     pub(super) fn new(first: u32) -> Self {
         Self { first, ..Self::default() }
     }
@@ -60,7 +60,7 @@ impl Recent {
         self.first + self.documents.len() as u32
     }
 
-    /// Takes in a change that is in the journal. Returns how many postings and records it brought.
+    /// Applies a change of the journal. Returns the number of its postings and records.
     pub(super) fn apply(&mut self, change: Change, view: &View, totals: &mut Totals, runs: &mut Runs) -> Outcome<u64> {
         if change.first != self.next() {
             return Err(Fault::damaged("journal", change.first));
@@ -117,7 +117,7 @@ impl Recent {
         Ok(new)
     }
 
-    /// A document, here or in the tables.
+    /// A document, from here or from the tables.
     pub(super) fn document(&self, older: &mut Documents<'_>, number: u32) -> Outcome<Option<Document>> {
         if let Some(index) = number.checked_sub(self.first) {
             return Ok(self.documents.get(index as usize).copied());
@@ -128,7 +128,7 @@ impl Recent {
         Ok(Some(Document { expires, length, ..document }))
     }
 
-    /// The documents that are to be written to the tables, but for the blocks of their records.
+    /// The documents to write to the tables, without the blocks of their records.
     pub(super) fn changed(&self, view: &View) -> Outcome<BTreeMap<u32, Document>> {
         let mut older = Documents::new(view);
         let mut changed = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Records, many in a block, compressed together.
+//! Blocks of records that are compressed together.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,24 @@ use super::packed::{self, Effort};
 use super::tables::Tablets;
 use super::{MAX_RECORD, varint};
 
-/// The most bytes of a block: sixteen pages of the database, less what it needs itself.
+/// The maximum length of a block, in bytes: sixteen pages of the database, less the database's own bytes.
 const BLOCK_BYTES: usize = 65_400;
-/// A block this full is left alone.
+/// The length from which on a block is left alone.
 const FULL: usize = BLOCK_BYTES * 7 / 8;
-/// The most bytes of records in a block, uncompressed, unless it is a single one: what reading one record takes apart.
+/// The maximum uncompressed length of the records in a block, unless it has only one, in bytes. Reading one record
+/// decompresses that much.
 const RAW_BYTES: usize = 1 << 20;
-/// And what is tried first: what well compressible text needs.
+/// The uncompressed length that is tried first: that of well compressible text.
 const FIRST_RAW: usize = 320 << 10;
-/// How often at most a block is compressed until it is full.
+/// The maximum number of attempts to fill a block.
 const TRIES: usize = 3;
-/// The most bytes that any block can have, uncompressed.
+/// The maximum uncompressed length of any block, in bytes.
 const MAX_RAW: usize = MAX_RECORD + RAW_BYTES + (1 << 20);
 
 /// Records with the numbers of their documents.
 pub(super) type Records = Vec<(u32, Vec<u8>)>;
 
-/// Packs records in their order into blocks: for each how many it took, and its bytes.
+/// Packs records, in their order, into blocks. Returns for each block the number of its records, and its bytes.
 pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
     let mut blocks = vec![];
     let mut aim = FIRST_RAW;
@@ -35,7 +36,7 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
         for _ in 0..TRIES {
             let (count, raw) = first_of(records, aim);
             let block = pack_block(&records[..count]);
-            // As many as fill a block, by how well these were compressed.
+            // As many records as fill a block if they compress like the last ones.
             aim = (raw * BLOCK_BYTES / block.len() * 63 / 64).min(RAW_BYTES);
             let done = block.len() >= FULL || count == records.len() || raw >= RAW_BYTES * 7 / 8;
             let fits = block.len() <= BLOCK_BYTES || count == 1;
@@ -53,7 +54,7 @@ pub(super) fn pack(mut records: &[(u32, Vec<u8>)]) -> Vec<(usize, Vec<u8>)> {
     blocks
 }
 
-/// How many of the first records have `aim` bytes together, at least one, and how many bytes those have.
+/// The number of the first records that have `aim` bytes together, at least one, and the number of their bytes.
 fn first_of(records: &[(u32, Vec<u8>)], aim: usize) -> (usize, usize) {
     let (mut count, mut raw) = (0, 0);
     for (_, record) in records {
@@ -95,8 +96,8 @@ fn split(bytes: &[u8]) -> Option<Records> {
     rest.is_empty().then_some(records)
 }
 
-/// Writes records into blocks from number `next` on, after those of a last block that is not full, and notes the blocks in
-/// the entries of their documents, which `changed` has. Returns the number after the last block.
+/// Writes records into blocks from number `next` on, after the records of a last block that is not full. Notes the
+/// blocks in the entries of their documents in `changed`. Returns the number after the last block.
 pub(super) fn append(
     tables: &mut Tablets<'_>,
     mut next: u32,

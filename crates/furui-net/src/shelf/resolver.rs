@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use furui::HashSpec;
-use furui::search::{ContentId, Weight};
+use furui_search::{ContentId, Weight};
 
 use super::change::Change;
 use super::documents::Documents;
@@ -11,14 +11,14 @@ use super::recent::Recent;
 use super::tables::View;
 use super::{RECORDS, lists};
 
-/// What a document is known by, and how long it is, if that is known.
+/// The number of a document, and its length if it is known.
 #[derive(Clone, Copy)]
 struct Numbered {
     number: u32,
     length: u8,
 }
 
-/// Finds out what of a call is new, and what it changes.
+/// Finds out what of a call is new, and makes its change.
 pub(super) struct Resolver<'s> {
     recent: &'s Recent,
     view: &'s View,
@@ -35,7 +35,7 @@ impl<'s> Resolver<'s> {
         Self { recent, view, older: Documents::new(view), hash, numbers: HashMap::new(), change }
     }
 
-    /// The number of a document, which from now on is known; `length` is the step of its length, or 0.
+    /// The number of a document, which is known from then on. `length` is the step of its length, or 0.
     pub(super) fn number(&mut self, id: ContentId, length: u8) -> Outcome<u32> {
         let Numbered { number, length: known } = match self.numbers.get(&id) {
             Some(numbered) => *numbered,
@@ -72,7 +72,7 @@ impl<'s> Resolver<'s> {
         Ok(Numbered { number, length })
     }
 
-    /// A part of the list of a word.
+    /// Adds postings to the list of a word.
     pub(super) fn postings(&mut self, word: u32, postings: &[(ContentId, Weight)]) -> Outcome<()> {
         let postings = postings
             .iter()
@@ -82,7 +82,7 @@ impl<'s> Resolver<'s> {
         Ok(())
     }
 
-    /// A record.
+    /// Adds a record.
     pub(super) fn record(&mut self, id: ContentId, record: &[u8]) -> Outcome<()> {
         let number = self.number(id, 0)?;
         self.change.records.push((number, record.to_vec()));
@@ -90,7 +90,7 @@ impl<'s> Resolver<'s> {
         Ok(())
     }
 
-    /// What is new of all that.
+    /// The change that the call makes.
     pub(super) fn finish(mut self) -> Outcome<Change> {
         let change = &mut self.change;
         change.refreshed.sort_unstable();
@@ -118,7 +118,7 @@ impl<'s> Resolver<'s> {
             }
         }
         change.postings.retain(|(_, postings)| !postings.is_empty());
-        // The list of all records says which are new.
+        // The list of all records tells which ones are new.
         let new = match change.postings.last() {
             Some((RECORDS, postings)) => postings.as_slice(),
             _ => &[],

@@ -1,28 +1,28 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use furui::search::{ContentId, IdRange, Weight};
+use furui_search::{ContentId, IdRange, Weight};
 
 use super::fault::Outcome;
 use super::posting::Posting;
 
-/// Ids of lists in their order, as they were asked for: a cache bounded in bytes.
+/// A cache of the sorted ids of lists, bounded in bytes.
 #[derive(Debug)]
 pub(super) struct Runs {
     by_word: HashMap<u32, Run>,
     bytes: usize,
     most_bytes: usize,
-    /// Counts the questions, so that what was not asked for longest can be told.
+    /// The number of questions so far, to find the least recently used run.
     time: u64,
 }
 
-/// The ids of a list from some head on, ascending: all of them, or the first so many.
+/// The ascending ids of a list from some head on: all of them, or only the first ones.
 #[derive(Debug)]
 pub(super) struct Run {
     first: u64,
     ids: Arc<[ContentId]>,
     weights: Arc<[Weight]>,
-    /// Whether none come after.
+    /// True if no id follows.
     complete: bool,
     /// Documents that have been added to the list since.
     pending: Vec<Posting>,
@@ -37,14 +37,14 @@ pub(super) struct Part<'r> {
 }
 
 impl Runs {
-    /// About what an entry takes beside its ids.
+    /// The approximate size of an entry without its ids, in bytes.
     const ENTRY: usize = 160;
 
     pub(super) fn new(most_bytes: usize) -> Self {
         Self { by_word: HashMap::new(), bytes: 0, most_bytes, time: 0 }
     }
 
-    /// The documents have been added to the list of `word`.
+    /// Notes that the documents have been added to the list of `word`.
     pub(super) fn add(&mut self, word: u32, postings: &[Posting]) {
         if let Some(run) = self.by_word.get_mut(&word) {
             run.pending.extend(postings);
@@ -52,7 +52,8 @@ impl Runs {
         }
     }
 
-    /// The first `most` ids in `range` of the list, if what is known tells. `ids` adds the ids of documents to its argument.
+    /// The first `most` ids of the list in `range`, if the cache has them. `ids` appends the ids of documents to its
+    /// argument.
     pub(super) fn get(
         &mut self,
         word: u32,
@@ -67,10 +68,10 @@ impl Runs {
             let mut all = Vec::with_capacity(run.ids.len() + run.pending.len());
             all.extend(run.ids.iter().copied().zip(run.weights.iter().copied()));
             weighted(&run.pending, &mut all)?;
-            // Beyond the end of a run that is not complete, others are missing.
+            // Beyond the end of an incomplete run, ids are missing.
             let end = if run.complete { None } else { run.ids.last().copied() };
             all.retain(|(id, _)| run.first <= id.head() && end.is_none_or(|end| *id <= end));
-            // Two runs, the second unsorted and short: the stable sort finds the first.
+            // The stable sort finds the first run; the second one is short and unsorted.
             all.sort_by_key(|(id, _)| *id);
             self.bytes -= run.bytes();
             run.pending = vec![];
@@ -81,7 +82,7 @@ impl Runs {
         Ok(run.get(range, most))
     }
 
-    /// Keeps a run, and lets go of what was not asked for lately if that makes too many.
+    /// Keeps a run, and evicts the least recently used ones if there are too many.
     pub(super) fn insert(&mut self, word: u32, mut run: Run) {
         run.used = self.time;
         self.bytes += run.bytes();
@@ -93,18 +94,18 @@ impl Runs {
         }
     }
 
-    /// Forgets everything.
+    /// Empties the cache.
     pub(super) fn clear(&mut self) {
         self.by_word.clear();
         self.bytes = 0;
     }
 
-    /// Bytes of what is kept.
+    /// The size of the cache, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Goes down to half of what is allowed, so that this is rare.
+    /// Evicts down to half of the limit, so that this is rare.
     fn evict(&mut self) {
         let mut by_use: Vec<(u64, u32)> = self.by_word.iter().map(|(&word, run)| (run.used, word)).collect();
         by_use.sort_unstable();
@@ -120,7 +121,8 @@ impl Runs {
 }
 
 impl Run {
-    /// The postings of a list whose ids have a head from `first` on, ascending: all of them, or the first so many.
+    /// Makes a run of the ascending postings of a list from the head `first` on: all of them if `complete`, or only the
+    /// first ones.
     pub(super) fn new(first: u64, postings: &[(ContentId, Weight)], complete: bool) -> Self {
         Self {
             first,
@@ -136,7 +138,7 @@ impl Run {
         Runs::ENTRY + size_of_val(&*self.ids) + size_of_val(&*self.weights) + size_of_val(self.pending.as_slice())
     }
 
-    /// The first `most` of its ids in `range`, if it has them.
+    /// The first `most` ids in `range`, if the run has them.
     pub(super) fn get(&self, range: IdRange, most: usize) -> Option<Part<'_>> {
         if range.first < self.first {
             return None;

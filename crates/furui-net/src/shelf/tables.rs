@@ -7,7 +7,7 @@ use redb::{Database, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, Tabl
 use super::fault::{Fault, Outcome};
 use crate::database;
 
-/// The bytes of a value.
+/// The type of values.
 pub(super) type Row = &'static [u8];
 
 pub(super) const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
@@ -22,10 +22,10 @@ pub(super) const LOCKS: TableDefinition<u32, Row> = TableDefinition::new("locks"
 pub(super) const MORE_LOCKS: TableDefinition<u32, Row> = TableDefinition::new("more locks");
 pub(super) const WITHDRAWN: TableDefinition<&[u8; 40], &[u8; 24]> = TableDefinition::new("withdrawn");
 
-/// The version of what the tables hold: docs/format.md, "What a node holds".
+/// The version of the tables' contents: docs/format.md, "What a node holds".
 const VERSION: u64 = 3;
 
-/// The database, and the state of it that reading sees.
+/// The database, and the snapshot of it that readers see.
 #[derive(Debug)]
 pub(super) struct Tables {
     database: Database,
@@ -33,7 +33,7 @@ pub(super) struct Tables {
     view: Option<View>,
 }
 
-/// The tables that questions are answered from, as they were at some time.
+/// A snapshot of the tables from which questions are answered.
 pub(super) struct View {
     pub(super) words: ReadOnlyTable<u32, Row>,
     pub(super) lists: ReadOnlyTable<(u32, u32), Row>,
@@ -45,7 +45,7 @@ pub(super) struct View {
     pub(super) withdrawn: ReadOnlyTable<&'static [u8; 40], &'static [u8; 24]>,
 }
 
-/// The same tables, to be changed.
+/// The tables, open for changes.
 pub(super) struct Tablets<'t> {
     pub(super) words: Table<'t, u32, Row>,
     pub(super) lists: Table<'t, (u32, u32), Row>,
@@ -54,20 +54,20 @@ pub(super) struct Tablets<'t> {
     pub(super) records: Table<'t, u32, Row>,
 }
 
-/// The numbers that stand for everything: table `meta`.
+/// The numbers in the table `meta`, which describe all tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     /// The seed of the hash by which ids are found.
     pub(super) seed: u64,
-    /// The next document's number.
+    /// The number of the next document.
     pub(super) next_document: u32,
-    /// The next block of records.
+    /// The number of the next block of records.
     pub(super) next_block: u32,
-    /// Larger than every word's number.
+    /// A number above those of all words.
     pub(super) next_word: u32,
-    /// Postings of all words.
+    /// The number of postings of all words.
     pub(super) postings: u64,
-    /// Documents that have a posting or a record.
+    /// The number of documents with a posting or a record.
     pub(super) documents: u64,
 }
 
@@ -78,7 +78,8 @@ impl std::fmt::Debug for View {
 }
 
 impl Tables {
-    /// Opens the database in a file, or one in memory, and makes what is missing. `cache` bounds the bytes of pages kept.
+    /// Opens the database in a file, or one in memory, and creates what is missing. `cache` is the maximum size of the
+    /// cached pages, in bytes.
     pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
         let database = database::open(path, cache).map_err(|error| Fault::from(error).at(&file))?;
@@ -123,7 +124,7 @@ impl Tables {
         Ok(totals)
     }
 
-    /// What questions are answered from: the tables as the last change left them.
+    /// A snapshot of the tables as the last change left them.
     pub(super) fn view(&mut self) -> Outcome<&View> {
         if self.view.is_none() {
             let transaction = self.database.begin_read()?;
@@ -141,9 +142,9 @@ impl Tables {
         Ok(self.view.as_ref().expect("just put there"))
     }
 
-    /// Changes the tables, all or nothing; once this returns it is durable.
+    /// Changes the tables in one transaction, which is durable when this returns.
     pub(super) fn change<T>(&mut self, change: impl FnOnce(&WriteTransaction) -> Outcome<T>) -> Outcome<T> {
-        // A view keeps the pages of its time from being used again.
+        // A snapshot keeps its pages from being reused.
         self.view = None;
         let transaction = self.database.begin_write()?;
         let result = change(&transaction)?;
@@ -151,14 +152,14 @@ impl Tables {
         Ok(result)
     }
 
-    /// Changes the tables as [`change`](Self::change) does, and shows them as they were before.
+    /// Changes the tables as [`change`](Self::change) does, and passes a snapshot of the state before to the change.
     pub(super) fn rewrite<T>(&mut self, change: impl FnOnce(&WriteTransaction, &View) -> Outcome<T>) -> Outcome<T> {
         self.view()?;
         let view = self.view.take().expect("just made");
         self.change(|transaction| change(transaction, &view))
     }
 
-    /// The journal's rows, in order.
+    /// Passes the rows of the journal to `replay`, in order.
     pub(super) fn journal(&self, mut replay: impl FnMut(u64, &[u8]) -> Outcome<()>) -> Outcome<()> {
         let journal = self.database.begin_read()?.open_table(JOURNAL)?;
         for row in journal.iter()? {
@@ -168,7 +169,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Moves pages to the front of the file and gives the rest back.
+    /// Moves pages to the front of the file, and gives the rest back.
     pub(super) fn compact(&mut self) -> Outcome<()> {
         self.view = None;
         self.database.compact()?;
@@ -189,7 +190,7 @@ impl<'t> Tablets<'t> {
 }
 
 impl Totals {
-    /// The hash by which an id is found: keyed, because strangers choose ids.
+    /// The hash by which an id is found. It is keyed, because strangers choose ids.
     pub(super) fn id_hash(&self) -> HashSpec {
         HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.seed }
     }

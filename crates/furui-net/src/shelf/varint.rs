@@ -1,4 +1,4 @@
-//! Numbers in as few bytes as they need: LEB128, 7 bits a byte, the lowest first.
+//! Numbers in LEB128: 7 bits a byte, least significant first.
 
 /// Appends a number.
 pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
@@ -9,12 +9,12 @@ pub(super) fn put(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// How many bytes [`put`] takes for it.
+/// The number of bytes that [`put`] takes for a number.
 pub(super) fn length(number: u64) -> usize {
     (70 - (number | 1).leading_zeros() as usize) / 7
 }
 
-/// Takes a number off the front.
+/// Reads a number from the front.
 #[inline]
 pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -32,19 +32,19 @@ pub(super) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Takes a number that is to be below 2³².
+/// Reads a number that must be below 2³².
 #[inline]
 pub(super) fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
     take(bytes)?.try_into().ok()
 }
 
-/// Takes a length, and so many bytes after it.
+/// Reads a length, and as many bytes.
 pub(super) fn take_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = usize::try_from(take(bytes)?).ok()?;
     bytes.split_off(..length)
 }
 
-/// Appends numbers that ascend: the first, then for each the gap to the one before, less 1.
+/// Appends ascending numbers: the first, then for each the difference to the one before, less 1.
 pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
     let mut least = 0;
     for &number in numbers {
@@ -53,7 +53,7 @@ pub(super) fn put_ascending(out: &mut Vec<u8>, numbers: &[u32]) {
     }
 }
 
-/// Takes all of `bytes` as what [`put_ascending`] wrote, after what is in `out`.
+/// Reads numbers that [`put_ascending`] wrote from all of `bytes`, and appends them to `out`.
 pub(super) fn take_ascending(mut bytes: &[u8], out: &mut Vec<u32>) -> Option<()> {
     let mut least = 0u64;
     while !bytes.is_empty() {

@@ -1,9 +1,9 @@
-//! Takes records away: by the keys of their locks, and when their locks' time is over.
+//! Withdraws records: by the keys of their locks, and when all of their locks have expired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use furui::Result;
-use furui::search::{ContentId, IdRange, LockKey};
+use furui_search::{ContentId, IdRange, Lock, LockKey};
 use redb::{ReadableTable, ReadableTableMetadata};
 
 use super::documents::{self, Document, Documents};
@@ -12,16 +12,37 @@ use super::locks::{CHUNK, Locks, beside, entries, entry, split, withdrawn_row};
 use super::tables::{META, Tablets, WITHDRAWN};
 use super::{RECORDS, Shelf, expire, lists, records};
 
-/// The most keys that are remembered: 24 MiB.
+/// The maximum number of keys that are remembered: 24 MiB.
 const MAX_WITHDRAWN: u64 = 1 << 18;
-/// Of these, as many as others may tell of what was never here.
+/// The maximum number of these keys whose documents were never here.
 const MAX_TOLD: u64 = MAX_WITHDRAWN / 2;
 
 impl Shelf {
-    /// Takes away the locks that these keys open, and remembers the keys until `expires`; a record without any lock left
-    /// is gone. Returns how many locks there were.
+    /// The locks of a document, each with its expiry.
     ///
-    /// Keys that open nothing are remembered only if they are `told` by another who keeps the record, or did.
+    /// # Errors
+    /// [`Error::Io`](furui::Error::Io) if the database cannot be read, or is damaged.
+    pub fn locks(&mut self, id: ContentId) -> Result<Vec<(Lock, u64)>> {
+        self.asking(|shelf| {
+            let Some(number) = shelf.number(id)? else { return Ok(vec![]) };
+            let view = shelf.tables.view()?;
+            let locks = beside(&view.locks, &view.more_locks, number)?.unwrap_or_default();
+            Ok(locks.into_iter().map(|(lock, expires)| (lock, expires.into())).collect())
+        })
+    }
+
+    /// The number of a document, if it has one.
+    fn number(&mut self, id: ContentId) -> Outcome<Option<u32>> {
+        match self.recent.ids.get(&id) {
+            Some(&number) => Ok(Some(number)),
+            None => Documents::new(self.tables.view()?).find(self.totals.id_hash(), id),
+        }
+    }
+
+    /// Removes the locks that these keys open, and remembers the keys until `expires`. A record without locks is gone.
+    /// Returns the number of locks removed.
+    ///
+    /// Keys that open nothing are remembered only if they are `told` by another keeper of the record.
     ///
     /// # Errors
     /// As [`store`](Self::store).
@@ -59,7 +80,7 @@ impl Shelf {
         })
     }
 
-    /// Those of the keys that open something, or are to be remembered; with the numbers of their documents.
+    /// The keys that open something or are to be remembered, with the numbers of their documents.
     fn useful(&mut self, keys: &[(ContentId, LockKey)], told: bool) -> Outcome<Vec<(ContentId, LockKey, Option<u32>)>> {
         let mut useful = vec![];
         for &(id, key) in keys {
@@ -74,15 +95,15 @@ impl Shelf {
         Ok(useful)
     }
 
-    /// Keys that opened locks of documents in `range`, and until when each is remembered: in the order of the documents,
-    /// the first `most`.
+    /// The first `most` keys that opened locks of documents in `range`, in the order of the documents, each with the
+    /// time at which it is forgotten.
     ///
     /// # Errors
     /// As [`locks`](Self::locks).
     pub fn withdrawn(&mut self, range: IdRange, most: usize) -> Result<Vec<(ContentId, LockKey, u64)>> {
         self.asking(|shelf| {
             let (mut first, mut last) = ([0; 40], [0xff; 40]);
-            // The head of an id is its first bytes, the highest first.
+            // The head of an id is its first bytes, most significant first.
             first[..8].copy_from_slice(&range.first.swap_bytes().to_le_bytes());
             last[..8].copy_from_slice(&range.last.swap_bytes().to_le_bytes());
             let rows = shelf.tables.view()?.withdrawn.range::<&[u8; 40]>(&first..=&last)?;
@@ -97,8 +118,7 @@ impl Shelf {
         })
     }
 
-    /// Forgets locks and keys that expire by `now`, and throws away the records that are gone. To be called when nothing is
-    /// recent.
+    /// Forgets locks and keys that expire by `now`, and removes the records that are gone. The journal must be empty.
     pub(super) fn forget_locks(&mut self, now: u32) -> Outcome<()> {
         let gone = self.tables.rewrite(|transaction, view| {
             transaction.open_table(WITHDRAWN)?.retain(|_, entry| split(entry).1 > now)?;
@@ -129,7 +149,8 @@ impl Shelf {
         if gone.is_empty() { Ok(()) } else { self.throw_away(&gone) }
     }
 
-    /// Takes records out of their list and, if that is worth it, out of their blocks. Their postings stay until they expire.
+    /// Removes records from their list and, if it saves enough, from their blocks. Their postings stay until they
+    /// expire.
     fn throw_away(&mut self, gone: &[u32]) -> Outcome<()> {
         let mut totals = self.totals;
         self.tables.rewrite(|transaction, view| {

@@ -1,18 +1,18 @@
-//! Nodes in one process, and documents that are easily told apart.
+//! Nodes in one process, and documents that are easy to distinguish.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use furui::search::{Query, Record};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
+use furui_search::{Query, Record};
 use tokio::sync::mpsc;
 
-/// How long a node here waits for another: silence is to be noticed soon, and slowness is not silence.
+/// The time limit of a call: short enough to notice silence soon, long enough not to take slowness for silence.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The configuration of a node that joins by `first`.
+/// The configuration of a node that joins the network of `first`.
 pub fn config(first: Option<&Node>) -> Config {
     let mut config = Config::new(Identity::generate(), Transport::Memory);
     config.bootstrap = first.map(|first| first.net().listen_addresses()).unwrap_or_default();
@@ -62,7 +62,7 @@ pub async fn find(node: &Node, query: &str) -> Result<BTreeSet<String>, SearchEr
     task.await.unwrap().map(|()| urls)
 }
 
-/// Asks every node for documents of which it is known which they are, the first `count`.
+/// Searches at every node for the first `count` documents, and compares.
 pub async fn check(nodes: &[Node], count: usize) {
     for (at, node) in nodes.iter().enumerate() {
         let (class, kind) = (at % 7, at % 3);

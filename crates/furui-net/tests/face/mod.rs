@@ -1,4 +1,4 @@
-//! The HTTP face before a node that the test plays, and a client that sees every byte.
+//! The HTTP face in front of a node that the test plays, and a client that sees every byte.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// A face, and what it asks of its node.
+/// A face, and the receiver of its calls.
 pub async fn face() -> (SocketAddr, mpsc::Receiver<Call>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -30,7 +30,7 @@ impl Asked {
         Self(BufReader::new(stream))
     }
 
-    /// Status and body, when all of it is there.
+    /// The status and the body of the complete answer.
     pub fn answer(self) -> (u16, String) {
         let (status, _, body) = self.whole();
         (status, body)
@@ -47,7 +47,7 @@ impl Asked {
         (status, head.to_owned(), if head.contains("chunked") { unchunked(body) } else { body.to_owned() })
     }
 
-    /// What has come when this has.
+    /// What has arrived when `end` has.
     pub fn until(&mut self, end: &str) -> String {
         let mut bytes = Vec::new();
         while !bytes.ends_with(end.as_bytes()) {
@@ -58,7 +58,7 @@ impl Asked {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// The next line of the answer that is JSON.
+    /// The next line of the answer, which is JSON.
     pub fn line(&mut self) -> Value {
         loop {
             let mut line = String::new();

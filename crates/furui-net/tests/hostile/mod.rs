@@ -1,9 +1,9 @@
-//! A peer that speaks the protocol, but sends whatever bytes it likes.
+//! A peer that speaks the protocol, but sends any bytes.
 
 use std::io;
 
-use furui::search::Peer;
 use furui_net::net::Net;
+use furui_search::Peer;
 use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, StreamExt};
 use libp2p::core::transport::MemoryTransport;
 use libp2p::core::upgrade::Version;
@@ -17,7 +17,7 @@ pub struct Hostile {
     address: Multiaddr,
 }
 
-/// A request with its length before it.
+/// A request preceded by its length.
 pub fn framed(body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes(), body].concat()
 }
@@ -53,14 +53,14 @@ impl Hostile {
         Peer::new(&self.swarm.local_peer_id().to_bytes(), &self.address.to_vec())
     }
 
-    /// Sends so many requests at once.
+    /// Sends `count` requests at once.
     pub fn send(&mut self, count: usize, bytes: impl Fn() -> Vec<u8>) {
         for _ in 0..count {
             self.swarm.behaviour_mut().send_request(&self.victim, bytes());
         }
     }
 
-    /// The next answer to one of them.
+    /// The next answer.
     pub async fn answer(&mut self) -> Result<Vec<u8>, OutboundFailure> {
         loop {
             match self.swarm.select_next_some().await {
@@ -87,7 +87,7 @@ impl Hostile {
     }
 }
 
-/// Bytes as they are, to the end of the stream.
+/// Carries bytes unchanged, to the end of the stream.
 #[derive(Clone)]
 pub struct Raw;
 

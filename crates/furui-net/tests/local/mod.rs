@@ -1,17 +1,17 @@
-//! Nodes of one network in this process, documents made by chance, and brute force over them.
+//! Nodes of one network in this process, random documents, and brute force over them.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use furui::search::{ContentId, Peer, Query, Record, Report, limits};
 use furui_net::net::{Config, Identity, Transport};
 use furui_net::node::{Document, Node, SearchError, SearchEvent, SearchOptions};
+use furui_search::{ContentId, Peer, Query, Record, Report, limits};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Starts so many nodes that all know their neighbours.
+/// Starts `count` nodes that all know their neighbours.
 pub async fn network(count: usize) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -29,7 +29,7 @@ pub async fn network(count: usize) -> Vec<Node> {
     nodes
 }
 
-/// Waits until every node has what it is to keep: all at once, as each looks around only now and then.
+/// Waits until every node has what it should keep. All nodes compare at once, because each does so only at intervals.
 pub async fn repaired(nodes: &[Node]) {
     futures::future::join_all(nodes.iter().map(Node::repaired)).await;
 }
@@ -40,12 +40,12 @@ pub async fn shut_down(nodes: &[Node]) {
     }
 }
 
-/// The nodes that are to keep the list of a word: those whose places are nearest to its own.
+/// The keepers of a word's list: the nodes whose places are nearest to its place.
 pub fn keepers(nodes: &[Node], word: &str) -> Vec<Peer> {
     keepers_among(nodes.iter().map(|node| node.net().me()).collect(), word)
 }
 
-/// The same of peers.
+/// The keepers of a word's list among these peers.
 pub fn keepers_among(mut peers: Vec<Peer>, word: &str) -> Vec<Peer> {
     let key = Sha256::digest(Sha256::new().chain_update(b"word/").chain_update(word).finalize());
     peers.sort_by_key(|peer| -> Vec<u8> {
@@ -55,7 +55,7 @@ pub fn keepers_among(mut peers: Vec<Peer>, word: &str) -> Vec<Peer> {
     peers
 }
 
-/// Numbers by chance, the same for the same seed.
+/// Pseudo-random numbers, determined by the seed.
 pub struct Random(u64);
 
 impl Random {
@@ -83,7 +83,7 @@ pub fn document(url: String, text: String) -> Document {
     Document::new(&Record { url, title: String::new(), text }).unwrap()
 }
 
-/// Documents of words whose frequency is in inverse proportion to their rank: the first are in most documents.
+/// Documents of words whose frequency is inversely proportional to their rank: the first words are in most documents.
 pub fn zipf(count: usize, random: &mut Random) -> Vec<Document> {
     const VOCABULARY: f64 = 20_000.0;
     let mut text = |number| {
@@ -93,7 +93,7 @@ pub fn zipf(count: usize, random: &mut Random) -> Vec<Document> {
     (0..count).map(&mut text).collect()
 }
 
-/// Which documents hold each word, in order.
+/// For each word the documents that hold it, in order.
 pub struct Lists(BTreeMap<String, Vec<ContentId>>);
 
 impl Lists {
@@ -115,14 +115,14 @@ impl Lists {
     }
 }
 
-/// What was found.
+/// The answer to a search.
 pub struct Answer {
     pub ids: BTreeSet<ContentId>,
     pub whole: bool,
     pub report: Report,
 }
 
-/// Searches for all that there is.
+/// Searches for all documents.
 pub async fn search(node: &Node, query: &str, options: SearchOptions) -> Result<Answer, SearchError> {
     let (events, mut came) = mpsc::channel(16);
     let query = Query::parse(query).unwrap();

@@ -32,20 +32,6 @@ impl BitWriter {
         self.bytes.resize((self.len / 64 * 8) as usize, 0);
     }
 
-    /// Appends the `width` lowest bits of `value`, which has no others.
-    #[cfg(feature = "search")]
-    #[inline]
-    pub(crate) fn push_bits(&mut self, value: u64, width: u32) {
-        debug_assert!(value <= super::word::low_bits(width), "{value} has more than {width} bits");
-        let used = (self.len % 64) as u32;
-        self.word |= value << used;
-        self.len += u64::from(width);
-        if used + width >= 64 {
-            self.flush();
-            self.word = value.checked_shr(64 - used).unwrap_or(0);
-        }
-    }
-
     fn flush(&mut self) {
         self.bytes.extend_from_slice(&self.word.to_le_bytes());
         self.word = 0;
@@ -88,19 +74,5 @@ mod tests {
                 (0..bytes.len() * 8).all(|i| (bytes[i / 8] >> (i % 8) & 1 == 1) == (expected.get(i) == Some(&true)))
             );
         }
-    }
-
-    #[cfg(feature = "search")]
-    #[test]
-    fn numbers_lie_from_their_least_bit_on() {
-        let numbers: Vec<(u64, u32)> = (0..500u32).map(|i| (u64::MAX.rotate_left(i) / 3, i * 7 % 65)).collect();
-        let (mut writer, mut expected) = (BitWriter::default(), vec![]);
-        for &(value, width) in &numbers {
-            writer.push_bits(value & super::super::word::low_bits(width), width);
-            expected.extend((0..width).map(|i| value >> i & 1 == 1));
-        }
-        assert_eq!(writer.len(), expected.len() as u64);
-        let bytes = writer.finish();
-        assert!((0..bytes.len() * 8).all(|i| (bytes[i / 8] >> (i % 8) & 1 == 1) == (expected.get(i) == Some(&true))));
     }
 }

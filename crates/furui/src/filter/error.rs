@@ -60,6 +60,11 @@ pub enum ConfigError {
         /// The number of probes.
         probes: u32,
     },
+    /// A table has a bit set beyond its last one.
+    BitBeyond {
+        /// How many bits the table has.
+        bits: u64,
+    },
     /// Keys cannot be removed from filters of this kind.
     NotRemovable(Kind),
     /// There is no filter to merge.
@@ -80,6 +85,7 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set behind them: it must be 0"),
             Self::OutOfRange { what, given, least, most } => {
                 write!(f, "{given} {what}: from {least} to {most} are valid")
             }

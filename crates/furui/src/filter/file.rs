@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
+use super::ConfigError;
 use super::error::no_memory;
 use crate::bits::Buffer;
 use crate::format::{
@@ -176,5 +177,17 @@ impl Source for Shared<'_> {
         let (offset, length) = self.place(tag, length)?;
         let start = offset as usize;
         Ok(self.bytes.part(start..start + length).expect("the envelope's sections lie inside the file"))
+    }
+}
+
+/// Checks that `bytes` can be the table of a filter of `bits` bits outside of a file: ⌈bits / 8⌉ bytes, with zeros after the last bit.
+pub(super) fn check_bits(bits: u64, bytes: &[u8]) -> Result<(), ConfigError> {
+    let (given, length) = (bytes.len() as u64, bits.div_ceil(8));
+    if given != length {
+        return Err(ConfigError::OutOfRange { what: "bytes of a table", given, least: length, most: length });
+    }
+    match bytes.last() {
+        Some(&last) if !bits.is_multiple_of(8) && last >> (bits % 8) != 0 => Err(ConfigError::BitBeyond { bits }),
+        _ => Ok(()),
     }
 }

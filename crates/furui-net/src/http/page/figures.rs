@@ -1,13 +1,13 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-/// A count, with its thousands apart: 12 345 678.
+/// A count with grouped thousands: 12 345 678.
 pub(super) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            // Narrow, and no place to break a line.
+            // A narrow space at which a line does not break.
             text.push('\u{202f}');
         }
         text.push(digit);
@@ -15,12 +15,12 @@ pub(super) fn count(n: u64) -> String {
     text
 }
 
-/// So many of something: 1 document, 2 documents.
+/// A count with its noun: 1 document, 2 documents.
 pub(super) fn counted(n: u64, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// Bytes, to three digits: 999 B, 1.23 kB, 45.6 MB.
+/// A size in bytes, with three digits: 999 B, 1.23 kB, 45.6 MB.
 pub(super) fn bytes(n: u64) -> String {
     let mut value = n as f64;
     let mut unit = 0;
@@ -43,7 +43,7 @@ pub(super) fn time(time: Duration) -> String {
     }
 }
 
-/// A message as a sentence: errors begin in lower case and have no full stop.
+/// An error message, which begins in lower case and has no full stop, as a sentence.
 pub(super) fn sentence(message: &str) -> String {
     let mut rest = message.chars();
     let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) fn sentence(message: &str) -> String {
     format!("{first}{}{end}", rest.as_str())
 }
 
-/// Text as a value in the query of a URL.
+/// Text encoded as a value in the query of a URL.
 pub(super) fn encoded(text: &str) -> String {
     let mut encoded = String::new();
     for byte in text.bytes() {

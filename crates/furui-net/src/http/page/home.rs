@@ -2,7 +2,7 @@ use maud::html;
 
 use super::layout::Layout;
 
-/// What can be asked, with an example that is asked by clicking on it.
+/// The forms of a query, each with an example that links to its results.
 const FORMS: [(&str, &str); 6] = [
     ("bloom filter", "both words, anywhere in title or text"),
     ("\"bloom filter\"", "the words one after the other"),
@@ -12,7 +12,7 @@ const FORMS: [(&str, &str); 6] = [
     ("filter (bloom OR cuckoo)", "as in arithmetic: OR comes last, unless in parentheses"),
 ];
 
-/// The page of who has not asked yet.
+/// The page that is shown before the first query.
 pub(super) fn home() -> String {
     Layout::new("Search").focused().page(html! {
         h1 { "Search without a server" }

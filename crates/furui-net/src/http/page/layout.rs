@@ -2,7 +2,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 
-/// What all pages have around their content.
+/// The common parts of all pages, around their content.
 pub(super) struct Layout<'a> {
     title: &'a str,
     query: &'a str,
@@ -14,17 +14,17 @@ impl<'a> Layout<'a> {
         Self { title, query: "", takes_focus: false }
     }
 
-    /// With this in the search box.
+    /// Puts this query into the search box.
     pub(super) fn query(self, query: &'a str) -> Self {
         Self { query, ..self }
     }
 
-    /// With the cursor in the search box: only where there is nothing to read first.
+    /// Puts the cursor into the search box, on pages where nothing is to be read first.
     pub(super) fn focused(self) -> Self {
         Self { takes_focus: true, ..self }
     }
 
-    /// All of a page.
+    /// A whole page.
     pub(super) fn page(&self, content: Markup) -> String {
         self.begin() + &content.into_string() + &self.end()
     }
@@ -50,7 +50,7 @@ impl<'a> Layout<'a> {
                 form role="search" action="/" method="get" {
                     label for="q" { "Search" }
                     input #q type="search" name="q" value=(self.query) autofocus[self.takes_focus]
-                        maxlength=(furui::search::MAX_QUERY) autocapitalize="none" autocomplete="off";
+                        maxlength=(furui_search::limits::QUERY_BYTES) autocapitalize="none" autocomplete="off";
                     button { "Search" }
                 }
                 nav aria-label="Node" { a href="/status" { "Status" } }

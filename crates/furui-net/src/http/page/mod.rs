@@ -1,4 +1,4 @@
-//! The pages that people see: written here, on the server, and complete without script.
+//! The pages for people: rendered by the node, and complete without script.
 //!
 //! ```text
 //!  GET /?q=…  ──▶ head and search box ── at once
@@ -6,8 +6,8 @@
 //!                 summary, next page, what it took ── at the end
 //! ```
 //!
-//! Whatever strangers wrote is escaped by `maud`; links lead to http and https only. There is one style sheet, one short
-//! script that adds comfort and no function, and nothing from elsewhere: the policy in `guard` would not let it in.
+//! `maud` escapes everything that strangers wrote; links lead to http and https only. There is one style sheet, one
+//! short script that adds comfort but no function, and nothing from elsewhere: the policy in `guard` forbids it.
 
 mod figures;
 mod home;
@@ -42,7 +42,7 @@ pub(super) fn routes() -> Router<Face> {
         .route("/icon.svg", file("image/svg+xml", ICON))
 }
 
-/// Whether it is a browser that asks, for something to show: programs take whatever comes.
+/// True if a browser wants a page to show. Programs accept anything.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|range| range.trim_start().starts_with("text/html"))

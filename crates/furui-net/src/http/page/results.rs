@@ -4,7 +4,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query as Parameters, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use furui::search::{Query, QueryError};
+use furui_search::{Query, QueryError};
 use maud::{Markup, PreEscaped, html};
 use serde::Deserialize;
 
@@ -20,7 +20,7 @@ use crate::http::{ApiError, Asked, DEFAULT_LIMIT, Event, Face, Hit, Step, Summar
 pub(super) struct Wanted {
     #[serde(default)]
     q: String,
-    /// Where an earlier page ended, and the number that its next result has.
+    /// The cursor at which an earlier page ended, and the number of the next result.
     cursor: Option<String>,
     #[serde(default = "one")]
     from: u64,
@@ -30,7 +30,7 @@ fn one() -> u64 {
     1
 }
 
-/// `GET /`: the results, or the page of who has not asked yet.
+/// `GET /`: a page of results or, without a query, the first page.
 pub(super) async fn search(
     State(face): State<Face>,
     wanted: Result<Parameters<Wanted>, QueryRejection>,
@@ -52,13 +52,13 @@ pub(super) async fn search(
     let is_first = place.is_none();
     let mut page = Page { query: q, from, is_first, started, shown: 0, steps: Vec::new(), parts };
     tokio::spawn(async move {
-        // An error: who asked has gone.
+        // Sending fails if the client has gone.
         let _ = page.send(answer).await;
     });
     Ok(response)
 }
 
-/// A page of results on its way.
+/// The state of a page of results while it is sent.
 struct Page {
     query: String,
     /// The number of its first result.
@@ -98,7 +98,7 @@ impl Page {
                 }
                 Event::End(summary) => {
                     let took = self.started.elapsed();
-                    // Their bytes are not counted.
+                    // Bytes of records and pages are not counted.
                     let step = "the documents fetched, and the page sent".into();
                     self.steps.push(Step { step, sent: 0, received: 0, done: Some(took) });
                     html! {
@@ -181,7 +181,7 @@ fn result(hit: &Hit) -> Markup {
     }
 }
 
-/// A text with these parts of it marked, given by their first bytes and the ones after their last.
+/// Text with marks, which are given as their first byte and the byte after their last.
 fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
     let mut done = 0;
     html! {
@@ -193,7 +193,7 @@ fn marked(text: &str, marks: &[[usize; 2]]) -> Markup {
     }
 }
 
-/// Whether a link may lead there. `javascript:` and the like are shown and lead nowhere.
+/// True if a link may lead to the URL. URLs like `javascript:` are shown without a link.
 fn leads_to_the_web(url: &str) -> bool {
     ["http://", "https://"]
         .iter()
@@ -212,7 +212,7 @@ fn advice() -> Markup {
     }
 }
 
-/// What cannot be asked, with the place of the fault.
+/// The page for a query that cannot be understood, with the place of the fault.
 fn not_understood(query: &str, error: QueryError) -> Response {
     let (before, from) = query.split_at_checked(error.at).unwrap_or((query, ""));
     let fault = from.chars().next().map_or(0, char::len_utf8);

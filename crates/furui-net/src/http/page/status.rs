@@ -7,13 +7,13 @@ use super::layout::{HTML, Layout};
 use crate::http::Status;
 use crate::node::{SPAN, Span};
 
-/// Of the picture, in its own units.
+/// The size of the picture, in its own units.
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 80.0;
-/// The table has a row for so many spans.
+/// The number of spans in a row of the table.
 const MINUTE: usize = (60 / SPAN.as_secs()) as usize;
 
-/// What a node is and holds, as a page.
+/// The page with the state of a node.
 pub(in crate::http) fn status(status: &Status) -> Response {
     let page = Layout::new("Status").page(html! {
         h1 { "Status of this node" }
@@ -47,7 +47,7 @@ pub(in crate::http) fn status(status: &Status) -> Response {
     ([(header::CONTENT_TYPE, HTML), (header::VARY, "accept")], page).into_response()
 }
 
-/// Whether it is whole, in words.
+/// A sentence that says whether the node is whole.
 fn standing(status: &Status) -> &'static str {
     match (status.whole, status.settled) {
         _ if status.peers == 0 => "It is alone: it has no other node to ask.",
@@ -61,7 +61,7 @@ fn figure(name: &str, value: String, meaning: &str) -> Markup {
     html! { div { dt { (name) } dd { strong { (value) } " " (meaning) } } }
 }
 
-/// What went over the wire lately: a picture, and a table of the same minute by minute.
+/// The recent traffic: a picture, and a table with a row for each minute.
 fn traffic(spans: &[Span]) -> Markup {
     let seconds = SPAN.as_secs();
     let minutes = spans.len().div_ceil(MINUTE) as u64;
@@ -100,7 +100,7 @@ fn most(spans: &[Span]) -> u64 {
     spans.iter().map(|span| span.sent.max(span.received)).max().unwrap_or(0)
 }
 
-/// A line for what was sent and one for what was received, the latest at the right.
+/// A curve for bytes sent and one for bytes received, the latest at the right.
 fn picture(spans: &[Span]) -> Markup {
     let most = most(spans).max(1) as f64;
     let line = |value: fn(&Span) -> u64| {

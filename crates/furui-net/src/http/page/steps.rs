@@ -5,16 +5,16 @@ use maud::{Markup, html};
 use super::figures::{bytes, time};
 use crate::http::Step;
 
-/// Of the picture, in its own units; a page shows it as wide as there is room.
+/// The size of the picture, in its own units. A page scales it to the available width.
 const ROW: usize = 22;
 const COLUMN: f64 = 270.0;
-/// Where the columns begin.
+/// The left edges of the columns.
 const TIME: f64 = 28.0;
 const BYTES: f64 = TIME + COLUMN + 24.0;
-/// More steps than these are only in the table.
+/// The maximum number of steps in the picture. The table has all of them.
 const DRAWN: usize = 24;
 
-/// What a search took, step by step: for the curious, so folded away.
+/// The steps of a search and their costs, folded away.
 pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
     html! {
         details.steps {
@@ -45,7 +45,7 @@ pub(super) fn details(steps: &[Step], took: Duration) -> Markup {
     }
 }
 
-/// A row for each step: after how much time it was done, and how many bytes went there and back.
+/// A row for each step: when it ended, and the bytes sent and received.
 fn picture(steps: &[Step], took: Duration) -> Markup {
     let drawn = &steps[..steps.len().min(DRAWN)];
     let height = ROW * (drawn.len() + 1);

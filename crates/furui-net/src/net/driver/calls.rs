@@ -1,8 +1,8 @@
-//! Requests of this node and of others, and their answers.
+//! Handles the requests of this node and of others, and their answers.
 
 use std::time::Duration;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::request_response::{self, InboundRequestId, OutboundFailure, OutboundRequestId, ResponseChannel};
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -11,16 +11,16 @@ use tokio::time::Instant;
 use super::super::behaviour;
 use super::super::codec::{Answer, Body};
 use super::super::counters::Tally;
-use super::super::{CallError, Inbound, Reply, routes};
+use super::super::{CallError, Inbound, Reply, known};
 use super::{Call, Driver};
 
-/// Calls to one peer that are on their way at once: half of what a peer serves, so that ours are not refused.
+/// The maximum number of calls in flight to one peer: half of what a peer serves, so that they are not refused.
 const CALLS_PER_PEER: usize = 16;
-/// Calls without an answer in time, one after the other, after which a peer is out of the routing table.
+/// The number of consecutive calls without an answer in time after which a peer is removed from the routing table.
 const STRIKES: u8 = 2;
-/// How soon this node looks around again after that.
+/// The delay after which the node refreshes its routing table when a peer was removed.
 const SECOND_CHANCE: Duration = Duration::from_secs(60);
-/// Peers whose strikes are remembered.
+/// The maximum number of peers with strikes that are remembered.
 const MAX_STRUCK: usize = 1024;
 
 impl Driver {
@@ -32,7 +32,7 @@ impl Driver {
         turn: OwnedSemaphorePermit,
     ) {
         let address = Multiaddr::try_from(to.address().to_vec());
-        let (Some(peer), Ok(address)) = (routes::id(to), address) else {
+        let (Some(peer), Ok(address)) = (known::id(to), address) else {
             let _ = answer.send(Err(CallError::NoPeer));
             return;
         };
@@ -41,7 +41,7 @@ impl Driver {
         self.send_next(peer);
     }
 
-    /// Sends the calls to this peer whose turn it is.
+    /// Sends as many waiting calls to this peer as may be in flight.
     fn send_next(&mut self, peer: PeerId) {
         let Some(lane) = self.lanes.get_mut(&peer) else { return };
         while lane.on_the_way < CALLS_PER_PEER
@@ -66,7 +66,7 @@ impl Driver {
             Ok(_) => {
                 self.strikes.remove(&call.peer);
             }
-            // Its time is kept by the handle.
+            // The handle measures the time.
             Err(CallError::Busy | CallError::TimedOut) => {}
             Err(_) => self.routes.failed(&call.peer),
         }
@@ -78,7 +78,7 @@ impl Driver {
     }
 
     pub(super) fn timed_out(&mut self, peer: &Peer) {
-        let Some(peer) = routes::id(peer) else { return };
+        let Some(peer) = known::id(peer) else { return };
         self.routes.failed(&peer);
         if self.strikes.len() >= MAX_STRUCK {
             self.strikes.clear();
@@ -88,7 +88,7 @@ impl Driver {
         if *strikes >= STRIKES {
             self.strikes.remove(&peer);
             self.forget(&peer);
-            // It may only have been busy: then its neighbours still name it.
+            // The peer may only have been busy. Then its neighbours still name it.
             self.refresh_at = self.refresh_at.min(Instant::now() + SECOND_CHANCE);
         }
     }
@@ -117,7 +117,7 @@ impl Driver {
 
     fn requested(&mut self, peer: PeerId, id: InboundRequestId, request: Body, channel: ResponseChannel<Answer>) {
         let (reply, answer) = Reply::new(request.room);
-        let from = routes::peer(&peer, self.address_of(&peer).as_ref());
+        let from = known::peer(&peer, self.address_of(&peer).as_ref());
         let admitted = self.quotas.admit(peer, Instant::now());
         if admitted {
             self.served.insert(id, peer);
@@ -127,13 +127,13 @@ impl Driver {
             self.answers.push(Box::pin(async move { (channel, answer.await.ok()) }));
         } else {
             Tally::add(&self.shared.tally.refused, 1);
-            // An error: the connection is gone.
+            // Sending fails if the connection is gone.
             let _ = self.swarm.behaviour_mut().exchange.send_response(channel, Answer::Busy);
         }
     }
 
     pub(super) fn send_answer(&mut self, channel: ResponseChannel<Answer>, answer: Option<Vec<u8>>) {
-        // Dropping the channel ends the stream: the other side sees that there is no answer.
+        // Dropping the channel closes the stream, so that the other side sees that there is no answer.
         if let Some(bytes) = answer {
             let answer = Answer::Body(Body { bytes, room: None });
             let _ = self.swarm.behaviour_mut().exchange.send_response(channel, answer);

@@ -1,4 +1,4 @@
-//! Looking around: joining, and finding out which subtrees of all keys the routing table holds whole.
+//! Refreshes the routing table: joins the network, and finds out which subtrees of all keys the table holds whole.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryId};
 use libp2p::swarm::dial_opts::DialOpts;
 use tokio::time::Instant;
 
-use super::super::handle::Status;
+use super::super::command::Status;
 use super::super::routes::BUCKETS;
 use super::{Driver, Refresh};
 
-/// How often a node looks around: whether it still knows its neighbours.
+/// The interval at which a node checks that it still knows its neighbours.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(600);
-/// How soon it looks around when its routing table has grown much.
+/// The delay of a refresh when the routing table has grown much.
 const REFRESH_SOON: Duration = Duration::from_secs(1);
-/// How soon joining is tried again when no node has answered.
+/// The delay before joining is tried again when no node has answered.
 const JOIN_AGAIN: Duration = Duration::from_secs(5);
-/// How many keys are tried to find one of a given bucket: enough for a network of a million nodes.
+/// The maximum number of keys that are tried to find one in a given bucket: enough for a network of a million nodes.
 const BUCKET_TRIES: usize = 1 << 18;
 
 impl Driver {
-    /// The routing table has grown: by much, and it may know too little again.
+    /// Notes that the routing table has grown. If it has grown much, it may be incomplete again.
     pub(super) fn grown(&mut self) {
         let size = self.table().len();
         if matches!(self.refresh, Refresh::Idle) && size > self.table_then + self.table_then / 4 {
@@ -45,7 +45,7 @@ impl Driver {
         self.refresh = Refresh::Neighbours(query);
     }
 
-    /// Dials the nodes to join by; what they are called is known only when they answer.
+    /// Dials the nodes to join by. Their identities are known only when they answer.
     fn join(&mut self) {
         if self.bootstrap.is_empty() {
             self.refresh_done();
@@ -53,7 +53,7 @@ impl Driver {
         }
         self.refresh_at = Instant::now() + JOIN_AGAIN;
         for address in self.bootstrap.clone() {
-            // An error: it is being dialled already, or cannot be; it is tried again.
+            // Dialling fails if it is already in progress or impossible. It is tried again later.
             let _ = self.swarm.dial(DialOpts::unknown_peer_id().address(address).build());
         }
     }
@@ -85,7 +85,8 @@ impl Driver {
         self.refresh_buckets(next);
     }
 
-    /// Looks up a key of the first of these buckets that is not full: that one would tell nothing new.
+    /// Looks up a key in the first of these buckets that is not full. A look-up in a full bucket would tell nothing
+    /// new.
     fn refresh_buckets(&mut self, next: Option<(usize, usize)>) {
         if let Some((from, edge)) = next {
             let counts = self.bucket_sizes();

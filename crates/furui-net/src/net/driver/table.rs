@@ -1,8 +1,8 @@
-//! Who is where: look-ups, and what the routing table learns.
+//! Does look-ups, and keeps the routing table up to date.
 
 use std::num::NonZeroUsize;
 
-use furui::search::Peer;
+use furui_search::Peer;
 use libp2p::kad::{self, K_VALUE, KBucketKey as Key, QueryResult};
 use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::DialOpts;
@@ -11,10 +11,11 @@ use tokio::time::Instant;
 
 use super::super::behaviour;
 use super::super::counters::Tally;
-use super::super::routes::{self, Known};
+use super::super::known::{self, Known};
+use super::super::routes;
 use super::{Driver, Lookup};
 
-/// Addresses kept of a peer.
+/// The maximum number of addresses kept for a peer.
 const MAX_ADDRESSES: usize = 4;
 
 impl Driver {
@@ -74,7 +75,7 @@ impl Driver {
         nearest.collect()
     }
 
-    /// A look-up names others only: this node takes its place among them.
+    /// Takes the result of a look-up. It names only other nodes, so this node is inserted.
     fn looked_up(&mut self, lookup: Lookup, found: Vec<kad::PeerInfo>, whole: bool) {
         let n = lookup.n.clamp(1, K_VALUE.get());
         let known: Vec<Known> =
@@ -87,7 +88,7 @@ impl Driver {
             if n == K_VALUE.get() && peers.len() == n {
                 let area = peers
                     .iter()
-                    .filter_map(|peer| Some(Known { key: Key::from(routes::id(peer)?), peer: peer.clone() }));
+                    .filter_map(|peer| Some(Known { key: Key::from(known::id(peer)?), peer: peer.clone() }));
                 self.routes.keep_area(&key, area.collect(), now);
             }
         }
@@ -97,7 +98,7 @@ impl Driver {
     fn reachable(&mut self, info: &kad::PeerInfo) -> Peer {
         let named = info.addrs.iter().find(|address| behaviour::dialable(address, self.transport)).cloned();
         let address = self.address_of(&info.peer_id).or(named);
-        routes::peer(&info.peer_id, address.as_ref())
+        known::peer(&info.peer_id, address.as_ref())
     }
 
     pub(super) fn address_of(&mut self, peer: &PeerId) -> Option<Multiaddr> {
@@ -110,7 +111,7 @@ impl Driver {
         routes::table(&mut self.swarm.behaviour_mut().kad)
     }
 
-    /// What a peer says of itself replaces what was known of it.
+    /// Takes the addresses that a peer states, in place of those known before.
     pub(super) fn met(&mut self, peer: &PeerId, addresses: Vec<Multiaddr>) {
         let said: Vec<Multiaddr> = addresses
             .into_iter()
@@ -138,7 +139,7 @@ impl Driver {
         }
     }
 
-    /// A connection has ended that was in use: is the peer gone?
+    /// Checks whether a peer is gone, because a connection in use has ended.
     pub(super) fn probe(&mut self, peer: PeerId) {
         match self.swarm.dial(DialOpts::peer_id(peer).build()) {
             Ok(()) | Err(DialError::DialPeerConditionFalse(_) | DialError::Denied { .. }) => {}
@@ -146,7 +147,7 @@ impl Driver {
         }
     }
 
-    /// A peer that cannot be reached is no part of the network, until it is met again.
+    /// Removes a peer that cannot be reached, until it is met again.
     pub(super) fn forget(&mut self, peer: &PeerId) {
         self.routes.failed(peer);
         if self.swarm.behaviour_mut().kad.remove_peer(peer).is_some() {
@@ -154,7 +155,7 @@ impl Driver {
         }
     }
 
-    /// Tells those who repair, if this peer is or was one of the nearest.
+    /// Notifies the repair if this peer is or was one of the nearest.
     fn note_neighbour(&mut self, peer: &PeerId) {
         let me = Key::from(*self.swarm.local_peer_id());
         let far = me.distance(&Key::from(*peer));

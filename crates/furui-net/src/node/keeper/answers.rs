@@ -1,32 +1,26 @@
-//! What a keeper answers without asking anybody.
+//! Answers requests from the shelf, without asking other nodes.
 
-use furui::search::{
+use furui_search::{
     ContentId, IdRange, Index, Listed, Listing, Lock, Peer, Refusal, Request, Response, SAMPLE, SURVEYED, Weight,
     WordPostings, WordSize, limits,
 };
 
-use super::desk::Desk;
+use super::desk::{Desk, Later};
 use super::{LIFE, unix_seconds};
 use crate::node::{fetch, record_key, word_key};
 use crate::shelf::Shelf;
 
-/// Words of a shelf that are looked through for one answer to a comparison.
+/// The maximum number of the shelf's words that are examined for one answer to a comparison.
 const COMPARED: usize = 4 << 10;
-/// Bytes of ids in one answer, and of an id with its weight and its days.
+/// The maximum number of bytes of ids in one answer; and the bytes of an id with its weight and its days.
 const LISTED_BYTES: usize = limits::MESSAGE_BYTES - (64 << 10);
 const LISTED_ID: usize = ContentId::BYTES + Weight::BYTES + 1;
-/// Room in an answer that is not worth beginning another list.
+/// The free bytes of an answer below which no further list is begun.
 const SPARE: usize = 8 << 10;
 const DAY: u64 = 24 * 60 * 60;
 
-/// An answer, or what is still missing in it.
-pub(super) enum Later {
-    Now(Response),
-    Sizes(Vec<(String, WordSize)>),
-}
-
 impl Desk {
-    /// Answers what needs no memory between messages.
+    /// Answers a request that needs no memory between messages.
     pub(super) fn answer(&mut self, from: &Peer, request: Request, bytes: usize) -> furui::Result<Later> {
         let response = match request {
             Request::Size { words } => {
@@ -52,13 +46,13 @@ impl Desk {
             Request::Withdrawn { range } => self.withdrawn(from, range)?,
             Request::Compare { from: after, since } => self.compare(from, &after, since)?,
             Request::List { words, range } => Response::Listed(self.list(from, &words, range)?),
-            // The answerer keeps these for itself.
+            // The answerer does not return these.
             Request::Search(_) | Request::Meet(_) | Request::Settle(_) => Response::Refused(Refusal::Invalid),
         };
         Ok(Later::Now(response))
     }
 
-    /// How long the documents of the sample are on average, if the word is the sample's.
+    /// The mean length of the sample's documents, if the word is the sample's; otherwise 0.
     fn mean_length(&mut self, word: &str) -> furui::Result<u32> {
         if word != SAMPLE {
             return Ok(0);
@@ -68,7 +62,7 @@ impl Desk {
         Ok(u32::try_from(lengths / (weights.len() as u64).max(1)).unwrap_or(u32::MAX))
     }
 
-    /// Keeps what this node may well be the one to keep.
+    /// Stores those postings and records that this node may be a keeper of.
     fn store(
         &mut self,
         from: &Peer,
@@ -99,7 +93,7 @@ impl Desk {
         Ok(Response::Stored { new: self.kept.shelf.store_locked(&postings, &records, &locks, expires)?.new })
     }
 
-    /// The lists that another may well have to keep, in short; none if nothing has changed since it had them all.
+    /// The fingerprints of the lists that the peer may have to keep; none if nothing has changed since it had them all.
     fn compare(&mut self, from: &Peer, after: &str, since: u64) -> furui::Result<Response> {
         let state = self.state();
         if state == since {
@@ -107,7 +101,7 @@ impl Desk {
         }
         let lists = self.kept.shelf.words_after(after, COMPARED)?;
         let more = lists.len() == COMPARED;
-        // The last stays, for the other side to go on after it.
+        // The last list always stays, so that the other side can continue after it.
         let last = if more { lists.len() } else { usize::MAX };
         let lists = lists
             .into_iter()
@@ -117,7 +111,7 @@ impl Desk {
         Ok(Response::Compared { state, lists, more })
     }
 
-    /// Parts of these lists, as much as fits into a message.
+    /// Parts of these lists, as many as fit into a message.
     fn list(&mut self, from: &Peer, words: &[String], range: IdRange) -> furui::Result<Vec<Listed>> {
         let (now, shelf) = (unix_seconds(), &mut self.kept.shelf);
         let mut room = LISTED_BYTES;
@@ -127,7 +121,7 @@ impl Desk {
                 break;
             }
             let most = limits::IDS.min(room / LISTED_ID);
-            // The list of no word is that of the records.
+            // The empty word stands for the records.
             let ids = if word.is_empty() { shelf.records(range, most)? } else { shelf.slice(word, range, most)? };
             let (more, looked_at) = (ids.len() == most, ids.len());
             let weights = if word.is_empty() { Vec::new() } else { shelf.weights(word, range, most)?.to_vec() };
@@ -138,20 +132,20 @@ impl Desk {
             }
             let expiries = shelf.expiries(&ids)?;
             let days = expiries.into_iter().map(|at| days(at, now)).collect();
-            // Those that are not for the other side took time all the same.
+            // Ids that are not for the other side took time too.
             room = room.saturating_sub(looked_at * LISTED_ID);
             lists.push(Listed { ids, weights, days, more });
         }
         Ok(lists)
     }
 
-    /// Keys that opened locks of what another may well have to keep.
+    /// The keys that opened locks of documents that the peer may have to keep.
     fn withdrawn(&mut self, from: &Peer, range: IdRange) -> furui::Result<Response> {
         let now = unix_seconds();
         let mut keys = self.kept.shelf.withdrawn(range, limits::KEYS)?;
         let more = keys.len() == limits::KEYS;
         let last = keys.last().filter(|_| more).map(|(id, ..)| id.head());
-        // The other side goes on after the head of the last, whose keys may not all be here.
+        // The other side continues after the head of the last id, whose keys may not all be here.
         if let Some(last) = last.filter(|last| keys.first().is_some_and(|(id, ..)| id.head() < *last)) {
             keys.retain(|(id, ..)| id.head() < last);
         }
@@ -162,7 +156,7 @@ impl Desk {
     }
 }
 
-/// How many days are left, rounded down.
+/// The whole days that are left.
 fn days(until: u64, now: u64) -> u8 {
     (until.saturating_sub(now) / DAY).min(u8::MAX.into()) as u8
 }

@@ -3,13 +3,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use furui::search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
 use furui::{HashSpec, KeyHasher};
+use furui_search::{AnswerEvent, Answerer, Refusal, Request, Response, WordSize, limits};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::answers::Later;
 use super::{Counts, Order};
 use crate::net::{Inbound, Net, Reply};
 use crate::node::allowance::Allowance;
@@ -17,44 +16,50 @@ use crate::node::kept::Kept;
 use crate::node::places::Places;
 use crate::node::{self, word_key};
 
-/// How long nothing may have been stored before the shelf is made small: it takes the thread for as long as it takes to
-/// write what the shelf holds.
+/// How long nothing may have been stored before the shelf is compacted, which blocks the thread while it rewrites what
+/// the shelf holds.
 const QUIET: Duration = Duration::from_secs(2 * 60);
-/// How much must have changed for that: as many messages with something to store.
+/// The minimum number of changes before the shelf is compacted: as many messages with something to store.
 const CHANGES: u64 = 32;
-/// Longer than it is ever waited.
+/// A time beyond all waiting times.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// What the thread of a [`Keeper`](super::Keeper) has before it.
+/// The state of a [`Keeper`](super::Keeper)'s thread.
 pub(super) struct Desk {
-    /// Where that runs which waits for others.
+    /// The runtime for tasks that wait for other nodes.
     runtime: Handle,
     pub(super) kept: Kept,
     answerer: Answerer,
     pub(super) net: Net,
-    /// How often one of the nearest came or went.
+    /// The number of times that one of the nearest nodes came or went.
     comings: u64,
-    /// How the state that others compare with is made of what it depends on.
+    /// Hashes what the state depends on, into the number that other nodes compare.
     state: KeyHasher,
     pub(super) allowance: Allowance,
-    /// The shelf's changes when it was last made small, and when it is to be made so.
+    /// The shelf's changes when it was last compacted; and the changes and the time at which it will be compacted.
     compacted: u64,
     quiet: Option<(u64, Instant)>,
-    /// By the number that the answerer knows the request by.
+    /// The replies, by the numbers that the answerer knows the requests by.
     replies: HashMap<u64, Reply>,
     next_reply: u64,
     started: Instant,
     counts: Arc<Counts>,
 }
 
-/// What came back for a request of the answerer's.
+/// The answer to a request of the answerer.
 struct Answer {
     call: u64,
     response: Option<Response>,
 }
 
+/// An answer, or an answer that other nodes must complete.
+pub(super) enum Later {
+    Now(Response),
+    Sizes(Vec<(String, WordSize)>),
+}
+
 impl Desk {
-    /// Before it: nothing yet. On the thread of a runtime that lasts.
+    /// Makes the state of a new thread. Must be called on a thread of a runtime that outlives it.
     pub(super) fn new(kept: Kept, net: Net, counts: Arc<Counts>) -> Self {
         Self {
             runtime: Handle::current(),
@@ -73,9 +78,9 @@ impl Desk {
         }
     }
 
-    /// Works until it is told to stop, or nobody is left who could.
+    /// Works until it is told to stop, or all senders are gone.
     pub(super) async fn work(mut self, mut inbound: mpsc::Receiver<Inbound>, mut orders: mpsc::Receiver<Order>) {
-        // Its length is bounded by the meetings that the answerer has: each waits for one answer.
+        // The length is bounded by the number of the answerer's meetings, each of which waits for one answer.
         let (answers, mut answered) = mpsc::unbounded_channel::<Answer>();
         let mut neighbourhood = self.net.neighbourhood();
         loop {
@@ -125,7 +130,7 @@ impl Desk {
                         let (net, answers) = (self.net.clone(), answers.clone());
                         self.runtime.spawn(async move {
                             let response = node::send(&net, &to, request).await;
-                            // An error: the desk is closed.
+                            // Sending fails if the thread has ended.
                             let _ = answers.send(Answer { call, response });
                         });
                     }
@@ -134,7 +139,7 @@ impl Desk {
         }
     }
 
-    /// Puts off what waits for a time when nothing is stored.
+    /// Schedules the next compaction for a time when nothing is stored.
     fn note_changes(&mut self) {
         let changes = self.kept.shelf.changes();
         let is_worth_it = changes >= self.compacted + CHANGES;
@@ -144,13 +149,13 @@ impl Desk {
     }
 
     fn compact(&mut self) {
-        // A storage that fails says so to whoever stores something next.
+        // If the storage fails, the next change reports it.
         let _ = self.kept.shelf.compact();
         self.compacted = self.kept.shelf.changes();
         self.quiet = None;
     }
 
-    /// A number that is another when others may have to take something over, and is not known to any before.
+    /// A number that changes when other nodes may have to take something over, and that no other node can predict.
     pub(super) fn state(&self) -> u64 {
         let depends_on = [self.kept.shelf.changes().to_le_bytes(), self.comings.to_le_bytes()].concat();
         self.state.hash(&depends_on).get().max(1)
@@ -198,7 +203,7 @@ fn respond(counts: &Counts, reply: Reply, response: &Response) {
     count.fetch_add(1, Ordering::Relaxed);
     let bytes = response.encode().or_else(|_| Response::Refused(Refusal::Failed).encode());
     if let Ok(bytes) = bytes {
-        // An error: too long, which the encoder excludes.
+        // Sending fails if the answer is too long, which the encoder excludes.
         let _ = reply.send(bytes);
     }
 }

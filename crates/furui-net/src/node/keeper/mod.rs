@@ -1,4 +1,4 @@
-//! The thread of a node's shelf.
+//! The thread that owns a node's shelf.
 
 mod answers;
 mod desk;
@@ -17,52 +17,52 @@ use crate::net::{Inbound, Net};
 use crate::shelf::Shelf;
 use desk::Desk;
 
-/// Orders of this node's own that wait for the shelf.
+/// The maximum number of this node's own orders that wait for the shelf.
 const ORDERS: usize = 64;
-/// How long a document that is published is kept, if it is not published again.
+/// How long a published document is kept, unless it is published again.
 pub(super) const LIFE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 type Job = Box<dyn FnOnce(&mut Shelf) + Send>;
 
-/// What the thread is to do next for its own node.
+/// An order of the thread's own node.
 enum Order {
     Do(Job),
     Settled(Places),
     Stop,
 }
 
-/// The thread that a node's shelf and its answering side live on: requests of others come in, answers go out, and jobs of
-/// the node's own are done in between.
+/// A handle to the thread that owns a node's shelf and its answering side. The thread answers requests of other nodes,
+/// and does jobs of its own node in between.
 ///
-/// One thread, because the storage waits for the disk, and because lists are read and written whole.
+/// There is one thread because the storage waits for the disk, and because lists are read and written whole.
 #[derive(Clone)]
 pub(super) struct Keeper {
     orders: mpsc::Sender<Order>,
     counts: Arc<Counts>,
 }
 
-/// What was done for others.
+/// The counts of other nodes' requests, and the node's fault.
 #[derive(Default)]
 pub(super) struct Counts {
     pub(super) answered: AtomicU64,
     pub(super) refused: AtomicU64,
-    /// Why the shelf takes nothing any more, or which part of the node has panicked.
+    /// Why the shelf accepts no more changes, or which part of the node has panicked.
     fault: watch::Sender<Option<String>>,
 }
 
-/// Says that the node has failed when a thread or task that holds it panics, which would otherwise end unseen.
+/// Reports a fault of the node if a thread or task that holds it panics. Otherwise the panic would be unnoticed.
 pub(super) struct Alarm {
     part: &'static str,
     counts: Arc<Counts>,
 }
 
 impl Counts {
-    /// An alarm for a part of the node to hold.
+    /// Makes an alarm for a part of the node.
     pub(super) fn alarm(self: &Arc<Self>, part: &'static str) -> Alarm {
         Alarm { part, counts: Arc::clone(self) }
     }
 
-    /// Notes why the node is of no use any more; the first reason counts.
+    /// Notes the fault of the node. The first one is kept.
     fn fail(&self, why: &str) {
         self.fault.send_if_modified(|fault| {
             let is_new = fault.is_none();
@@ -81,7 +81,7 @@ impl Drop for Alarm {
 }
 
 impl Keeper {
-    /// Starts the thread; it ends when it is [told so](Self::stop), or the last handle is dropped.
+    /// Starts the thread. It ends when it is [stopped](Self::stop), or the last handle is dropped.
     pub(super) async fn start(
         shelf: Shelf,
         net: Net,
@@ -94,8 +94,9 @@ impl Keeper {
         let alarm = counts.alarm("the thread of its storage");
         let work = move || {
             let _alarm = alarm;
-            // A clock of its own: the thread outlives the runtime if the node is dropped without being shut down. Made here, as
-            // whoever is interrupted while it starts a node cannot drop it.
+            // The thread has its own clock, because it outlives the runtime if the node is dropped without being shut
+            // down. The clock is made on the thread, so that it is dropped there even if the start of the node is
+            // interrupted.
             let clock = Builder::new_current_thread().enable_time().build();
             clock.expect("a clock takes nothing from the system").block_on(desk.work(inbound, order_queue));
         };
@@ -103,35 +104,35 @@ impl Keeper {
         Ok((Self { orders, counts }, thread))
     }
 
-    /// Has the shelf do something, in turn. `None` if the node is shut down.
+    /// Has the shelf do a job, in turn. `None` if the node is shut down.
     pub(super) async fn ask<T: Send + 'static>(&self, job: impl FnOnce(&mut Shelf) -> T + Send + 'static) -> Option<T> {
         let (answer, receiver) = oneshot::channel();
         let job: Job = Box::new(move |shelf| {
-            // An error: nobody waits for it any more.
+            // Sending fails if the caller has gone.
             let _ = answer.send(job(shelf));
         });
         self.orders.send(Order::Do(job)).await.ok()?;
         receiver.await.ok()
     }
 
-    /// Tells that everything was taken over that this node should hold if these are the nodes around.
+    /// Tells the thread that everything was taken over that this node should hold, given the nodes around.
     pub(super) async fn settle(&self, places: Places) {
-        // An error: it has ended.
+        // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Settled(places)).await;
     }
 
-    /// Has the thread end, after what was asked before.
+    /// Ends the thread, after all earlier orders.
     pub(super) async fn stop(&self) {
-        // An error: it has ended.
+        // Sending fails if the thread has ended.
         let _ = self.orders.send(Order::Stop).await;
     }
 
-    /// Why the shelf takes nothing any more, if that is so.
+    /// Why the shelf accepts no more changes, if it does not.
     pub(super) fn fault(&self) -> Option<String> {
         self.counts.fault.borrow().clone()
     }
 
-    /// Waits until the shelf takes nothing any more or a part of the node has panicked, and returns why.
+    /// Waits until the shelf accepts no more changes or a part of the node has panicked, and returns the reason.
     pub(super) async fn failed(&self) -> String {
         let mut fault = self.counts.fault.subscribe();
         let why = fault.wait_for(Option::is_some).await.expect("the sender lives as long as this");

@@ -1,4 +1,4 @@
-//! What this node has published for its users.
+//! The documents that this node has published for its users.
 
 mod tables;
 
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use furui::search::ContentId;
+use furui_search::ContentId;
 use redb::ReadableTable;
 use sha2::{Digest, Sha256};
 use tokio::task::spawn_blocking;
@@ -15,25 +15,26 @@ use tokio::time::sleep;
 use super::Inner;
 use tables::{DOCUMENTS, DocumentTable, Tables, URLS, WITHDRAWN, WithdrawnTable, find, head, seconds};
 
-/// How long nothing may have been published before the table is made small, at least; and how much must have been: as many
-/// batches.
+/// How long nothing may have been published before the table is compacted; and the minimum number of batches before it
+/// is.
 const QUIET: Duration = Duration::from_secs(60);
 const CHANGES: u64 = 8;
 
-/// What this node has published for its users, when, and under which URL: so that it is not published twice in a short
-/// time, and again before it expires; and that what takes its place makes it go.
+/// The documents that this node has published for its users, with their times and URLs. So a document is not published
+/// twice in a short time, is published again before it expires, and is withdrawn when another one takes its place.
 ///
-/// URLs are known by 64 bits of hash: among n of them, n²/2⁶⁵ are taken for another, which then takes its place.
+/// URLs are represented by hashes of 64 bits: among n of them, n²/2⁶⁵ are expected to be taken for another one, and
+/// replace its document.
 #[derive(Clone)]
 pub(super) struct Published(Arc<Tables>);
 
 impl Published {
-    /// What a directory holds, or nothing, in memory.
+    /// Opens the table that a directory holds, or an empty one in memory.
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         Ok(Self(Arc::new(Tables::open(directory)?)))
     }
 
-    /// Makes the table small whenever nothing is published for a while, as long as there is a node.
+    /// Compacts the table whenever nothing is published for a while, as long as the node exists.
     pub(super) async fn tidy(published: Weak<Inner>) {
         let (mut before, mut compacted) = (0, 0);
         loop {
@@ -42,14 +43,14 @@ impl Published {
             let changes = published.0.changes();
             if changes == before && changes >= compacted + CHANGES {
                 compacted = changes;
-                // A storage that fails says so to whoever publishes next.
+                // If the storage fails, the next publication reports it.
                 let _ = spawn_blocking(move || published.0.compact()).await;
             }
             before = changes;
         }
     }
 
-    /// Which of these are published, and were so at `since` or later.
+    /// For each of these, true if it is published and was published at `since` or later.
     pub(super) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -62,7 +63,7 @@ impl Published {
         })
     }
 
-    /// How often each of these was withdrawn.
+    /// For each of these, how often it was withdrawn.
     pub(super) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -74,8 +75,8 @@ impl Published {
         })
     }
 
-    /// Notes that these were published, each under its URL; documents that were before are to be withdrawn. Returns how
-    /// many there are of those.
+    /// Notes that these were published, each under its URL. The documents that they replace are noted as withdrawn.
+    /// Returns the number of replaced documents.
     pub(super) fn set(&self, documents: &[(ContentId, String)], now: u64) -> furui::Result<u64> {
         self.0.change(|transaction| {
             let mut replaced = 0;
@@ -96,13 +97,13 @@ impl Published {
         })
     }
 
-    /// Notes that these, which are published, were so again.
+    /// Notes that these published documents were published again.
     pub(super) fn renew(&self, ids: &[ContentId], now: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut table = transaction.open_table(DOCUMENTS)?;
             for id in ids {
                 let row = table.get(id.as_bytes())?.map(|row| row.value());
-                // It may have been withdrawn meanwhile.
+                // The document may have been withdrawn meanwhile.
                 if let Some((url, _, withdrawals)) = row.filter(|(url, ..)| *url > 0) {
                     table.insert(id.as_bytes(), (url, seconds(now), withdrawals))?;
                 }
@@ -111,7 +112,8 @@ impl Published {
         })
     }
 
-    /// Notes that what is published under these URLs is to be withdrawn: for each whether there was something.
+    /// Notes that the documents under these URLs are withdrawn. For each URL, returns true if something was published
+    /// under it.
     pub(super) fn withdraw(&self, of: &[String], now: u64) -> furui::Result<Vec<bool>> {
         self.0.change(|transaction| {
             let mut found = Vec::with_capacity(of.len());
@@ -130,7 +132,7 @@ impl Published {
         })
     }
 
-    /// Notes that of all that is published some is to be withdrawn: at most `most`. Returns how many they are.
+    /// Notes that at most `most` of all published documents are withdrawn. Returns how many.
     pub(super) fn withdraw_some(&self, most: usize, now: u64) -> furui::Result<usize> {
         self.0.change(|transaction| {
             let mut some = Vec::new();
@@ -148,7 +150,8 @@ impl Published {
         })
     }
 
-    /// At most `most` documents whose keepers are to be told, and how often they had been withdrawn before; after that one.
+    /// At most `most` documents after `after` whose keepers must be told of a withdrawal, each with the number of its
+    /// earlier withdrawals.
     pub(super) fn to_tell(&self, after: Option<(ContentId, u32)>, most: usize) -> furui::Result<Vec<(ContentId, u32)>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(WITHDRAWN)?;
@@ -169,7 +172,7 @@ impl Published {
         })
     }
 
-    /// Notes that keepers of these were told.
+    /// Notes that the keepers of these were told.
     pub(super) fn told(&self, documents: &[(ContentId, u32)]) -> furui::Result<()> {
         self.0.change(|transaction| {
             let mut withdrawn = transaction.open_table(WITHDRAWN)?;
@@ -180,7 +183,7 @@ impl Published {
         })
     }
 
-    /// At most `most` of those that were published before `before`.
+    /// At most `most` of the documents that were last published before `before`.
     pub(super) fn stale(&self, before: u64, most: usize) -> furui::Result<Vec<ContentId>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -199,7 +202,7 @@ impl Published {
         })
     }
 
-    /// Forgets what was withdrawn before `before`: by then every keeper has, too.
+    /// Forgets documents that were withdrawn before `before`, which every keeper has forgotten by then.
     pub(super) fn forget(&self, before: u64) -> furui::Result<()> {
         self.0.change(|transaction| {
             transaction.open_table(DOCUMENTS)?.retain(|_, (url, at, _)| url > 0 || u64::from(at) >= before)?;
@@ -208,7 +211,7 @@ impl Published {
     }
 }
 
-/// Notes that a document is to be withdrawn, if it is published.
+/// Notes that a document is withdrawn, if it is published.
 fn withdraw(
     table: &mut DocumentTable<'_>,
     withdrawn: &mut WithdrawnTable<'_>,
@@ -233,16 +236,14 @@ fn hash(url: &str) -> u64 {
 mod tests {
     use std::{env, fs};
 
-    use redb::Database;
-
-    use super::tables::{FILE, OLD_DOCUMENTS, OLD_URLS};
+    use super::tables::FILE;
     use super::*;
 
     const DAY: u64 = 24 * 60 * 60;
 
     fn id(n: u32) -> ContentId {
         let mut id = [0; ContentId::BYTES];
-        // Some of them begin alike.
+        // Some ids have their first bytes in common.
         id[..4].copy_from_slice(&(n / 3).to_le_bytes());
         id[16..].copy_from_slice(&n.to_le_bytes());
         ContentId::new(id)
@@ -256,7 +257,7 @@ mod tests {
         numbers.map(|n| (id(n), url(n))).collect()
     }
 
-    /// Everything about 100 documents of which each tenth was withdrawn.
+    /// Checks 100 documents, every tenth of which was withdrawn.
     fn check(published: &Published) {
         let ids: Vec<ContentId> = (0..100).map(id).collect();
         let recent: Vec<bool> = (0..100).map(|n| n % 10 > 0).collect();
@@ -265,7 +266,7 @@ mod tests {
         let withdrawals: Vec<u32> = (0..100).map(|n| u32::from(n % 10 == 0)).collect();
         assert_eq!(published.withdrawals(&ids).unwrap(), withdrawals);
         assert_eq!(published.to_tell(None, 99).unwrap(), (0..10).map(|n| (id(10 * n), 0)).collect::<Vec<_>>());
-        // What comes in the place of one, and of one that is withdrawn.
+        // One document replaces another, and one replaces a withdrawn one.
         assert_eq!(published.set(&[(id(200), url(1)), (id(201), url(0))], 2 * DAY).unwrap(), 1);
         assert_eq!(published.recent(&[id(1), id(200), id(201)], DAY).unwrap(), [false, true, true]);
         assert_eq!(published.withdrawals(&[id(1)]).unwrap(), [1]);
@@ -285,31 +286,6 @@ mod tests {
         assert_eq!(published.withdraw(&tenth, DAY).unwrap(), [true; 10]);
         published.0.compact().unwrap();
         check(&published);
-    }
-
-    #[test]
-    fn what_the_first_version_kept_is_there() {
-        let directory = env::temp_dir().join(format!("furui-published-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        let old = Database::create(directory.join(FILE)).unwrap();
-        let transaction = old.begin_write().unwrap();
-        for n in 0..100 {
-            let is_published = n % 10 > 0;
-            let row = (DAY, u32::from(!is_published), is_published);
-            transaction.open_table(OLD_DOCUMENTS).unwrap().insert(id(n).as_bytes(), row).unwrap();
-            if is_published {
-                let mut hash = [0; 16];
-                hash.copy_from_slice(&Sha256::digest(url(n))[..16]);
-                transaction.open_table(OLD_URLS).unwrap().insert(&hash, id(n).as_bytes()).unwrap();
-            } else {
-                transaction.open_table(WITHDRAWN).unwrap().insert((id(n).as_bytes(), 0), ()).unwrap();
-            }
-        }
-        transaction.commit().unwrap();
-        drop(old);
-        drop(Published::open(Some(&directory)).unwrap());
-        check(&Published::open(Some(&directory)).unwrap());
-        fs::remove_dir_all(directory).unwrap();
     }
 
     #[test]

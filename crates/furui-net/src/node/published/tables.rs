@@ -2,28 +2,23 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use furui::search::ContentId;
+use furui_search::ContentId;
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction};
 
 use crate::database;
 
 pub(super) const FILE: &str = "published.redb";
-/// From the id of a document to what is known of it.
+/// Maps the id of a document to its row.
 pub(super) const DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], Row> = TableDefinition::new("ids");
-/// From the hash of a URL to how the id of the document that is published under it begins.
+/// Maps the hash of a URL to the first bytes of the id of the document that is published under it.
 pub(super) const URLS: TableDefinition<'_, u64, u32> = TableDefinition::new("places");
-/// Documents whose keepers are still to be told that they are withdrawn, and how often they had been before.
+/// The withdrawn documents whose keepers have not been told yet, each with the number of its earlier withdrawals.
 pub(super) const WITHDRAWN: TableDefinition<'_, (&[u8; ContentId::BYTES], u32), ()> = TableDefinition::new("withdrawn");
-/// What there was in the place of the first two once: seconds, withdrawals and whether it is published, by id; ids by 16
-/// bytes of a URL's hash.
-pub(super) const OLD_DOCUMENTS: TableDefinition<'_, &[u8; ContentId::BYTES], (u64, u32, bool)> =
-    TableDefinition::new("documents");
-pub(super) const OLD_URLS: TableDefinition<'_, &[u8; 16], &[u8; ContentId::BYTES]> = TableDefinition::new("urls");
-/// Memory for pages.
+/// The maximum size of the cached pages, in bytes.
 const CACHE: usize = 4 << 20;
 
-/// The hash of its URL, 0 if it is not published any more; when it was published last, or withdrawn, in seconds since 1970;
-/// and how often it was withdrawn.
+/// The hash of the document's URL, or 0 if it is no longer published; the time of its last publication or withdrawal,
+/// in seconds since 1970; and the number of its withdrawals.
 pub(super) type Row = (u64, u32, u32);
 pub(super) type DocumentTable<'t> = Table<'t, &'static [u8; ContentId::BYTES], Row>;
 pub(super) type WithdrawnTable<'t> = Table<'t, (&'static [u8; ContentId::BYTES], u32), ()>;
@@ -36,7 +31,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Opens those of a directory, or some in memory; they are made if they are missing.
+    /// Opens the tables of a directory, or tables in memory. Missing ones are created.
     pub(super) fn open(directory: Option<&Path>) -> furui::Result<Self> {
         let path = directory.map(|directory| directory.join(FILE));
         let file = path.as_ref().map_or_else(|| "memory".to_owned(), |path| path.display().to_string());
@@ -48,19 +43,19 @@ impl Tables {
         Ok(Self { database, file, changes: AtomicU64::new(0) })
     }
 
-    /// Another number after each change.
+    /// A number that changes with each change.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
     pub(super) fn read<T>(&self, read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> furui::Result<T> {
-        // A panic elsewhere leaves the database as the last transaction did.
+        // After a panic elsewhere, the database is as the last transaction left it.
         let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
         let result = database.begin_read().map_err(redb::Error::from).and_then(|transaction| read(&transaction));
         result.map_err(|error| database::explain(error, &self.file))
     }
 
-    /// Changes the tables, all or nothing.
+    /// Changes the tables in one transaction.
     pub(super) fn change<T>(
         &self,
         change: impl FnOnce(&WriteTransaction) -> Result<T, redb::Error>,
@@ -75,7 +70,7 @@ impl Tables {
         result.map_err(|error| database::explain(error, &self.file))
     }
 
-    /// Gives back the room that changes have left.
+    /// Gives the free space of the file back.
     pub(super) fn compact(&self) -> furui::Result<()> {
         let mut database = self.database.write().unwrap_or_else(PoisonError::into_inner);
         let compacted = database.compact().map_err(redb::Error::from);
@@ -83,35 +78,17 @@ impl Tables {
     }
 }
 
-/// Makes what is missing, and what is now of what there was once.
+/// Creates the tables that are missing.
 fn prepare(database: &Database) -> Result<(), redb::Error> {
     let transaction = database.begin_write()?;
-    {
-        let (mut table, mut urls) = (transaction.open_table(DOCUMENTS)?, transaction.open_table(URLS)?);
-        transaction.open_table(WITHDRAWN)?;
-        for entry in transaction.open_table(OLD_DOCUMENTS)?.iter()? {
-            let (id, row) = entry?;
-            let (at, withdrawals, _) = row.value();
-            table.insert(id.value(), (0, seconds(at), withdrawals))?;
-        }
-        for entry in transaction.open_table(OLD_URLS)?.iter()? {
-            let (url, id) = entry?;
-            let (url, _) = url.value().split_first_chunk().expect("longer than that");
-            let (url, id) = (u64::from_le_bytes(*url).max(1), ContentId::new(*id.value()));
-            let row = table.get(id.as_bytes())?.map(|row| row.value());
-            if let Some((_, at, withdrawals)) = row {
-                table.insert(id.as_bytes(), (url, at, withdrawals))?;
-                urls.insert(url, head(id))?;
-            }
-        }
-    }
-    transaction.delete_table(OLD_DOCUMENTS)?;
-    transaction.delete_table(OLD_URLS)?;
+    transaction.open_table(DOCUMENTS)?;
+    transaction.open_table(URLS)?;
+    transaction.open_table(WITHDRAWN)?;
     transaction.commit()?;
     Ok(())
 }
 
-/// The document that is published under a URL of this hash.
+/// The document that is published under the URL with this hash.
 pub(super) fn find(
     table: &DocumentTable<'_>,
     urls: &Table<'_, u64, u32>,

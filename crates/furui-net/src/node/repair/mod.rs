@@ -1,4 +1,4 @@
-//! Taking over what this node should hold, and keeping what it has published alive.
+//! Takes over what this node should hold, and publishes again what this node has published.
 
 mod taking;
 
@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use furui::search::{Peer, limits};
+use furui_search::{Peer, limits};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 
@@ -20,42 +20,44 @@ use super::{Inner, Node};
 use crate::net::Net;
 use taking::{Taking, Why};
 
-/// How soon after a change of the neighbourhood lists are compared: others come or go, too, and look around. Then again
-/// after twice that time, and so on, for whoever published meanwhile may not have known of the change.
+/// The delay after a change of the neighbourhood before lists are compared, because other nodes come or go at the same
+/// time and refresh their tables. A comparison follows after twice that time, and so on, because publishers may have
+/// learnt of the change late.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest time between two rounds.
+/// The maximum time between two rounds.
 const INTERVAL: Duration = Duration::from_secs(10 * 60);
-/// With how many of the nearest nodes lists are compared.
+/// The number of nearest nodes with which lists are compared.
 const NEIGHBOURS: usize = 20;
-/// Rounds in which some neighbour did not answer, after which it is believed that it has nothing.
+/// The number of rounds without an answer after which a neighbour is assumed to have nothing.
 const FAILED_ROUNDS: u32 = 3;
-/// How often what has expired is forgotten, and what must not expire is published again.
+/// The interval at which expired documents are forgotten, and documents of this node are published again before they
+/// expire.
 const RENEWAL: Duration = Duration::from_secs(60 * 60);
 
-/// How far repair is.
+/// The progress of repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Rounds of comparing with all neighbours that are done.
+    /// The number of rounds in which lists were compared with all neighbours.
     pub rounds: u64,
-    /// Whether the last of them brought nothing new, every neighbour answered, and none has come or gone since.
+    /// True if the last round brought nothing new, every neighbour answered, and none has come or gone since.
     pub settled: bool,
-    /// Postings and records that were taken over.
+    /// The number of postings and records taken over.
     pub taken: u64,
 }
 
-/// What is known outside of the task that repairs.
+/// The state of repair that is visible outside of its task.
 #[derive(Default)]
 pub(super) struct Repair {
     done: watch::Sender<Done>,
     hurry: Notify,
 }
 
-/// The rounds so far.
+/// The result of the rounds so far.
 #[derive(Clone, Copy, Default)]
 struct Done {
     rounds: u64,
     taken: u64,
-    /// The neighbourhood for which nothing was missing, if the last round said so.
+    /// The version of the neighbourhood for which nothing was missing, if the last round found that.
     settled: Option<u64>,
 }
 
@@ -67,22 +69,22 @@ impl Repair {
 }
 
 impl Node {
-    /// Waits for a round of comparing that brings nothing new: until this node has been given all that it should hold, as
-    /// far as the nodes that it knows have it.
+    /// Waits for a round of comparisons that brings nothing new: then this node has been given everything that it
+    /// should hold, as far as the nodes that it knows have it.
     pub async fn repaired(&self) {
         let Repair { done, hurry } = &*self.0.repair;
         let mut watched = done.subscribe();
         let before = watched.borrow_and_update().rounds;
         hurry.notify_one();
-        // The first round after this may have begun before it. An error: not while this node is there.
+        // The next round to end may have begun before this call. Waiting does not fail while this node exists.
         let _ =
             watched.wait_for(|now| now.settled.is_some() && now.rounds > before + 1 || self.0.net.is_stopped()).await;
     }
 }
 
-/// Compares what this node holds with its neighbours: at the start, whenever one comes or goes, and now and then.
+/// Compares what this node holds with its neighbours: at the start, whenever one comes or goes, and at intervals.
 pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
-    // Until the node is there.
+    // Wait until the node exists.
     while inner.strong_count() == 0 {
         tokio::task::yield_now().await;
     }
@@ -120,31 +122,33 @@ pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     }
 }
 
-/// What is remembered from one round to the next.
+/// What is remembered between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour the state in which everything was taken over from it.
+    /// For each neighbour, the state in which everything was taken over from it.
     states: HashMap<Peer, u64>,
     failed: u32,
     taken: u64,
 }
 
 impl Rounds {
-    /// Others have come or gone: this node may have to keep what it had not to before.
+    /// Forgets all states: nodes have come or gone, so this node may have to keep other lists.
     fn forget(&mut self) {
         self.states.clear();
         self.failed = 0;
     }
 
-    /// Takes over what neighbours have and this node should have. Whether there was nothing, and all of them answered.
+    /// Takes over what neighbours hold and this node should hold. True if there was nothing, and all neighbours
+    /// answered.
     ///
-    /// What it holds and should not hold any more stays until it expires: others may not know yet who is to have it.
+    /// What this node should no longer hold stays until it expires, because other nodes may not know yet which of them
+    /// should have it.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);
         self.states.retain(|peer, _| neighbours.contains(peer));
         let (mut failures, mut new) = (0, 0);
-        // One after the other: what one has brought need not be brought by the next.
+        // Neighbours are asked one after the other, so that nothing is taken over twice.
         for neighbour in &neighbours {
             let mut taking = Taking::new(inner, neighbour, &places);
             let since = self.states.get(neighbour).copied().unwrap_or_default();
@@ -153,7 +157,7 @@ impl Rounds {
                     self.states.insert(neighbour.clone(), state);
                 }
                 Err(Why::Silent) => failures += 1,
-                // In the next round it may go on, or try again.
+                // The next round continues, or tries again.
                 Err(Why::Enough | Why::Lied) => {}
                 Err(Why::Stopped) => return false,
             }
@@ -173,10 +177,10 @@ impl Rounds {
     }
 }
 
-/// Forgets what has expired, and publishes again what this node has published and what has lived for half of its life.
+/// Forgets what has expired, and publishes again what this node published half of its life ago.
 async fn renew(inner: &Inner) {
     let now = unix_seconds();
-    // A storage that fails says so to whoever asks it next.
+    // If the storage fails, the next request to it reports that.
     let _ = inner.keeper.ask(move |shelf| shelf.expire(now)).await;
     let _ = withdraw::tell(inner).await;
     let _ = inner.published.forget(now - LIFE.as_secs());
@@ -188,7 +192,7 @@ async fn renew(inner: &Inner) {
         let documents = records
             .into_iter()
             .filter_map(|(id, record)| Document::new(&record).ok().filter(|document| document.id == id));
-        // Those whose record nobody has any more are left out until then, too.
+        // Documents whose record no node has any more are noted too, so that they are tried again only later.
         if publish::store(inner, documents.collect()).await.is_err() || inner.published.renew(&stale, now).is_err() {
             return;
         }

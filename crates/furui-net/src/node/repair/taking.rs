@@ -1,21 +1,20 @@
 use std::collections::BTreeMap;
 
-use furui::search::{
-    ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Request, Response, WordPostings, limits,
-};
+use furui_search::{ContentId, Fetched, IdRange, Listed, Lock, LockKey, Peer, Request, Response, WordPostings, limits};
 
 use super::super::keeper::{LIFE, unix_seconds};
 use super::super::places::Places;
 use super::super::{Inner, call, record_key, word_key};
 
-/// Postings that are taken over from one neighbour in one round, and bytes of records: anyone may come to be a neighbour.
+/// The maximum number of postings, and of bytes of records, taken over from one neighbour in one round, because anyone
+/// may become a neighbour.
 const POSTINGS: u64 = 4 << 20;
 const RECORD_BYTES: u64 = 256 << 20;
-/// Messages of such an exchange.
+/// The maximum number of messages to one neighbour in one round.
 const CALLS: u32 = 1 << 14;
 const DAY: u64 = 24 * 60 * 60;
 
-/// Taking over from a neighbour what this node should hold and does not, of what that one holds.
+/// Takes over what this node should hold, does not hold, and a neighbour holds.
 ///
 /// ```text
 ///  Compare ─▶ words, sizes and fingerprints ─▶ those that this node should keep and has otherwise ─▶ List ─▶ store
@@ -25,14 +24,14 @@ pub(super) struct Taking<'a> {
     inner: &'a Inner,
     from: &'a Peer,
     places: &'a Places,
-    /// Postings and records that were new.
+    /// The number of postings and records that were new.
     pub(super) new: u64,
     postings: u64,
     record_bytes: u64,
     calls: u32,
 }
 
-/// Records and locks that are kept equally long.
+/// Records and locks that expire at the same time.
 #[derive(Default)]
 struct Locked {
     records: Vec<(ContentId, Vec<u8>)>,
@@ -42,11 +41,11 @@ struct Locked {
 /// Why not everything was taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Why {
-    /// It does not answer, or not now.
+    /// The neighbour does not answer, or refuses.
     Silent,
-    /// It breaks the protocol.
+    /// The neighbour breaks the protocol.
     Lied,
-    /// It has more than is taken in one round.
+    /// The neighbour has more than is taken over in one round.
     Enough,
     /// This node is shut down, or its storage fails.
     Stopped,
@@ -57,7 +56,7 @@ impl<'a> Taking<'a> {
         Self { inner, from, places, new: 0, postings: POSTINGS, record_bytes: RECORD_BYTES, calls: CALLS }
     }
 
-    /// Takes everything over, unless the neighbour still is in the state `since`. Returns the state that it was in.
+    /// Takes everything over, unless the neighbour is still in the state `since`. Returns the neighbour's state.
     pub(super) async fn take_over(&mut self, since: u64) -> Result<u64, Why> {
         let mut state = None;
         let mut after = String::new();
@@ -68,7 +67,7 @@ impl<'a> Taking<'a> {
                 Response::Compared { state, lists, more } => (state, lists, more),
                 _ => return Err(Why::Lied),
             };
-            // Should it change meanwhile, that is seen in the next round.
+            // If the state changes meanwhile, the next round notices it.
             let state = *state.get_or_insert(now);
             if state == since {
                 return Ok(state);
@@ -103,7 +102,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Whole lists: many in each message.
+    /// Takes over whole lists, many in each message.
     async fn take_lists(&mut self, words: Vec<String>) -> Result<(), Why> {
         let mut rest = &words[..];
         while !rest.is_empty() {
@@ -134,7 +133,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Parts of the first of these lists: of one at least.
+    /// Requests the lists of these words. The answer has at least a part of the first one.
     async fn list(&mut self, words: &[String], range: IdRange) -> Result<Vec<Listed>, Why> {
         let request = Request::List { words: words.to_vec(), range };
         let Response::Listed(lists) = self.ask(&request).await? else { return Err(Why::Lied) };
@@ -168,7 +167,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Which documents that this node should keep have been withdrawn.
+    /// Takes over withdrawals of documents that this node should keep.
     async fn take_withdrawals(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
         let mut range = IdRange::ALL;
@@ -199,7 +198,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// The records that this node should keep, and has not.
+    /// Takes over records that this node should keep and does not.
     async fn take_records(&mut self) -> Result<(), Why> {
         let me = self.inner.net.me();
         let mut range = IdRange::ALL;
@@ -244,7 +243,7 @@ impl<'a> Taking<'a> {
                     Fetched::Unknown => {}
                 }
             }
-            // One that only ever says "later" is not asked on.
+            // A neighbour that only says "later" is not asked again.
             if !records.is_empty() {
                 missing.extend(later);
                 self.store_records(records).await?;
@@ -253,7 +252,8 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Keeps records with their locks, each as long as its locks; one without a lock could never be withdrawn, and is left.
+    /// Keeps records with their locks, each as long as its locks. A record without a lock could never be withdrawn, and
+    /// is left out.
     async fn store_records(&mut self, records: Vec<(ContentId, Vec<u8>)>) -> Result<(), Why> {
         let request = Request::Locks { ids: records.iter().map(|(id, _)| *id).collect() };
         let Response::Locks(locks) = self.ask(&request).await? else { return Err(Why::Lied) };
@@ -272,7 +272,7 @@ impl<'a> Taking<'a> {
         Ok(())
     }
 
-    /// Keeps what is to be kept for so many days more; what would expire today is not worth it.
+    /// Keeps postings and records for `days` more days. What would expire today is left out.
     async fn store(
         &mut self,
         days: u8,
@@ -292,7 +292,7 @@ impl<'a> Taking<'a> {
     }
 }
 
-/// What of a range is left after a part of a list.
+/// The rest of a range after a part of a list.
 fn next(list: &Listed, range: IdRange) -> Option<IdRange> {
     let last = list.ids.last().filter(|_| list.more)?;
     let first = last.head().checked_add(1).filter(|first| *first <= range.last)?;

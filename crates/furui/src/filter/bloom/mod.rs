@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::concurrent::{BitTable, Shareable};
 use super::error::no_memory;
+use super::file::check_bits;
 use super::probes::{check_probes, own_rate, positions, salted_positions};
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::Buffer;
@@ -91,6 +92,17 @@ impl Bloom {
         Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
     }
 
+    /// The filter of `bits` bits and `probes` probes a key whose [`as_bytes`](Self::as_bytes) are `bytes`.
+    ///
+    /// # Errors
+    /// If there is no such filter, or if `bytes` are not the table of one.
+    pub fn from_bytes(bits: u64, probes: u32, bytes: &[u8]) -> Result<Self, ConfigError> {
+        check_bits(bits, bytes)?;
+        let mut filter = Self::from_parts(bits, probes)?;
+        filter.words[..bytes.len()].copy_from_slice(bytes);
+        Ok(filter)
+    }
+
     /// A filter that has the false-positive rate `rate` when it holds `keys` keys, of the fewest probes with which it is at most
     /// .5 % larger than the smallest; see [`sizing::few_probes`]. (The smallest is [`from_parts`](Self::from_parts) of
     /// [`sizing::least`].) With k probes and n keys the rate is exceeded by about the part k / (10 n) (see [`sizing::rate`]): with
@@ -167,6 +179,11 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         self.ones() as f64 / self.bits as f64
     }
 
+    /// The bits without the file around them: eight a byte, the first bit least significant, and zeros after the last.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.words[..self.bits.div_ceil(8) as usize]
+    }
+
     #[inline]
     fn words(&self) -> &[[u8; 8]] {
         self.words.as_chunks().0
@@ -199,14 +216,6 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
     /// (x/m)^k for x bits that are set. Cost: one pass over the bits.
     fn false_positive_rate(&self) -> f64 {
         self.fill().powi(self.probes as i32)
-    }
-}
-
-#[cfg(feature = "search")]
-impl<M: DerefMut<Target = [u8]>> Bloom<M> {
-    /// The bits, to be filled from elsewhere; those beyond the last stay 0.
-    pub(crate) fn table_mut(&mut self) -> &mut [u8] {
-        &mut self.words
     }
 }
 

@@ -11,6 +11,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::error::Meaning;
 use super::error::no_memory;
+use super::file::check_bits;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
@@ -123,6 +124,17 @@ impl RingedBloom {
         Ok(Self { words, ring, hash: HashSpec::default() })
     }
 
+    /// The filter of `params` for `keys` keys whose [`as_bytes`](Self::as_bytes) are `bytes`.
+    ///
+    /// # Errors
+    /// If it would be too large, or if `bytes` are not the table of such a filter.
+    pub fn from_bytes(params: RingedParams, keys: u64, bytes: &[u8]) -> Result<Self, ConfigError> {
+        check_bits(params.bits(keys)?, bytes)?;
+        let mut filter = Self::with_size(params, keys)?;
+        filter.words[..bytes.len()].copy_from_slice(bytes);
+        Ok(filter)
+    }
+
     /// The filter of these keys, which must have been made with `params`, of the size that fits their number.
     ///
     /// # Errors
@@ -195,6 +207,11 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         Ok(())
     }
 
+    /// The bits without the file around them: eight a byte, the first bit least significant, and zeros after the last.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.words[..self.bits().div_ceil(8) as usize]
+    }
+
     fn words(&self) -> &[[u8; 8]] {
         self.words.as_chunks().0
     }
@@ -235,19 +252,6 @@ impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
         let words = self.words.as_chunks_mut().0;
         lookup::insert(words, &self.ring, key.hash().get(), key.offsets().iter().copied())
-    }
-}
-
-#[cfg(feature = "search")]
-impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
-    /// The bits as they lie in a file.
-    pub(crate) fn table(&self) -> &[u8] {
-        &self.words
-    }
-
-    /// The same, to be filled from elsewhere; those beyond the last stay 0.
-    pub(crate) fn table_mut(&mut self) -> &mut [u8] {
-        &mut self.words
     }
 }
 

@@ -1,0 +1,148 @@
+use std::fmt::Write;
+
+use furui_search::{Place, Report, Round, Snippets};
+use tokio::sync::mpsc;
+
+use super::{Asked, Call, Event, Hit, Refused, Status, Step, Summary};
+use crate::node::{Node, NodeError, SearchEvent, SearchOptions};
+
+/// The maximum number of events on their way to the face.
+const EVENTS: usize = 16;
+
+impl Node {
+    /// Answers the calls of the [HTTP face](crate::http) until it closes.
+    pub async fn answer(self, mut calls: mpsc::Receiver<Call>) {
+        while let Some(call) = calls.recv().await {
+            let node = self.clone();
+            // The face bounds the number of concurrent calls.
+            tokio::spawn(async move {
+                match call {
+                    Call::Publish { documents, again, answer } => {
+                        let published = node.publish(documents, again).await;
+                        // Sending fails, here and below, if the caller has gone.
+                        let _ = answer.send(published.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::Unpublish { urls, answer } => {
+                        let withdrawn = node.withdraw(&urls).await;
+                        let _ = answer.send(withdrawn.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::UnpublishSome { answer } => {
+                        let withdrawn = node.withdraw_some().await;
+                        let _ = answer.send(withdrawn.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::Wanted { ids, answer } => {
+                        let wanted = node.wanted(&ids);
+                        let _ = answer.send(wanted.map_err(|error| Refused { error: error.to_string() }));
+                    }
+                    Call::Search { asked, events } => node.search_for_face(asked, events).await,
+                    Call::Status { answer } => {
+                        if let Ok(status) = node.status_for_face().await {
+                            let _ = answer.send(status);
+                        }
+                    }
+                }
+            });
+        }
+    }
+
+    async fn search_for_face(&self, asked: Asked, to: mpsc::Sender<Event>) {
+        let options = SearchOptions {
+            limit: Some(asked.limit.into()),
+            after: asked.cursor,
+            explain: asked.explain,
+            ..SearchOptions::default()
+        };
+        let (events, mut found) = mpsc::channel(EVENTS);
+        let search = self.search(&asked.query, options, events);
+        let snippets = Snippets::new(asked.query.clauses());
+        let pass_on = async {
+            while let Some(event) = found.recv().await {
+                match event {
+                    SearchEvent::Hits(hits) => {
+                        for hit in hits {
+                            let score = f64::from(hit.place.score) / f64::from(Place::ONE);
+                            to.send(Event::Hit(Hit::new(hit.place.id, hit.record, score, &snippets))).await.ok()?;
+                        }
+                    }
+                    SearchEvent::Done { found, cursor, whole, report } => {
+                        if asked.explain {
+                            for step in steps(&report) {
+                                to.send(Event::Step(step)).await.ok()?;
+                            }
+                        }
+                        let bytes = report.sent_bytes
+                            + report.back_bytes
+                            + report.exchanged.sent_bytes
+                            + report.exchanged.back_bytes;
+                        to.send(Event::End(Summary { total: found, bytes, cursor, whole })).await.ok()?;
+                    }
+                }
+            }
+            Some(())
+        };
+        if let (Err(error), _) = tokio::join!(search, pass_on) {
+            let _ = to.send(Event::Refused(Refused { error: error.to_string() })).await;
+        }
+    }
+
+    async fn status_for_face(&self) -> Result<Status, NodeError> {
+        let status = self.status().await?;
+        Ok(Status {
+            peer: status.peer,
+            addresses: status.addresses,
+            whole: status.whole,
+            rounds: status.repair.rounds,
+            settled: status.repair.settled,
+            taken: status.repair.taken,
+            peers: status.peers,
+            words: status.shelf.words,
+            postings: status.shelf.postings,
+            documents: status.shelf.records,
+            disk: status.shelf.disk_bytes,
+            searches: status.searches,
+            published: status.published,
+            answered: status.answered,
+            refused: status.refused,
+            sent: status.traffic.wire_out,
+            received: status.traffic.wire_in,
+            lately: status.lately,
+        })
+    }
+}
+
+/// A search explained for people: the plan, then each round with the bytes of every message.
+fn steps(report: &Report) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut plan = String::from("plan: smallest list first:");
+    for word in &report.words {
+        let _ = write!(plan, " {} ({}{})", word.word, word.size, if word.whole { "" } else { ", not whole" });
+    }
+    let _ = write!(
+        plan,
+        "; {} looked up, {} requests, {} of them failed",
+        report.lookups, report.messages, report.failures
+    );
+    steps.push(Step { step: plan, sent: 0, received: 0, done: report.planned });
+    if report.checked > 0 {
+        let step = format!("phrases: the text of {} candidates examined by the nodes that keep them", report.checked);
+        steps.push(Step { step, sent: 0, received: 0, done: None });
+    }
+    for (number, round) in report.rounds.iter().enumerate() {
+        let Round { words, most, seen, found, costs, at, .. } = round;
+        let step =
+            format!("round {}: {seen} of at most {most} ids of `{}` examined, {found} found", number + 1, words[0]);
+        steps.push(Step { step, sent: round.sent_bytes, received: round.back_bytes, done: Some(*at) });
+        for cost in costs {
+            let word = words.get(cost.term as usize + 1).map_or("?", String::as_str);
+            let step = format!(
+                "round {}: `{word}` met, {:?}, {} bits there and {} back",
+                number + 1,
+                cost.coding,
+                cost.sent_bits,
+                cost.back_bits
+            );
+            steps.push(Step { step, sent: cost.sent_bytes, received: cost.back_bytes, done: None });
+        }
+    }
+    steps
+}

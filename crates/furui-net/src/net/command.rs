@@ -1,0 +1,61 @@
+//! The commands from handles to the driver, and the state that they share.
+
+use std::sync::{Arc, Mutex};
+
+use furui_search::Peer;
+use libp2p::Multiaddr;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::CallError;
+use super::counters::Tally;
+
+/// A command to the driver.
+pub(super) enum Command {
+    Call {
+        to: Peer,
+        request: Vec<u8>,
+        answer: oneshot::Sender<Result<Vec<u8>, CallError>>,
+        turn: OwnedSemaphorePermit,
+    },
+    TimedOut(Peer),
+    Closest {
+        key: Vec<u8>,
+        n: usize,
+        answer: oneshot::Sender<Vec<Peer>>,
+        turn: OwnedSemaphorePermit,
+    },
+    Known {
+        keys: Vec<Vec<u8>>,
+        n: usize,
+        answer: oneshot::Sender<Vec<Option<Vec<Peer>>>>,
+    },
+    Replicas {
+        keys: Vec<Vec<u8>>,
+        n: usize,
+        answer: oneshot::Sender<Vec<Vec<Peer>>>,
+    },
+    Peers(oneshot::Sender<Vec<Peer>>),
+    IsConnected {
+        peer: Peer,
+        answer: oneshot::Sender<bool>,
+    },
+    Refresh(oneshot::Sender<()>),
+    Shutdown,
+    #[cfg(test)]
+    Panic,
+}
+
+/// The state that the driver shares with handles.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) tally: Arc<Tally>,
+    pub(super) me: Mutex<(Option<Peer>, Vec<Multiaddr>)>,
+}
+
+/// The stage of the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Joining,
+    Joined,
+    Stopped,
+}

@@ -1,0 +1,20 @@
+use furui_search::Peer;
+use libp2p::kad::KBucketKey as Key;
+use libp2p::{Multiaddr, PeerId};
+
+/// A peer in the routing table.
+pub(super) struct Known {
+    pub(super) key: Key<PeerId>,
+    pub(super) peer: Peer,
+}
+
+/// A peer in the form that the search uses.
+pub(super) fn peer(id: &PeerId, address: Option<&Multiaddr>) -> Peer {
+    let address = address.map(|address| address.to_vec()).filter(|bytes| bytes.len() <= Peer::MAX_ADDRESS);
+    Peer::new(&id.to_bytes(), &address.unwrap_or_default())
+}
+
+/// The libp2p identity of a peer; `None` if it is invalid.
+pub(super) fn id(peer: &Peer) -> Option<PeerId> {
+    PeerId::from_bytes(peer.identity()).ok()
+}

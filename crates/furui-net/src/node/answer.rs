@@ -1,0 +1,57 @@
+use std::fmt;
+
+use furui_search::{Place, QueryRefused, Record, Report};
+
+/// A part of the answer to a search.
+#[derive(Clone, Debug)]
+pub enum SearchEvent {
+    /// Found documents in the order of the answer. All of them fit the query, phrases included.
+    Hits(Vec<Hit>),
+    /// The end of the answer.
+    Done {
+        /// The number of documents found.
+        found: u64,
+        /// The place at which to continue, if there may be more documents. A query with phrases may end with fewer
+        /// documents than the limit, even with none.
+        cursor: Option<Place>,
+        /// True if every list was whole, as far as its keeper knows, and no document whose text had to be examined was
+        /// missing.
+        whole: bool,
+        /// The cost of the search.
+        report: Box<Report>,
+    },
+}
+
+/// A document that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The id of the document, and its score in a ranked search.
+    pub place: Place,
+    /// The record; `None` if records were not requested, or no node that keeps it answered.
+    pub record: Option<Record>,
+}
+
+/// Why an answer is missing or incomplete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SearchError {
+    /// The query cannot be asked.
+    Refused(QueryRefused),
+    /// None of the nodes that keep the list of a word answers.
+    Unreachable {
+        /// The word.
+        word: String,
+    },
+}
+
+impl fmt::Display for SearchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(why) => why.fmt(f),
+            Self::Unreachable { word } => {
+                write!(f, "none of the nodes that keep the list of `{word}` answers; try again in a minute")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SearchError {}

@@ -1,0 +1,46 @@
+use std::fmt;
+
+/// Why documents were not published or withdrawn, or not all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PublishError {
+    /// No keeper took some lists or records.
+    NotStored {
+        /// The number of these lists and records.
+        missing: usize,
+    },
+    /// No keeper of some documents answers.
+    NotWithdrawn {
+        /// The number of these documents.
+        missing: usize,
+    },
+    /// The storage of this node failed.
+    Storage {
+        /// The reason.
+        why: String,
+    },
+}
+
+impl PublishError {
+    pub(super) fn storage(error: impl fmt::Display) -> Self {
+        Self::Storage { why: error.to_string() }
+    }
+}
+
+impl fmt::Display for PublishError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStored { missing } => {
+                write!(f, "no node took {missing} of the lists and records; publish again when more nodes answer")
+            }
+            Self::NotWithdrawn { missing } => {
+                write!(
+                    f,
+                    "no node that keeps them answers for {missing} of the documents; they are withdrawn when one does"
+                )
+            }
+            Self::Storage { why } => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PublishError {}

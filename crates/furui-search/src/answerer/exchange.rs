@@ -1,0 +1,144 @@
+use super::super::codec::{decode_steps, encode_steps};
+use super::super::message::{CodingKind, Cost, Meet, Met, Refusal, Request, Response, Settle, Term, Wants};
+use super::super::{CodecError, CodedSet, Coding, ContentId, IdRange, Peer, plan, settle};
+
+/// The ids that an exchange sends, and how they are to be coded.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Question<'a> {
+    pub(super) ids: &'a [ContentId],
+    pub(super) range: IdRange,
+    pub(super) wants: Wants,
+    pub(super) salt: u64,
+    /// True if an earlier exchange of this meeting has already removed ids.
+    pub(super) narrowed: bool,
+    /// True if the answer is to say how often the word occurs in each document.
+    pub(super) weighted: bool,
+    /// True if only the best documents are wanted, for a page that somebody waits for.
+    pub(super) ranked: bool,
+}
+
+/// An exchange with one keeper of a word: a request and its answer, or two of each if there is a third message.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) with: Peer,
+    how: How,
+    coding: Coding,
+    stage: Stage,
+}
+
+/// How the coding is chosen for the next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// The coding that the query wants.
+    AsWanted,
+    /// Two messages with long checks, because the two sides disagreed after three messages.
+    LongChecks,
+    /// All ids in full, because the other side had too many matches for the coding. The number of ids is not limited by
+    /// matches.
+    Plain,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Meeting,
+    Settling { claim: Settle, claim_bits: u64, answer: Answer },
+}
+
+/// The places of those sent ids that are also in the other list, each with the step of the word's occurrences. The step
+/// is 0 if it was not requested.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) both: Vec<(u32, u8)>,
+    pub(super) whole: bool,
+}
+
+/// What follows a response.
+pub(super) enum Then {
+    /// The next message goes to the peer that has answered.
+    Ask,
+    /// The exchange is over.
+    Answered(Answer),
+    /// Another replica must be asked. `Lied` means that this one broke the protocol or failed.
+    Refused,
+    Lied,
+}
+
+impl Exchange {
+    pub(super) fn new(with: Peer) -> Self {
+        Self { with, how: How::AsWanted, coding: Coding::Ids, stage: Stage::Meeting }
+    }
+
+    /// The coding of the set that was sent last.
+    pub(super) fn coding(&self) -> CodingKind {
+        match self.stage {
+            Stage::Meeting => self.coding.into(),
+            Stage::Settling { .. } => CodingKind::GolombInThree,
+        }
+    }
+
+    /// The next message of the exchange, and its number of bits.
+    ///
+    /// # Errors
+    /// If the set cannot be coded as the query wants.
+    pub(super) fn request(&mut self, term: &Term, question: Question<'_>) -> Result<(Request, u64), CodecError> {
+        if let Stage::Settling { claim, claim_bits, .. } = &self.stage {
+            return Ok((Request::Settle(claim.clone()), *claim_bits));
+        }
+        let Question { ids, range, wants, salt, narrowed, weighted, ranked } = question;
+        // 32 bits of the salt are enough for one exchange.
+        let salt = salt as u32;
+        let (own, other) = (ids.len() as u64, (term.size as f64 * range.part()).ceil() as u64);
+        let choose = if ranked { plan::choose_for_page } else { plan::choose };
+        self.coding = match self.how {
+            How::AsWanted if narrowed => plan::or_ids(choose(wants, own, other, range, salt), own, other, range),
+            How::AsWanted => choose(wants, own, other, range, salt),
+            How::LongChecks => plan::golomb(own, other, range, salt),
+            How::Plain => Coding::Ids,
+        };
+        let set = CodedSet::encode(ids, range, self.coding)?;
+        Ok((Request::Meet(Meet { word: term.word.clone(), range, set: set.bytes, weighted }), set.bits))
+    }
+
+    /// Takes the answer to the last message, and adds its bits to the cost.
+    pub(super) fn on_response(&mut self, response: Response, question: Question<'_>, cost: &mut Cost) -> Then {
+        match (std::mem::replace(&mut self.stage, Stage::Meeting), response) {
+            (Stage::Meeting, Response::Met(met)) => self.on_met(met, question, cost),
+            (Stage::Meeting, Response::Refused(Refusal::Crowded)) if self.coding != Coding::Ids => {
+                self.how = How::Plain;
+                Then::Ask
+            }
+            (Stage::Settling { answer, .. }, Response::Settled(true)) => Then::Answered(answer),
+            (Stage::Settling { .. }, Response::Settled(false) | Response::Refused(Refusal::Forgotten)) => {
+                self.how = How::LongChecks;
+                Then::Ask
+            }
+            (_, Response::Refused(Refusal::Busy | Refusal::Failed)) => Then::Refused,
+            _ => Then::Lied,
+        }
+    }
+
+    fn on_met(&mut self, met: Met, question: Question<'_>, cost: &mut Cost) -> Then {
+        let Ok(settlement) = settle(question.ids, question.range, self.coding, &met.matches) else { return Then::Lied };
+        cost.back_bits += settlement.bits;
+        let mut steps = vec![0; settlement.matches];
+        if question.weighted {
+            match decode_steps(&met.steps, settlement.matches) {
+                Ok(told) => steps = told,
+                Err(_) => return Then::Lied,
+            }
+            cost.back_bits += encode_steps(&steps).bits;
+        }
+        let both = settlement.both.iter().zip(&settlement.of).map(|(&place, &of)| (place, steps[of as usize]));
+        let answer = Answer { both: both.collect(), whole: met.whole };
+        match (settlement.claim, met.session) {
+            (None, None) => Then::Answered(answer),
+            (Some(claim), Some(session)) => {
+                let claim_bits = claim.bits();
+                let claim = Settle { session, rejected: claim.rejected.bytes, checksum: claim.checksum };
+                self.stage = Stage::Settling { claim, claim_bits, answer };
+                Then::Ask
+            }
+            _ => Then::Lied,
+        }
+    }
+}

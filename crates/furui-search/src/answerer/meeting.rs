@@ -1,0 +1,294 @@
+use std::convert::Infallible;
+use std::time::Duration;
+
+use super::super::message::{Cost, Found, Ranked, Refusal, Response, Search, Term, Wants};
+use super::super::{ContentId, IdRange, Index, Listing, Peer, Shunned};
+use super::exchange::{Answer, Exchange, Question, Then};
+use super::lists;
+use super::scoring::Scoring;
+use super::{EXCHANGE_TIMEOUT, HEDGE_A_BYTE, HEDGE_AFTER};
+use furui::Result;
+
+/// A search that this node hosts: the ids that are left of a slice of its own list, while the other words' lists are
+/// asked one after the other.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    /// The peer that requested the search, and the call number of its answer.
+    pub(super) from: Peer,
+    pub(super) call: u64,
+    /// The time at which the meeting is abandoned.
+    end: Duration,
+    wants: Wants,
+    salt: u64,
+    /// The words after the first one. The first `must` of them must occur, the others must not.
+    others: Vec<Term>,
+    must: usize,
+    range: IdRange,
+    ids: Vec<ContentId>,
+    /// The scores, if the best documents are wanted.
+    scoring: Option<Scoring>,
+    seen: u64,
+    whole: bool,
+    /// The index of the word in `others` that is asked now.
+    at: usize,
+    /// Exchanges in flight about this word, at most one with each of its keepers; and an exchange that is to continue.
+    waiting: Vec<Waiting>,
+    ready: Option<Exchange>,
+    /// The time at which the next keeper is asked too, if no keeper has answered by then.
+    hedge_at: Duration,
+    /// The keepers of this word that were asked.
+    asked: Vec<Peer>,
+    /// The places that were in a list of a keeper whose list is not whole, if any such keeper has answered.
+    partial: Option<Vec<(u32, u8)>>,
+    costs: Vec<Cost>,
+}
+
+/// An exchange in flight.
+#[derive(Debug)]
+struct Waiting {
+    call: u64,
+    exchange: Exchange,
+    since: Duration,
+    until: Duration,
+}
+
+/// What a meeting does next.
+pub(super) enum Next {
+    /// Sends this request; the caller then calls [`Meeting::sent`].
+    Send {
+        exchange: Exchange,
+        request: Vec<u8>,
+    },
+    Wait,
+    Respond(Response),
+}
+
+impl Meeting {
+    /// Begins a meeting with the slice of the first list that the search requests.
+    pub(super) fn new(from: Peer, call: u64, search: Search, end: Duration, index: &mut impl Index) -> Result<Self> {
+        let Search { must, without, range, most, wants, salt, ranking } = search;
+        let mut others = must;
+        let first = others.remove(0);
+        let must = others.len();
+        others.extend(without);
+        let listing = index.size(&first.word)?;
+        let (scoring, range, ids) = match ranking {
+            Some(ranking) => {
+                let (scoring, ids) = Scoring::begin(ranking, index, &first.word, most as usize)?;
+                (Some(scoring), IdRange::ALL, ids)
+            }
+            None => {
+                let slice = lists::slice(index, &first.word, range, most as usize)?;
+                (None, slice.range, slice.to_vec())
+            }
+        };
+        Ok(Self {
+            from,
+            call,
+            end,
+            wants,
+            salt,
+            others,
+            must,
+            range,
+            seen: ids.len() as u64,
+            ids,
+            scoring,
+            // If others know ids of the word and this node has none, this node's list is not whole.
+            whole: listing.whole && (listing.ids > 0 || first.size == 0),
+            at: 0,
+            waiting: Vec::new(),
+            ready: None,
+            hedge_at: Duration::ZERO,
+            asked: Vec::new(),
+            partial: None,
+            costs: Vec::new(),
+        })
+    }
+
+    pub(super) fn ids_held(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The next message to send, or the answer.
+    pub(super) fn next(&mut self, me: &Peer, shunned: &Shunned, now: Duration, index: &mut impl Index) -> Next {
+        let refused = |why| Next::Respond(Response::Refused(why));
+        while self.at < self.others.len() && !self.ids.is_empty() {
+            if now >= self.end {
+                return refused(Refusal::Unreachable);
+            }
+            if let Some(exchange) = self.ready.take() {
+                return self.ask(exchange).unwrap_or_else(|| refused(Refusal::Invalid));
+            }
+            if self.waiting.is_empty() {
+                match self.meet_here(me, index, |size| size.whole) {
+                    Ok(true) => continue,
+                    Ok(false) => {}
+                    Err(_) => return refused(Refusal::Failed),
+                }
+            } else if now < self.hedge_at {
+                return Next::Wait;
+            }
+            let untried = self.others[self.at].holders.iter().filter(|&peer| peer != me && !self.asked.contains(peer));
+            if let Some(peer) = untried.min_by_key(|peer| shunned.has(peer, now)).cloned() {
+                self.asked.push(peer.clone());
+                self.ready = Some(Exchange::new(peer));
+            } else if !self.waiting.is_empty() {
+                self.hedge_at = Duration::MAX;
+                return Next::Wait;
+            } else if let Some(both) = self.partial.take() {
+                self.whole = false;
+                self.narrow(&both);
+            } else {
+                // A part of a list, marked as such, is better than no list.
+                match self.meet_here(me, index, |size| size.ids > 0) {
+                    Ok(true) => self.whole = false,
+                    Ok(false) => return refused(Refusal::Unreachable),
+                    Err(_) => return refused(Refusal::Failed),
+                }
+            }
+        }
+        let Self { range, seen, whole, .. } = *self;
+        let (ids, costs) = (std::mem::take(&mut self.ids), std::mem::take(&mut self.costs));
+        Next::Respond(match &self.scoring {
+            None => Response::Found(Found { ids, through: range.last, seen, whole, costs }),
+            Some(scoring) => {
+                let (places, found) = (scoring.best(&ids), ids.len() as u64);
+                Response::Ranked(Ranked { places, next: scoring.next, seen, found, whole, costs })
+            }
+        })
+    }
+
+    /// Notes that a message of the exchange was sent.
+    pub(super) fn sent(&mut self, call: u64, exchange: Exchange, bytes: usize, now: Duration) {
+        let slack = HEDGE_AFTER + HEDGE_A_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.hedge_at = now + slack;
+        self.waiting.push(Waiting { call, exchange, since: now, until: self.end.min(now + EXCHANGE_TIMEOUT) });
+    }
+
+    /// The time at which the meeting needs attention if nothing arrives before.
+    pub(super) fn deadline(&self) -> Duration {
+        self.waiting.iter().map(|waiting| waiting.until).fold(self.end.min(self.hedge_at), Duration::min)
+    }
+
+    pub(super) fn waits_for(&self, call: u64) -> bool {
+        self.waiting.iter().any(|waiting| waiting.call == call)
+    }
+
+    /// The calls that took too long.
+    pub(super) fn late(&self, now: Duration) -> impl Iterator<Item = u64> {
+        self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
+    }
+
+    /// Takes an answer. Returns the peers that should be asked after others from now on: the sender, if its answer
+    /// breaks the protocol, and the peers that were asked earlier and have not answered yet.
+    pub(super) fn on_response(&mut self, call: u64, response: Response, now: Duration) -> Vec<Peer> {
+        let Some(Waiting { mut exchange, .. }) = self.take(call) else { return Vec::new() };
+        let bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
+        let mut cost = self.costs.pop().unwrap_or_default();
+        cost.back_bytes += bytes;
+        let then = exchange.on_response(response, self.question(), &mut cost);
+        self.costs.push(cost);
+        match then {
+            Then::Ask => self.ready = Some(exchange),
+            Then::Answered(Answer { both, whole: true }) => {
+                let is_slow = |waiting: &&Waiting| now >= waiting.since + HEDGE_AFTER;
+                let slow = self.waiting.iter().filter(is_slow).map(|waiting| waiting.exchange.with.clone()).collect();
+                self.narrow(&both);
+                return slow;
+            }
+            Then::Answered(Answer { both, whole: false }) => {
+                let partial = self.partial.get_or_insert_default();
+                partial.extend(both);
+                partial.sort_unstable();
+                partial.dedup_by_key(|(place, _)| *place);
+            }
+            Then::Refused => {}
+            Then::Lied => return vec![exchange.with],
+        }
+        Vec::new()
+    }
+
+    /// Gives up a peer that does not answer, and returns it.
+    pub(super) fn on_failure(&mut self, call: u64) -> Option<Peer> {
+        self.take(call).map(|waiting| waiting.exchange.with)
+    }
+
+    fn take(&mut self, call: u64) -> Option<Waiting> {
+        let place = self.waiting.iter().position(|waiting| waiting.call == call)?;
+        Some(self.waiting.swap_remove(place))
+    }
+
+    /// Matches the ids against this node's own list, if it keeps the word's list and `will_do` accepts it.
+    fn meet_here(&mut self, me: &Peer, index: &mut impl Index, will_do: impl Fn(Listing) -> bool) -> Result<bool> {
+        let term = &self.others[self.at];
+        if !term.holders.contains(me) || !will_do(index.size(&term.word)?) {
+            return Ok(false);
+        }
+        let (mut both, mut next) = (Vec::new(), 0);
+        let weighted = self.is_weighted();
+        let streamed = lists::stream(index, &term.word, self.range, weighted, |list, weights| {
+            let mut place = 0;
+            while let (Some(own), Some(other)) = (self.ids.get(next), list.get(place)) {
+                match own.cmp(other) {
+                    std::cmp::Ordering::Less => next += 1,
+                    std::cmp::Ordering::Greater => place += 1,
+                    std::cmp::Ordering::Equal => {
+                        both.push((next as u32, weights.get(place).map_or(0, |weight| weight.step())));
+                        next += 1;
+                    }
+                }
+            }
+            Ok::<(), Infallible>(())
+        })?;
+        let Ok(()) = streamed;
+        self.narrow(&both);
+        Ok(true)
+    }
+
+    /// The next message of the exchange. `None` if the set cannot be coded as the query wants, or does not fit into a
+    /// message.
+    fn ask(&mut self, mut exchange: Exchange) -> Option<Next> {
+        let (request, bits) = exchange.request(&self.others[self.at], self.question()).ok()?;
+        let request = request.encode().ok()?;
+        let term = self.at as u32;
+        if self.costs.last().is_none_or(|cost| cost.term != term) {
+            self.costs.push(Cost { term, ..Cost::default() });
+        }
+        let cost = self.costs.last_mut()?;
+        cost.coding = exchange.coding();
+        cost.sent_bits += bits;
+        cost.sent_bytes += request.len() as u64;
+        Some(Next::Send { exchange, request })
+    }
+
+    fn question(&self) -> Question<'_> {
+        let Self { ref ids, range, wants, salt, at, .. } = *self;
+        let ranked = self.scoring.is_some();
+        Question { ids, range, wants, salt, narrowed: at > 0, weighted: self.is_weighted(), ranked }
+    }
+
+    /// True if the score depends on how often the current word occurs.
+    fn is_weighted(&self) -> bool {
+        self.scoring.is_some() && self.at < self.must
+    }
+
+    /// Keeps the ids at these ascending places or, if the word must not occur, all other ids. Then moves on to the next
+    /// word.
+    fn narrow(&mut self, both: &[(u32, u8)]) {
+        let keeps = self.at < self.must;
+        if let Some(scoring) = &mut self.scoring {
+            if keeps { scoring.add(self.at + 1, both) } else { scoring.remove(both) }
+        }
+        let (mut both, mut place) = (both.iter().peekable(), 0);
+        self.ids.retain(|_| {
+            let is_in_both = both.next_if(|(both, _)| *both == place).is_some();
+            place += 1;
+            is_in_both == keeps
+        });
+        self.at += 1;
+        self.waiting.clear();
+        self.asked.clear();
+        self.partial = None;
+    }
+}

@@ -1,0 +1,297 @@
+//! The answering side of a search.
+
+mod exchange;
+mod keys;
+mod lists;
+mod meeting;
+mod scoring;
+mod sessions;
+
+use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
+
+use super::codec::encode_steps;
+use super::message::{Meet, Met, Refusal, Request, Response, Search, Settle};
+use super::{CodecError, CodedSet, Coding, Index, Matcher, Peer, Shunned, Weight, limits};
+use keys::Keys;
+use meeting::{Meeting, Next};
+use sessions::Sessions;
+
+/// The time limit for each message of the other side of an exchange.
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The delay after which the next replica is asked too. The first good answer is used.
+const HEDGE_AFTER: Duration = Duration::from_millis(300);
+/// The additional delay for each byte sent: the time that it takes at 8 Mbit/s.
+const HEDGE_A_BYTE: Duration = Duration::from_micros(1);
+/// The time limit of a meeting. The peer that requested the meeting waits a little longer.
+const MEETING_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long a peer that failed is asked after other peers.
+const SHUNNED_FOR: Duration = Duration::from_secs(30);
+/// The maximum size of a `Met` message apart from the matches and steps in it.
+const MET_OVERHEAD: usize = 32;
+
+/// A task that an [`Answerer`] gives to its caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AnswerEvent {
+    /// Send the answer to a request.
+    Respond {
+        /// The `call` that [`Answerer::on_request`] was called with.
+        call: u64,
+        /// The answer.
+        response: Response,
+    },
+    /// Send a request to another node. The caller passes the answer to [`Answerer::on_response`], or calls
+    /// [`Answerer::on_failure`] if there is none.
+    Send {
+        /// The node to send the request to.
+        to: Peer,
+        /// The number that the caller passes with the answer.
+        call: u64,
+        /// The bytes of a [`Request`].
+        request: Vec<u8>,
+    },
+}
+
+/// Answers requests for this node's lists, and hosts meetings of lists: searches that begin with one of its own lists.
+///
+/// ```text
+///  Search ─▶ a slice of the own list ─▶ Meet ─▶ the next word's keeper ─▶ what is left ─▶ Meet ─▶ … ─▶ Found
+///                                    ◀─ Met ─┘     (another replica, if it fails or lies, and beside it if it is slow)
+///  Meet   ─▶ the own list streams by ─▶ Met       Settle ─▶ the session is compared ─▶ Settled
+/// ```
+///
+/// The host always knows the ids of its own list, so false positives never leave it. Each further word costs one round
+/// trip, or two if the exchange has three messages. A word that must not occur is asked in the same way, and the ids
+/// that do not match are kept. A list that the host keeps itself costs nothing.
+///
+/// The answerer does not answer [`Request`]s that need no memory between messages (sizes, storing, comparing, handing
+/// over, fetching): [`on_request`](Self::on_request) returns them.
+///
+/// Memory: at most [`limits::MEETING_IDS`] ids in meetings, [`limits::SESSION_IDS`] ids in sessions and
+/// [`limits::KEY_BYTES`] bytes of keys. A request beyond these limits, or beyond the quota of its peer, is refused as
+/// [`Refusal::Busy`].
+///
+/// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
+/// on to the third.
+#[derive(Debug)]
+pub struct Answerer {
+    me: Peer,
+    meetings: HashMap<u64, Meeting>,
+    /// For each call, the number of the meeting that waits for its answer.
+    calls: HashMap<u64, u64>,
+    sessions: Sessions,
+    keys: Keys,
+    shunned: Shunned,
+    /// The next number for a call or a meeting.
+    next_number: u64,
+    events: VecDeque<AnswerEvent>,
+}
+
+impl Answerer {
+    /// Makes the answering side of the node that other nodes know as `me`.
+    pub fn new(me: Peer) -> Self {
+        Self {
+            me,
+            meetings: HashMap::new(),
+            calls: HashMap::new(),
+            sessions: Sessions::default(),
+            keys: Keys::default(),
+            shunned: Shunned::new(SHUNNED_FOR),
+            next_number: 0,
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Takes a request of the peer `from`. The network chooses `call`, which comes back with the answer. A request
+    /// other than [`Search`], [`Meet`] and [`Settle`] is returned: the caller answers it.
+    pub fn on_request(
+        &mut self,
+        from: &Peer,
+        call: u64,
+        request: Request,
+        now: Duration,
+        index: &mut impl Index,
+    ) -> Option<Request> {
+        self.on_time(now, index);
+        let response = match request {
+            Request::Search(search) => match self.meeting(from, call, search, now, index) {
+                Ok(meeting) => {
+                    let number = self.number();
+                    self.go_on(number, meeting, now, index);
+                    return None;
+                }
+                Err(why) => Response::Refused(why),
+            },
+            Request::Meet(meet) => match self.meet(from, &meet, now, index) {
+                Ok(met) => Response::Met(met),
+                Err(why) => Response::Refused(why),
+            },
+            Request::Settle(settle) => self.settle(from, &settle),
+            request => return Some(request),
+        };
+        self.events.push_back(AnswerEvent::Respond { call, response });
+        None
+    }
+
+    /// Takes the answer to an [`AnswerEvent::Send`]. An answer to an unknown call is ignored.
+    pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
+        let Some((number, mut meeting)) = self.waits_for(call) else { return };
+        // A peer that was overtaken is asked after others from now on.
+        for peer in meeting.on_response(call, response, now) {
+            self.shunned.add(peer, now);
+        }
+        self.go_on(number, meeting, now, index);
+    }
+
+    /// Notes that an [`AnswerEvent::Send`] could not be sent, or that its answer was not a message.
+    pub fn on_failure(&mut self, call: u64, now: Duration, index: &mut impl Index) {
+        let Some((number, mut meeting)) = self.waits_for(call) else { return };
+        if let Some(peer) = meeting.on_failure(call) {
+            self.shunned.add(peer, now);
+        }
+        self.go_on(number, meeting, now, index);
+    }
+
+    /// The next task for the caller, if there is one.
+    pub fn poll(&mut self) -> Option<AnswerEvent> {
+        self.events.pop_front()
+    }
+
+    /// The time at which [`on_time`](Self::on_time) must be called, even if nothing arrives before.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.meetings.values().map(Meeting::deadline).chain(self.sessions.deadline()).min()
+    }
+
+    /// Abandons what took too long.
+    pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
+        self.sessions.expire(now);
+        let late: Vec<u64> = self.meetings.values().flat_map(|meeting| meeting.late(now)).collect();
+        late.into_iter().for_each(|call| self.on_failure(call, now, index));
+        let due = self.meetings.iter().filter(|(_, meeting)| meeting.deadline() <= now).map(|(&number, _)| number);
+        for number in due.collect::<Vec<_>>() {
+            let meeting = self.meetings.remove(&number).expect("it is due");
+            self.go_on(number, meeting, now, index);
+        }
+    }
+
+    /// The number of ids that the answerer holds in meetings, and in sessions.
+    pub fn ids_held(&self) -> (usize, usize) {
+        (held(self.meetings.values()).1, self.sessions.ids_held())
+    }
+
+    /// Begins a meeting, if there is room for it.
+    fn meeting(
+        &mut self,
+        from: &Peer,
+        call: u64,
+        search: Search,
+        now: Duration,
+        index: &mut impl Index,
+    ) -> Result<Meeting, Refusal> {
+        let words = search.must.len() + search.without.len();
+        if search.must.is_empty() || words > limits::WORDS || search.most == 0 || search.most as usize > limits::IDS {
+            return Err(Refusal::Invalid);
+        }
+        if search.ranking.as_ref().is_some_and(|ranking| !scoring::is_valid(ranking, search.must.len())) {
+            return Err(Refusal::Invalid);
+        }
+        let (all, all_ids) = held(self.meetings.values());
+        let (of_peer, ids_of_peer) = held(self.meetings.values().filter(|meeting| meeting.from == *from));
+        let most = search.most as usize;
+        let has_room = all < limits::MEETINGS
+            && of_peer < limits::MEETINGS_A_PEER
+            && all_ids + most <= limits::MEETING_IDS
+            && ids_of_peer + most <= limits::MEETING_IDS_A_PEER;
+        if !has_room {
+            return Err(Refusal::Busy);
+        }
+        Meeting::new(from.clone(), call, search, now + MEETING_TIMEOUT, index).map_err(|_| Refusal::Failed)
+    }
+
+    /// Advances a meeting as far as possible without an answer from another node.
+    fn go_on(&mut self, number: u64, mut meeting: Meeting, now: Duration, index: &mut impl Index) {
+        loop {
+            match meeting.next(&self.me, &self.shunned, now, index) {
+                Next::Send { exchange, request } => {
+                    let (call, to) = (self.number(), exchange.with.clone());
+                    meeting.sent(call, exchange, request.len(), now);
+                    self.calls.insert(call, number);
+                    self.events.push_back(AnswerEvent::Send { to, call, request });
+                }
+                Next::Wait => {
+                    self.meetings.insert(number, meeting);
+                    break;
+                }
+                Next::Respond(response) => {
+                    self.events.push_back(AnswerEvent::Respond { call: meeting.call, response });
+                    break;
+                }
+            }
+        }
+        // Calls of exchanges that were overtaken are dropped with those exchanges.
+        let meeting = self.meetings.get(&number);
+        self.calls.retain(|call, of| *of != number || meeting.is_some_and(|meeting| meeting.waits_for(*call)));
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Takes out the meeting that waits for the call.
+    fn waits_for(&mut self, call: u64) -> Option<(u64, Meeting)> {
+        let number = self.calls.remove(&call)?;
+        Some((number, self.meetings.remove(&number)?))
+    }
+
+    fn meet(&mut self, from: &Peer, meet: &Meet, now: Duration, index: &mut impl Index) -> Result<Met, Refusal> {
+        let set = CodedSet::decode(&meet.set, meet.range).map_err(|_| Refusal::Invalid)?;
+        let mut matcher = Matcher::new(set);
+        let whole = index.size(&meet.word).map_err(|_| Refusal::Failed)?.whole;
+        let ringed = if let Coding::Ringed(params) = matcher.coding() { Some(params) } else { None };
+        let keys = &mut self.keys;
+        let mut steps = Vec::new();
+        let feed = |ids: &[_], weights: &[Weight]| {
+            match ringed.and_then(|params| keys.of(&meet.word, ids, params)) {
+                Some(keys) => matcher.feed_keys(ids, keys)?,
+                None => matcher.feed(ids)?,
+            }
+            if meet.weighted {
+                let matched = matcher.matched().iter();
+                steps.extend(matched.map(|&place| weights.get(place as usize).map_or(0, |weight| weight.step())));
+            }
+            Ok::<(), CodecError>(())
+        };
+        lists::stream(index, &meet.word, meet.range, meet.weighted, feed)
+            .map_err(|_| Refusal::Failed)?
+            .map_err(|_| Refusal::Crowded)?;
+        if !self.sessions.has_room(from, matcher.matches()) {
+            matcher = matcher.without_session();
+        }
+        let matches = matcher.finish();
+        let steps = encode_steps(&steps).bytes;
+        if matches.coded.bytes.len() + steps.len() > limits::MESSAGE_BYTES - MET_OVERHEAD {
+            return Err(Refusal::Crowded);
+        }
+        let session = match matches.session {
+            Some(session) => Some(self.sessions.keep(from, session, now).ok_or(Refusal::Busy)?),
+            None => None,
+        };
+        Ok(Met { matches: matches.coded.bytes, session, whole, steps })
+    }
+
+    fn settle(&mut self, from: &Peer, settle: &Settle) -> Response {
+        let Some(session) = self.sessions.take(settle.session, from) else {
+            return Response::Refused(Refusal::Forgotten);
+        };
+        match session.confirm(&settle.rejected, settle.checksum) {
+            Ok(same) => Response::Settled(same),
+            Err(_) => Response::Refused(Refusal::Invalid),
+        }
+    }
+}
+
+/// The number of these meetings, and the number of ids that they hold.
+fn held<'a>(meetings: impl Iterator<Item = &'a Meeting>) -> (usize, usize) {
+    meetings.fold((0, 0), |(count, ids), meeting| (count + 1, ids + meeting.ids_held()))
+}

@@ -1,0 +1,90 @@
+use super::super::message::Ranking;
+use super::super::{ContentId, First, IdRange, Index, Place, Scale, Weight, limits};
+use super::lists;
+use furui::Result;
+
+/// True if a search with `words` words that must occur may have this ranking.
+pub(super) fn is_valid(ranking: &Ranking, words: usize) -> bool {
+    let Ranking { mean_length, ref idfs, best, .. } = *ranking;
+    mean_length > 0
+        && idfs.len() == words
+        && idfs.iter().all(|&idf| idf <= limits::IDF)
+        && (1..=limits::PAGE + 1).contains(&(best as usize))
+}
+
+/// The scores of a meeting's ids, for the words that were asked so far.
+#[derive(Debug)]
+pub(super) struct Scoring {
+    ranking: Ranking,
+    scale: Scale,
+    /// For each id, its posting of the first word, and its score so far.
+    scored: Vec<(Weight, u32)>,
+    /// The place at which the next slice begins.
+    pub(super) next: Option<Place>,
+}
+
+impl Scoring {
+    /// Begins with a slice of the list of `word` in the order of bounds: the first `most` postings at or after
+    /// [`Ranking::from`]. Returns their ids in ascending order.
+    ///
+    /// Cost: one pass over the whole list, because it is in the order of ids.
+    pub(super) fn begin(
+        ranking: Ranking,
+        index: &mut impl Index,
+        word: &str,
+        most: usize,
+    ) -> Result<(Self, Vec<ContentId>)> {
+        let scale = Scale::new(ranking.mean_length);
+        let own = ranking.idfs[0];
+        let others = ranking.idfs[1..].iter().sum();
+        let from = ranking.from.unwrap_or(Place::FIRST);
+        let mut first = First::new(most + 1);
+        let pass = lists::stream(index, word, IdRange::ALL, true, |ids, weights| {
+            for (&id, &weight) in ids.iter().zip(weights) {
+                let place = Place { score: scale.score(own, weight) + scale.most(others, weight), id };
+                if place >= from && place.score >= ranking.floor {
+                    first.push((place, weight));
+                }
+            }
+            Ok::<(), std::convert::Infallible>(())
+        })?;
+        let Ok(()) = pass;
+        let (mut slice, _) = first.finish();
+        let next = if slice.len() > most { slice.pop().map(|(place, _)| place) } else { None };
+        slice.sort_unstable_by_key(|(place, _)| place.id);
+        let scored = slice.iter().map(|&(_, weight)| (weight, scale.score(own, weight))).collect();
+        let ids = slice.iter().map(|(place, _)| place.id).collect();
+        Ok((Self { ranking, scale, scored, next }, ids))
+    }
+
+    /// Keeps only the documents at these places, and adds the score of a word that must occur: the word with the index
+    /// `word`, which occurs in each as often as its step says.
+    pub(super) fn add(&mut self, word: usize, both: &[(u32, u8)]) {
+        let idf = self.ranking.idfs[word];
+        let kept = both.iter().map(|&(place, step)| {
+            let (weight, score) = self.scored[place as usize];
+            (weight, score + self.scale.score(idf, Weight::of_steps(step, weight.length_step())))
+        });
+        self.scored = kept.collect();
+    }
+
+    /// Removes the documents at these places.
+    pub(super) fn remove(&mut self, both: &[(u32, u8)]) {
+        let (mut gone, mut place) = (both.iter().peekable(), 0);
+        self.scored.retain(|_| {
+            let is_gone = gone.next_if(|(gone, _)| *gone == place).is_some();
+            place += 1;
+            !is_gone
+        });
+    }
+
+    /// The best of these ids that the ranking requests, best first.
+    pub(super) fn best(&self, ids: &[ContentId]) -> Vec<Place> {
+        let places = ids.iter().zip(&self.scored).map(|(&id, &(_, score))| Place { score, id });
+        let Ranking { floor, after, best, .. } = self.ranking;
+        let wanted = places.filter(|place| place.score >= floor && after.is_none_or(|after| *place > after));
+        let mut first = First::new(best as usize);
+        wanted.for_each(|place| first.push(place));
+        first.finish().0
+    }
+}

@@ -1,0 +1,25 @@
+use super::Phrase;
+
+/// A conjunction: the documents in which all of `must` and none of `without` occur, and all of `phrases` and none of
+/// `without_phrases`. A query finds the documents of any of its clauses.
+///
+/// The lists of words do not know phrases: a search by words finds all documents that fit, and others. The text of a
+/// document decides ([`Fit`](super::Fit)).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Clause {
+    /// The words that must occur, normalised, each once. There is at least one. The words of `phrases` are among them.
+    pub must: Vec<String>,
+    /// The words that must not occur, normalised, each once.
+    pub without: Vec<String>,
+    /// Phrases that must occur, each once.
+    pub phrases: Vec<Phrase>,
+    /// Phrases that must not occur, each once.
+    pub without_phrases: Vec<Phrase>,
+}
+
+impl Clause {
+    /// True if the lists of words do not suffice to tell which documents fit.
+    pub fn has_phrases(&self) -> bool {
+        !self.phrases.is_empty() || !self.without_phrases.is_empty()
+    }
+}

@@ -1,0 +1,139 @@
+//! The bytes of answers.
+
+use super::bit_reader::BitReader;
+use super::bit_writer::BitWriter;
+use super::coded_set::check_set;
+use super::field::{Fields, push_number};
+use super::rice::{self, Ascending};
+use super::{CodecError, Coded, Golomb, IdRange, MAX_MATCHES, MAX_PER_CELL};
+use crate::ContentId;
+
+/// Codes strictly ascending numbers below `universe`.
+pub(super) fn encode_ranks(ranks: &[u32], universe: u64) -> Coded {
+    let count = ranks.len() as u64;
+    let rice = rice::parameter(universe - count, count);
+    let mut writer = BitWriter::default();
+    rice::gaps(ranks.iter().map(|&rank| rank.into())).for_each(|gap| rice::push(&mut writer, gap, rice));
+    sealed(count, writer)
+}
+
+/// Reads what [`encode_ranks`] wrote.
+pub(super) fn decode_ranks(bytes: &[u8], universe: u64) -> Result<Vec<u32>, CodecError> {
+    let mut fields = Fields(bytes);
+    let count = read_count(&mut fields)?;
+    let malformed = CodecError::Malformed("ranks out of order or out of range");
+    let rice = rice::parameter(universe.checked_sub(count).ok_or(malformed.clone())?, count);
+    let mut numbers = Ascending::new(count, rice);
+    let mut ranks = Vec::new();
+    while let Some(rank) = numbers.next(fields.0) {
+        if rank >= universe {
+            return Err(malformed);
+        }
+        ranks.push(rank as u32);
+    }
+    if numbers.is_done(fields.0) { Ok(ranks) } else { Err(malformed) }
+}
+
+/// The number of bits that [`encode_ranks`] takes for these ranks.
+pub(super) fn bits_of_ranks(ranks: &[u32], universe: u64) -> u64 {
+    let count = ranks.len() as u64;
+    let rice = rice::parameter(universe - count, count);
+    rice::gaps(ranks.iter().map(|&rank| rank.into())).map(|gap| rice::len(gap, rice)).sum()
+}
+
+/// Codes ascending ranks among `cells` occupied cells, each with the check of the id in the cell. If the exchange may
+/// have three messages, the number of check bits is written too.
+pub(super) fn encode_checked(ranks: &[u32], ids: &[ContentId], cells: u64, golomb: &Golomb) -> Coded {
+    let count = ranks.len() as u64;
+    let rice = rice::parameter(cells, count);
+    let mut writer = BitWriter::default();
+    let mut last = 0;
+    for (&rank, &id) in ranks.iter().zip(ids) {
+        rice::push(&mut writer, (rank - last).into(), rice);
+        writer.push_bits(golomb.check(id), golomb.check_bits.into());
+        last = rank;
+    }
+    let check_bits = (golomb.three_messages && count > 0).then_some(golomb.check_bits);
+    sealed_with(count, check_bits, writer)
+}
+
+/// Reads what [`encode_checked`] wrote: the rank and the check of each match, and the number of check bits.
+pub(super) fn decode_checked(bytes: &[u8], cells: u64, golomb: &Golomb) -> Result<(Vec<(u32, u64)>, u8), CodecError> {
+    let mut fields = Fields(bytes);
+    let count = read_count(&mut fields)?;
+    let mut check_bits = golomb.check_bits;
+    if golomb.three_messages && count > 0 {
+        let malformed = CodecError::Malformed("an invalid number of check bits");
+        check_bits = fields.byte().filter(|&bits| bits <= golomb.check_bits).ok_or(malformed)?;
+    }
+    let rice = rice::parameter(cells, count);
+    let mut reader = BitReader::new(fields.0, 0);
+    let mut matches: Vec<(u32, u64)> = Vec::new();
+    let mut last: u64 = 0;
+    for _ in 0..count {
+        let gap = reader.rice(rice);
+        let rank = gap.and_then(|gap| last.checked_add(gap)).filter(|&rank| rank < cells);
+        let (Some(rank), Some(check)) = (rank, reader.bits(check_bits.into())) else {
+            return Err(CodecError::Malformed("ranks out of range, or fewer than its number of matches"));
+        };
+        matches.push((rank as u32, check));
+        last = rank;
+    }
+    if !reader.is_done() {
+        return Err(CodecError::Malformed("bytes after the last match"));
+    }
+    if matches.chunk_by(|a, b| a.0 == b.0).any(|of_cell| of_cell.len() > MAX_PER_CELL) {
+        return Err(CodecError::Malformed("too many matches in one cell"));
+    }
+    Ok((matches, check_bits))
+}
+
+/// The number of bits that [`encode_checked`] takes for these matches.
+pub(super) fn bits_of_checked(matches: &[(u32, u64)], cells: u64, check_bits: u8) -> u64 {
+    let rice = rice::parameter(cells, matches.len() as u64);
+    let mut last = 0;
+    let ranks = matches.iter().map(|&(rank, _)| rice::len((rank - std::mem::replace(&mut last, rank)).into(), rice));
+    ranks.sum::<u64>() + u64::from(check_bits) * matches.len() as u64
+}
+
+/// Codes ids in full.
+pub(super) fn encode_ids(ids: &[ContentId]) -> Coded {
+    let mut bytes = Vec::new();
+    push_number(&mut bytes, ids.len() as u64);
+    ids.iter().for_each(|id| bytes.extend(id.as_bytes()));
+    Coded { bytes, bits: ContentId::BITS * ids.len() as u64 }
+}
+
+/// Reads what [`encode_ids`] wrote. The ids are ascending and in `range`, or it is an error.
+pub(super) fn decode_ids(bytes: &[u8], range: IdRange) -> Result<Vec<ContentId>, CodecError> {
+    let mut fields = Fields(bytes);
+    let count = read_count(&mut fields)?;
+    let (ids, rest) = fields.0.as_chunks();
+    if ids.len() as u64 != count || !rest.is_empty() {
+        return Err(CodecError::Malformed("another number of ids than it states"));
+    }
+    let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
+    check_set(&ids, range).map_err(|_| CodecError::Malformed("ids out of order or range"))?;
+    Ok(ids)
+}
+
+fn read_count(fields: &mut Fields<'_>) -> Result<u64, CodecError> {
+    let count = fields.number().ok_or(CodecError::Malformed("an invalid number of matches"))?;
+    if count > MAX_MATCHES as u64 {
+        return Err(CodecError::Malformed("too many matches"));
+    }
+    Ok(count)
+}
+
+fn sealed(count: u64, writer: BitWriter) -> Coded {
+    sealed_with(count, None, writer)
+}
+
+fn sealed_with(count: u64, check_bits: Option<u8>, writer: BitWriter) -> Coded {
+    let bits = writer.len();
+    let mut bytes = Vec::new();
+    push_number(&mut bytes, count);
+    bytes.extend(check_bits);
+    bytes.extend(writer.finish());
+    Coded { bytes, bits }
+}

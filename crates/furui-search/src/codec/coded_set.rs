@@ -1,0 +1,202 @@
+use super::bit_writer::BitWriter;
+use super::coding::Cells;
+use super::field::{Fields, push_number};
+use super::rice::{self, Ascending};
+use super::{CodecError, Coded, Coding, Golomb, IdRange, MAX_FILTER_BYTES, MAX_SET};
+use crate::ContentId;
+use furui::KeyHash;
+use furui::filter::{Bloom, FilterMut, RingedBloom};
+
+/// A decoded set of ids, as another node sent it. A [`Matcher`](super::Matcher) compares a list with it.
+///
+/// Decoding checks all bytes in one pass and takes the memory of the bytes. The bytes are described in docs/format.md,
+/// "Coded sets".
+#[derive(Clone, Debug)]
+pub struct CodedSet {
+    coding: Coding,
+    pub(super) range: IdRange,
+    pub(super) body: Body,
+}
+
+/// The content of a coded set after its tag and parameters.
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    Ids(Vec<ContentId>),
+    Fixed(Bloom),
+    /// `None` if the set is empty.
+    Ringed(Option<RingedBloom>),
+    Golomb {
+        golomb: Golomb,
+        /// The number of cells that hold an id of the set.
+        cells: u64,
+        rice: u32,
+        bits: Vec<u8>,
+    },
+}
+
+impl CodedSet {
+    /// Codes a set of ids, which are ascending and in `range`. Cost: one pass over the ids, with k cache lines an id
+    /// for a filter; two passes for Golomb.
+    ///
+    /// # Errors
+    /// If there are more than [`MAX_SET`] ids, if the result would exceed [`MAX_FILTER_BYTES`], if the parameters of
+    /// the coding are invalid, or if ids are out of order or out of range.
+    pub fn encode(own: &[ContentId], range: IdRange, coding: Coding) -> Result<Coded, CodecError> {
+        let coding = coding.validated()?;
+        check_set(own, range)?;
+        let mut bytes = Vec::new();
+        coding.write(&mut bytes);
+        let n = own.len() as u64;
+        let bits = match coding {
+            Coding::Ids => {
+                push_number(&mut bytes, n);
+                own.iter().for_each(|id| bytes.extend(id.as_bytes()));
+                ContentId::BITS * n
+            }
+            Coding::Fixed { bits, probes } => {
+                check_size(bits.into())?;
+                let mut filter = Bloom::from_parts(bits.into(), probes.into())?;
+                insert_all(&mut filter, own);
+                bytes.extend(filter.as_bytes());
+                bits.into()
+            }
+            Coding::Ringed(params) => {
+                push_number(&mut bytes, n);
+                if own.is_empty() {
+                    return Ok(Coded { bytes, bits: 0 });
+                }
+                let bits = params.bits(n)?;
+                check_size(bits)?;
+                let mut filter = RingedBloom::with_size(params, n)?;
+                insert_all(&mut filter, own);
+                bytes.extend(filter.as_bytes());
+                bits
+            }
+            Coding::Golomb(golomb) => {
+                let cells = Cells::of(range, golomb.cell_bits);
+                let occupied = || own.chunk_by(|a, b| cells.same(a, b)).map(|ids| cells.cell(ids[0]));
+                let count = occupied().count() as u64;
+                let rice = cells.rice(count).expect("no more cells than there are");
+                let bits = rice::gaps(occupied()).map(|gap| rice::len(gap, rice)).sum();
+                check_size(bits)?;
+                push_number(&mut bytes, count);
+                let mut writer = BitWriter::default();
+                rice::gaps(occupied()).for_each(|gap| rice::push(&mut writer, gap, rice));
+                bytes.extend(writer.finish());
+                bits
+            }
+        };
+        Ok(Coded { bytes, bits })
+    }
+
+    /// Decodes a set whose ids are expected to be in `range`.
+    ///
+    /// # Errors
+    /// If the bytes are not exactly one coded set of at most [`MAX_SET`] ids and [`MAX_FILTER_BYTES`].
+    pub fn decode(bytes: &[u8], range: IdRange) -> Result<Self, CodecError> {
+        let mut fields = Fields(bytes);
+        let malformed = CodecError::Malformed;
+        if range.first > range.last {
+            return Err(malformed("a range that ends before it begins"));
+        }
+        let coding = Coding::read(&mut fields).ok_or(malformed("an invalid tag or invalid parameters"))?;
+        let mut count = || {
+            let count = fields.number().ok_or(malformed("an invalid number of ids"))?;
+            if count > MAX_SET as u64 { Err(too_many_ids()) } else { Ok(count) }
+        };
+        let body = match coding {
+            Coding::Ids => {
+                let count = count()?;
+                let (ids, rest) = fields.0.as_chunks();
+                if ids.len() as u64 != count || !rest.is_empty() {
+                    return Err(malformed("another number of ids than it states"));
+                }
+                let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
+                check_set(&ids, range).map_err(|_| malformed("ids out of order or range"))?;
+                Body::Ids(ids)
+            }
+            Coding::Fixed { bits, probes } => {
+                check_size(bits.into())?;
+                let filter = Bloom::from_bytes(bits.into(), probes.into(), fields.0);
+                Body::Fixed(filter.map_err(|_| not_the_table())?)
+            }
+            Coding::Ringed(params) => {
+                let count = count()?;
+                if count == 0 && !fields.0.is_empty() {
+                    return Err(not_the_table());
+                }
+                let filter = (count > 0).then(|| {
+                    check_size(params.bits(count)?)?;
+                    RingedBloom::from_bytes(params, count, fields.0).map_err(|_| not_the_table())
+                });
+                Body::Ringed(filter.transpose()?)
+            }
+            Coding::Golomb(golomb) => {
+                let count = count()?;
+                let bits = fields.0;
+                if bits.len() > MAX_FILTER_BYTES {
+                    return Err(too_many_bytes());
+                }
+                let all = Cells::of(range, golomb.cell_bits);
+                let rice = all.rice(count).ok_or(malformed("more cells than the range has"))?;
+                let mut cells = Ascending::new(count, rice);
+                while let Some(cell) = cells.next(bits) {
+                    if cell > all.last {
+                        return Err(malformed("a cell beyond the range"));
+                    }
+                }
+                if !cells.is_done(bits) {
+                    return Err(malformed("another number of cells than it states"));
+                }
+                Body::Golomb { golomb, cells: count, rice, bits: bits.into() }
+            }
+        };
+        Ok(Self { coding, range, body })
+    }
+
+    /// The coding of the set.
+    pub fn coding(&self) -> Coding {
+        self.coding
+    }
+
+    /// The range that the set covers.
+    pub fn range(&self) -> IdRange {
+        self.range
+    }
+}
+
+/// Refuses a set that is too large, out of order or out of range.
+pub(super) fn check_set(own: &[ContentId], range: IdRange) -> Result<(), CodecError> {
+    if own.len() > MAX_SET {
+        return Err(too_many_ids());
+    }
+    if range.first > range.last {
+        return Err(CodecError::Range);
+    }
+    let within = own.first().is_none_or(|id| range.contains(*id)) && own.last().is_none_or(|id| range.contains(*id));
+    if within && own.is_sorted_by(|a, b| a < b) {
+        return Ok(());
+    }
+    Err(CodecError::Order)
+}
+
+fn check_size(bits: u64) -> Result<(), CodecError> {
+    if bits > 8 * MAX_FILTER_BYTES as u64 { Err(too_many_bytes()) } else { Ok(()) }
+}
+
+fn not_the_table() -> CodecError {
+    CodecError::Malformed("a filter of another size than it states")
+}
+
+fn insert_all(filter: &mut impl FilterMut, ids: &[ContentId]) {
+    let hashes: Vec<KeyHash> = ids.iter().map(|id| id.hash()).collect();
+    filter.insert_all(&hashes).expect("Bloom filters are never full");
+}
+
+fn too_many_ids() -> CodecError {
+    CodecError::TooMany { what: "ids in a set", most: MAX_SET as u64 }
+}
+
+fn too_many_bytes() -> CodecError {
+    CodecError::TooMany { what: "bytes of a filter", most: MAX_FILTER_BYTES as u64 }
+}

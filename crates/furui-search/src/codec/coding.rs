@@ -1,0 +1,196 @@
+use super::bit_writer::low_bits;
+use super::field::{Fields, push_number};
+use super::rice;
+use super::{CodecError, IdRange};
+use crate::ContentId;
+use furui::filter::{Gamma, RingedParams};
+use furui::{HashAlgorithm, HashSpec};
+
+/// How a set of ids is coded for the keeper of another list, so that the keeper can tell which of its own ids may be in
+/// the set.
+///
+/// | coding | T₁, bits of the set | T₂, bits of the answer |
+/// |---|---|---|
+/// | ids | 160 n₁ | ranks, no false positives |
+/// | fixed Bloom | m | 160 for each match, many of them false where n₁ is large |
+/// | ringed Bloom | n₁ γ (eq. 7) | 160 for each match, a part α of n₂ false |
+/// | Golomb | n₁ (log₂(cells / n₁) + 1.5) | a rank and v bits for each match, a part n₁ / cells of n₂ false |
+///
+/// The first three are those of the paper's section 5: its Naive algorithm, and its TFA with either filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// Sends all ids in full.
+    Ids,
+    /// Sends a Bloom filter whose size does not depend on the set.
+    Fixed {
+        /// The number of bits, m: at least 1.
+        bits: u32,
+        /// The number of hash functions, k: 1 to 64.
+        probes: u8,
+    },
+    /// Sends a ringed Bloom filter whose size fits the set.
+    Ringed(RingedParams),
+    /// Sends a Golomb-Rice coded set.
+    Golomb(Golomb),
+}
+
+/// The parameters of a Golomb-Rice coded set.
+///
+/// The range of ids is cut into equal cells, in the order of the ids: nothing is hashed, and a sorted list of ids gives
+/// a sorted list of cells. The cells that hold an id of the set are coded by their gaps, in Rice code, whose parameter
+/// follows from their number. In the answer, the rank of a cell among them names a match.
+///
+/// ```text
+///  range.first                                                   range.last
+///    ├────┬────┬────┬────┬────┬────┬────┬────┬────┬────┬────┬────┤
+///    │    │ ×  │    │    │  × │    │    │    │ ×  │    │    │    │    ids of C₁; gaps 1 2 3, in Rice code
+///    │ ○  │    │    │  ○ │  ⊗ │    │ ○  │    │   ○│    │ ○  │    │    ids of C₂; answer: ranks 1 and 2, each with a check
+///    └────┴────┴────┴────┴────┴────┴────┴────┴────┴────┴────┴────┘    of v bits; that of rank 2 is not ×'s: rejected
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Golomb {
+    /// b, 1 to 64: the ids of a cell have the first b bits of their heads in common, within a range of heads that is w
+    /// bits wide. There are at most 2ᵇ cells. If b ≥ w, each head is a cell.
+    pub cell_bits: u8,
+    /// v, 0 to 64: the number of bits of an id's keyed hash that are sent back with its rank. A false match is taken
+    /// for a true one with probability 2⁻ᵛ.
+    pub check_bits: u8,
+    /// The key of the checks, chosen for each query. Because of it, a publisher cannot choose an id that is taken for
+    /// another one in more than one query of 2³².
+    pub salt: u32,
+    /// True if the answer may have fewer check bits, followed by a third message with a checksum of the ids that are
+    /// left: see [`Session`](super::Session).
+    pub three_messages: bool,
+}
+
+impl Golomb {
+    /// The number of cells of `cell_bits` bits in a range.
+    pub(crate) fn cells(range: IdRange, cell_bits: u8) -> f64 {
+        Cells::of(range, cell_bits).last as f64 + 1.0
+    }
+
+    /// The expected fraction of the ids of a range that lie in one whole cell.
+    pub(crate) fn part_of_cell(range: IdRange, cell_bits: u8) -> f64 {
+        let cells = Cells::of(range, cell_bits);
+        (f64::from(cells.shift).exp2() / ((range.last - range.first) as f64 + 1.0)).min(1.0)
+    }
+
+    /// The check of an id: the lowest v bits of its SipHash-1-3 keyed by the salt.
+    #[inline]
+    pub(super) fn check(&self, id: ContentId) -> u64 {
+        let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: self.salt.into() };
+        spec.hash(id.as_bytes()).get() & low_bits(self.check_bits.into())
+    }
+
+    /// The sum of the ids' hashes, with another key than the checks have.
+    pub(super) fn checksum(&self, ids: impl Iterator<Item = ContentId>) -> u64 {
+        let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: (!self.salt).into() };
+        ids.fold(0, |sum, id| sum.wrapping_add(spec.hash(id.as_bytes()).get()))
+    }
+
+    fn validated(self) -> Result<Self, CodecError> {
+        let Self { cell_bits: 1..=64, check_bits: 0..=64, .. } = self else {
+            return Err(CodecError::Golomb { cell_bits: self.cell_bits, check_bits: self.check_bits });
+        };
+        Ok(self)
+    }
+}
+
+/// Divides a range of heads into cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cells {
+    first: u64,
+    shift: u32,
+    /// The last cell.
+    pub(super) last: u64,
+}
+
+impl Cells {
+    pub(super) fn of(range: IdRange, cell_bits: u8) -> Self {
+        let span = range.last.saturating_sub(range.first);
+        let shift = (64 - span.leading_zeros()).saturating_sub(cell_bits.into());
+        Self { first: range.first, shift, last: span >> shift }
+    }
+
+    /// The cell of an id, which is in the range.
+    #[inline]
+    pub(super) fn cell(&self, id: ContentId) -> u64 {
+        id.head().wrapping_sub(self.first) >> self.shift
+    }
+
+    /// The Rice parameter for `count` occupied cells. `None` if the range has fewer cells.
+    pub(super) fn rice(&self, count: u64) -> Option<u32> {
+        Some(rice::parameter(self.last.checked_sub(count.saturating_sub(1))?, count))
+    }
+
+    /// True if two ids of the range are in one cell.
+    pub(super) fn same(&self, a: &ContentId, b: &ContentId) -> bool {
+        self.cell(*a) == self.cell(*b)
+    }
+}
+
+const IDS: u8 = 0;
+const FIXED: u8 = 1;
+const RINGED: u8 = 2;
+const GOLOMB: u8 = 3;
+const GOLOMB_THREE: u8 = 4;
+
+/// The number that stands for γ = 1 in the bytes: γ is written in units of 2⁻³² bits.
+const GAMMA_UNIT: f64 = 4_294_967_296.0;
+
+impl Coding {
+    /// Refuses invalid parameters.
+    pub(super) fn validated(self) -> Result<Self, CodecError> {
+        match self {
+            Self::Fixed { bits, probes } if bits == 0 || !(1..=64).contains(&probes) => {
+                Err(CodecError::Fixed { bits, probes })
+            }
+            Self::Golomb(golomb) => golomb.validated().map(Self::Golomb),
+            _ => Ok(self),
+        }
+    }
+
+    /// Appends the tag and the parameters.
+    pub(super) fn write(&self, bytes: &mut Vec<u8>) {
+        match *self {
+            Self::Ids => bytes.push(IDS),
+            Self::Fixed { bits, probes } => {
+                bytes.extend([FIXED, probes]);
+                push_number(bytes, bits.into());
+            }
+            Self::Ringed(params) => {
+                bytes.extend([RINGED, params.probes() as u8]);
+                bytes.extend(((params.gamma() * GAMMA_UNIT) as u64).to_le_bytes());
+                push_number(bytes, params.delta().into());
+            }
+            Self::Golomb(Golomb { cell_bits, check_bits, salt, three_messages }) => {
+                let tag = if three_messages { GOLOMB_THREE } else { GOLOMB };
+                bytes.extend([tag, cell_bits, check_bits]);
+                bytes.extend(salt.to_le_bytes());
+            }
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let coding = match fields.byte()? {
+            IDS => Self::Ids,
+            FIXED => {
+                let probes = fields.byte()?;
+                Self::Fixed { bits: fields.number()?.try_into().ok()?, probes }
+            }
+            RINGED => {
+                let probes = fields.byte()?.into();
+                let gamma = Gamma::Bits(u64::from_le_bytes(fields.bytes()?) as f64 / GAMMA_UNIT);
+                Self::Ringed(RingedParams::new(probes, gamma, fields.number()?.try_into().ok()?).ok()?)
+            }
+            tag @ (GOLOMB | GOLOMB_THREE) => {
+                let [cell_bits, check_bits] = fields.bytes()?;
+                let salt = u32::from_le_bytes(fields.bytes()?);
+                Self::Golomb(Golomb { cell_bits, check_bits, salt, three_messages: tag == GOLOMB_THREE })
+            }
+            _ => return None,
+        };
+        coding.validated().ok()
+    }
+}

@@ -1,0 +1,62 @@
+//! Codes sets of ids as bytes, and finds the ids of another list that are in a coded set.
+//!
+//! ```text
+//!   holder of C₁                                                 holder of C₂
+//!     CodedSet::encode(C₁)  ── bytes, T₁ bits ──▶  CodedSet::decode ─▶ Matcher: feed C₂, slice by slice
+//!     settle(C₁)            ◀── bytes, T₂ bits ──  finish ─▶ Matches
+//!       │
+//!       └─ C₁ ∩ C₂ (in three messages also a Claim ──▶ Session::confirm)
+//! ```
+//!
+//! All functions are pure. Every decoder is total: any bytes from a peer give the one value they can mean, or an error.
+//! The bytes are described in docs/format.md, "Coded sets"; [`plan`](super::plan) chooses the coding.
+
+mod answer;
+mod bit_reader;
+mod bit_writer;
+mod coded_set;
+mod coding;
+mod error;
+mod field;
+mod matcher;
+mod predict;
+pub(super) mod rice;
+mod session;
+mod settle;
+mod short_checks;
+mod steps;
+
+pub use coded_set::CodedSet;
+pub use coding::{Coding, Golomb};
+pub use error::CodecError;
+pub use matcher::{Matcher, Matches};
+pub use predict::{Prediction, Size, predict};
+pub use session::{Claim, Session};
+pub use settle::{Settlement, settle};
+pub use short_checks::THIRD_MESSAGE_BITS;
+
+pub(super) use short_checks::ShortChecks;
+pub(super) use steps::{decode_steps, encode_steps};
+
+use super::IdRange;
+
+/// The maximum number of ids in a coded set.
+pub const MAX_SET: usize = 1 << 18;
+/// The maximum size of a filter, or of the gaps of a coded set, in bytes.
+pub const MAX_FILTER_BYTES: usize = 1 << 22;
+/// The maximum number of matches in an answer.
+pub const MAX_MATCHES: usize = 1 << 18;
+/// The maximum number of ids of the other list that match one cell of a Golomb-Rice coded set. With the parameters of
+/// [`plan`](super::plan), at most a quarter of that is expected: more matches mean that ids were chosen so that they
+/// crowd.
+pub const MAX_PER_CELL: usize = 64;
+
+/// Coded bytes, and their traffic as the paper counts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coded {
+    /// The bytes to send.
+    pub bytes: Vec<u8>,
+    /// The number of bits of filter, ids, ranks and checks: T₁ or T₂ of the paper. The tag, the parameters and the
+    /// numbers of elements do not count.
+    pub bits: u64,
+}

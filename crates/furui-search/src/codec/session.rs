@@ -1,0 +1,60 @@
+use super::{CodecError, Coded, Golomb, answer};
+use crate::ContentId;
+
+/// The third message: the rejected matches, and a checksum of the ids that are left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The ranks of the rejected matches.
+    pub rejected: Coded,
+    /// The sum of the keyed hashes of the ids that are left.
+    pub checksum: u64,
+}
+
+impl Claim {
+    /// The bits of the checksum.
+    pub const CHECKSUM_BITS: u64 = 64;
+
+    /// The traffic of the message in bits, as the paper counts it.
+    pub fn bits(&self) -> u64 {
+        self.rejected.bits + Self::CHECKSUM_BITS
+    }
+}
+
+/// The state that the answering side keeps until the third message: its ids that matched.
+///
+/// If there are few check bits, some false matches are taken for true ones. Each side is left with some of its own ids,
+/// among them all that are in both lists; so if both sides are left with the same set, it is the intersection. The
+/// checksum compares the two sets, and errs with probability 2⁻⁶⁴. If it does not agree, the exchange is repeated with
+/// long checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Session {
+    golomb: Golomb,
+    ids: Vec<ContentId>,
+}
+
+impl Session {
+    pub(super) fn new(golomb: Golomb, ids: Vec<ContentId>) -> Self {
+        Self { golomb, ids }
+    }
+
+    /// The number of ids that matched. 20 bytes are kept for each.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// True if no id matched.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// True if both sides are left with the same set. `rejected` and `checksum` come from the other side's [`Claim`].
+    ///
+    /// # Errors
+    /// If the bytes do not name matches of this session.
+    pub fn confirm(&self, rejected: &[u8], checksum: u64) -> Result<bool, CodecError> {
+        let rejected = answer::decode_ranks(rejected, self.ids.len() as u64)?;
+        let mut rejected = rejected.into_iter().peekable();
+        let left = (0..).zip(&self.ids).filter(|(place, _)| rejected.next_if_eq(place).is_none()).map(|(_, &id)| id);
+        Ok(self.golomb.checksum(left) == checksum)
+    }
+}

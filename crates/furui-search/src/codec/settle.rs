@@ -1,0 +1,82 @@
+use super::coding::Cells;
+use super::{Claim, CodecError, Coding, Golomb, IdRange, answer};
+use crate::ContentId;
+
+/// The meaning of an answer for the side that sent the set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The places of those own ids that are in both lists, ascending.
+    pub both: Vec<u32>,
+    /// For each id of `both`, the index of its match in the answer.
+    pub of: Vec<u32>,
+    /// The number of matches in the answer.
+    pub matches: usize,
+    /// The bits of the answer, as [`Coded::bits`](super::Coded::bits) counts them: T₂.
+    pub bits: u64,
+    /// The third message, if there is to be one. Until the other side confirms it, `both` may hold false positives.
+    pub claim: Option<Claim>,
+}
+
+/// Reads the answer to the set `own` in `range`, which was coded as `coding`: which of the ids are in both lists?
+///
+/// The result has no false positives: ids in full are compared with the own ids, and ranks by their checks, which err
+/// with probability 2⁻ᵛ each.
+///
+/// # Errors
+/// If the bytes are not an answer to this set, because the peer does not keep to the protocol.
+pub fn settle(own: &[ContentId], range: IdRange, coding: Coding, matches: &[u8]) -> Result<Settlement, CodecError> {
+    match coding {
+        Coding::Ids => {
+            let both = answer::decode_ranks(matches, own.len() as u64)?;
+            let bits = answer::bits_of_ranks(&both, own.len() as u64);
+            Ok(Settlement { of: (0..both.len() as u32).collect(), matches: both.len(), both, bits, claim: None })
+        }
+        Coding::Fixed { .. } | Coding::Ringed(_) => {
+            let ids = answer::decode_ids(matches, range)?;
+            let bits = ContentId::BITS * ids.len() as u64;
+            let (mut both, mut of, mut next) = (Vec::new(), Vec::new(), 0);
+            for (place, id) in (0..).zip(&ids) {
+                next += own[next..].partition_point(|own| own < id);
+                if own.get(next) == Some(id) {
+                    both.push(next as u32);
+                    of.push(place);
+                }
+            }
+            Ok(Settlement { both, of, matches: ids.len(), bits, claim: None })
+        }
+        Coding::Golomb(golomb) => settle_checked(own, range, golomb, matches),
+    }
+}
+
+fn settle_checked(own: &[ContentId], range: IdRange, golomb: Golomb, bytes: &[u8]) -> Result<Settlement, CodecError> {
+    let cells = Cells::of(range, golomb.cell_bits);
+    let occupied = || own.chunk_by(|a, b| cells.same(a, b));
+    let count = occupied().count() as u64;
+    let (matches, check_bits) = answer::decode_checked(bytes, count, &golomb)?;
+    let bits = answer::bits_of_checked(&matches, count, check_bits);
+    let is_short = check_bits < golomb.check_bits;
+    let golomb = Golomb { check_bits, ..golomb };
+
+    let (mut both, mut of, mut rejected, mut place, mut position) = (Vec::new(), Vec::new(), Vec::new(), 0, 0);
+    let mut of_cells = matches.chunk_by(|a, b| a.0 == b.0).peekable();
+    for (rank, ids) in occupied().enumerate() {
+        if let Some(of_cell) = of_cells.next_if(|of_cell| of_cell[0].0 as usize == rank) {
+            let checks: Vec<u64> = ids.iter().map(|&id| golomb.check(id)).collect();
+            for (place, check) in (place..).zip(&checks) {
+                if let Some(first) = of_cell.iter().position(|(_, other)| other == check) {
+                    both.push(place);
+                    of.push(position + first as u32);
+                }
+            }
+            let lost = |(_, check): &(u32, u64)| !checks.contains(check);
+            rejected.extend((position..).zip(of_cell).filter(|(_, of)| lost(of)).map(|(position, _)| position));
+            position += of_cell.len() as u32;
+        }
+        place += ids.len() as u32;
+    }
+    let claim = is_short.then(|| Claim {
+        rejected: answer::encode_ranks(&rejected, matches.len() as u64),
+        checksum: golomb.checksum(both.iter().map(|&place| own[place as usize])),
+    });
+    Ok(Settlement { both, of, matches: matches.len(), bits, claim })
+}

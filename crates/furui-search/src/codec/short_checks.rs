@@ -1,0 +1,65 @@
+use super::{Claim, rice};
+
+/// The minimum number of bits that a third message must be expected to save, to be worth its round trip: 512 bytes. An
+/// exchange for a page hardly ever saves as much.
+pub const THIRD_MESSAGE_BITS: f64 = 4096.0;
+
+/// The cost of short checks and a third message, in place of long checks.
+///
+/// In an answer with t matches, long checks take v t bits. Short checks of v' bits take v' t bits, a [`Claim`] with the
+/// rejected matches and a checksum, and sometimes a repetition of the exchange. Only the answering side knows the
+/// number of matches, so it decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ShortChecks {
+    /// v', the bits of a short check.
+    pub(crate) bits: u8,
+    /// The expected bits of the third message.
+    pub(crate) claim_bits: f64,
+    /// The expected bits of a repetition, times its probability.
+    pub(crate) again_bits: f64,
+}
+
+impl ShortChecks {
+    /// The short checks for an answer of `matches`, of which `mistaken` are false, to a set of `sent_bits`. `None`
+    /// unless they are expected to save [`THIRD_MESSAGE_BITS`] compared with checks of `long` bits. `pairs` is the
+    /// number of pairs of a match and a different id of the set in its cell; a rank takes `rank_bits`.
+    pub(crate) fn worth_it(
+        matches: f64,
+        mistaken: f64,
+        pairs: f64,
+        sent_bits: f64,
+        rank_bits: f64,
+        long: u8,
+    ) -> Option<Self> {
+        if matches * f64::from(long) < THIRD_MESSAGE_BITS {
+            return None;
+        }
+        let again = sent_bits + matches * (rank_bits + f64::from(long));
+        // matches v + pairs 2⁻ᵛ again is minimal where pairs 2⁻ᵛ again ln 2 equals the number of matches.
+        let best = (pairs * again * std::f64::consts::LN_2 / matches).log2();
+        let bits = best.round().clamp(0.0, long.into()) as u8;
+        let mistaken = mistaken.clamp(0.0, matches);
+        let rejected = if mistaken > 0.0 { mistaken * rice::expected_len(matches / mistaken - 1.0) } else { 0.0 };
+        let claim_bits = Claim::CHECKSUM_BITS as f64 + rejected;
+        let again_bits = -(-pairs * (-f64::from(bits)).exp2()).exp_m1() * again;
+        let saved = matches * f64::from(long - bits) - claim_bits - again_bits;
+        (saved >= THIRD_MESSAGE_BITS).then_some(Self { bits, claim_bits, again_bits })
+    }
+
+    /// The short checks for the answer to a set whose ids occupy `occupied` of `cells` cells, from a list of `other`
+    /// ids.
+    pub(super) fn of_answer(
+        matches: u64,
+        occupied: u64,
+        cells: f64,
+        other: u64,
+        sent_bits: u64,
+        long: u8,
+    ) -> Option<Self> {
+        let (matches, occupied, other) = (matches as f64, occupied as f64, other as f64);
+        // The number of ids that is expected to occupy that many cells.
+        let own = -cells * (-occupied / (cells + 1.0)).ln_1p();
+        let rank_bits = rice::expected_len(occupied / matches);
+        Self::worth_it(matches, other * occupied / cells, other * own / cells, sent_bits as f64, rank_bits, long)
+    }
+}

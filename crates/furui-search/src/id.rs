@@ -1,0 +1,140 @@
+use std::fmt;
+use std::str::FromStr;
+
+use furui::KeyHash;
+
+/// The 160-bit id of a document: the first 20 bytes of a cryptographic hash of its record.
+///
+/// Ids are in the order of their bytes. Because an id is a uniform hash, it is not hashed again: its first 64 bits
+/// ([`head`](Self::head)) place it in slices and coded sets, the next 64 bits ([`hash`](Self::hash)) in Bloom filters,
+/// so the two are independent.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContentId([u8; Self::BYTES]);
+
+impl ContentId {
+    /// The size of an id in bytes.
+    pub const BYTES: usize = 20;
+    /// The size of an id in bits, ζ in the paper.
+    pub const BITS: u64 = 160;
+
+    /// Makes an id of its bytes.
+    pub const fn new(bytes: [u8; Self::BYTES]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes of the id.
+    pub const fn as_bytes(&self) -> &[u8; Self::BYTES] {
+        &self.0
+    }
+
+    /// The first 64 bits as a number. Heads are in the order of the ids.
+    #[inline]
+    pub fn head(self) -> u64 {
+        self.word(0).swap_bytes()
+    }
+
+    /// The 64 bits after the head, for Bloom filters.
+    #[inline]
+    pub fn hash(self) -> KeyHash {
+        KeyHash::new(self.word(8))
+    }
+
+    fn word(self, at: usize) -> u64 {
+        let (words, _) = self.0[at..].as_chunks();
+        u64::from_le_bytes(words[0])
+    }
+}
+
+impl fmt::Display for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The text is not the hexadecimal form of an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoContentId;
+
+impl fmt::Display for NoContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the id of a document has {} hexadecimal digits", 2 * ContentId::BYTES)
+    }
+}
+
+impl std::error::Error for NoContentId {}
+
+impl FromStr for ContentId {
+    type Err = NoContentId;
+
+    /// Reads an id in hexadecimal, as [`Display`](fmt::Display) writes it.
+    fn from_str(text: &str) -> Result<Self, NoContentId> {
+        let digits = text.as_bytes();
+        if digits.len() != 2 * Self::BYTES {
+            return Err(NoContentId);
+        }
+        let digit = |at: usize| char::from(digits[at]).to_digit(16).ok_or(NoContentId);
+        let mut bytes = [0; Self::BYTES];
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            // Two digits make a byte.
+            *byte = (digit(2 * at)? << 4 | digit(2 * at + 1)?) as u8;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl fmt::Debug for ContentId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A range of ids: those whose [`head`](ContentId::head) is from `first` to `last`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IdRange {
+    /// The smallest head of the range.
+    pub first: u64,
+    /// The largest head of the range, at least `first`.
+    pub last: u64,
+}
+
+impl IdRange {
+    /// The range of all ids.
+    pub const ALL: Self = Self { first: 0, last: u64::MAX };
+
+    /// True if the id is in the range.
+    #[inline]
+    pub fn contains(&self, id: ContentId) -> bool {
+        (self.first..=self.last).contains(&id.head())
+    }
+
+    /// The fraction of all ids in the range, from 2⁻⁶⁴ to 1. Of a list of n ids, n times this many are expected in the
+    /// range.
+    pub fn part(&self) -> f64 {
+        ((self.last - self.first) as f64 + 1.0) / 2f64.powi(64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_are_in_the_order_of_ids_and_hashes_come_after_them() {
+        let mut bytes = [0; 20];
+        bytes[0] = 0x12;
+        bytes[7] = 0x34;
+        bytes[8] = 0x56;
+        let id = ContentId::new(bytes);
+        assert_eq!(id.head(), 0x1200_0000_0000_0034);
+        assert_eq!(id.hash().get(), 0x56);
+        assert_eq!(id.to_string(), "1200000000000034560000000000000000000000");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!("12".parse::<ContentId>(), Err(NoContentId));
+        assert_eq!("+200000000000034560000000000000000000000".parse::<ContentId>(), Err(NoContentId));
+        assert!(IdRange { first: id.head(), last: id.head() }.contains(id));
+        assert!(!IdRange { first: id.head() + 1, last: u64::MAX }.contains(id));
+        assert_eq!(IdRange::ALL.part(), 1.0);
+        assert_eq!(IdRange { first: 0, last: u64::MAX / 2 }.part(), 0.5);
+    }
+}

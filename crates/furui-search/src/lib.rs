@@ -1,0 +1,52 @@
+#![doc = include_str!("../README.md")]
+#![warn(missing_debug_implementations, unreachable_pub)]
+
+mod answerer;
+mod clause;
+mod codec;
+mod first;
+mod fit;
+mod id;
+mod index;
+pub mod limits;
+mod lock;
+mod message;
+mod pattern;
+mod peer;
+mod phrase;
+pub mod plan;
+mod querier;
+mod query;
+mod ranking;
+mod record;
+mod shunned;
+mod site;
+mod snippet;
+mod weight;
+mod words;
+
+pub use answerer::{AnswerEvent, Answerer};
+pub use clause::Clause;
+pub use codec::{
+    Claim, CodecError, Coded, CodedSet, Coding, Golomb, MAX_FILTER_BYTES, MAX_MATCHES, MAX_PER_CELL, MAX_SET, Matcher,
+    Matches, Prediction, Session, Settlement, Size, predict, settle,
+};
+pub use first::First;
+pub use fit::Fit;
+pub use id::{ContentId, IdRange, NoContentId};
+pub use index::{Index, Listing, WordPostings};
+pub use lock::{Lock, LockKey};
+pub use message::{
+    CodingKind, Cost, Fetched, Found, Listed, Meet, MessageError, Met, Ranked, Ranking, Refusal, Request, Response,
+    Search, Settle, Term, Wants, WordSize,
+};
+pub use peer::Peer;
+pub use phrase::{Phrase, PhraseWord};
+pub use querier::{Querier, QueryEvent, QueryOptions, QueryRefused, Report, Round, WordReport};
+pub use query::{Query, QueryError, QueryFault};
+pub use ranking::{Place, SAMPLE, SURVEYED, Scale, Survey, is_sampled};
+pub use record::{MAX_TEXT, MAX_TITLE, MAX_URL, Record, RecordError};
+pub use shunned::Shunned;
+pub use snippet::{Snippet, Snippets};
+pub use weight::Weight;
+pub use words::words;

@@ -1,0 +1,70 @@
+//! The maximum sizes of messages and of a node's memory. Whatever comes from a peer is compared with these first.
+
+/// The maximum length of a query, in bytes.
+pub const QUERY_BYTES: usize = 4 << 10;
+/// The maximum depth of nested parentheses in a query.
+pub const NESTING: usize = 16;
+/// The maximum length of a word, in bytes.
+pub const WORD_BYTES: usize = 128;
+/// The maximum number of words in a conjunction, in a request for sizes, and in a query, where repetitions count.
+pub const WORDS: usize = 64;
+/// The maximum number of conjunctions of a query.
+pub const CLAUSES: usize = 16;
+/// The maximum number of different phrases of a query. A phrase has at least two of the query's words.
+pub const PHRASES: usize = WORDS / 2;
+
+/// The maximum size of a message, in bytes.
+pub const MESSAGE_BYTES: usize = 1 << 20;
+/// The maximum number of peers that are named as keepers of a word.
+pub const HOLDERS: usize = 8;
+/// The maximum number of ids in a message, and in the slice of a list that one search examines.
+pub const IDS: usize = 1 << 15;
+/// The maximum number of documents that one message requests.
+pub const FETCHED: usize = 256;
+/// The maximum number of words whose postings are in one message.
+pub const POSTINGS: usize = 1 << 14;
+/// The maximum number of documents in one message.
+pub const RECORDS: usize = 1 << 12;
+/// The maximum number of lists that the answer to a comparison names.
+pub const LISTS: usize = 1 << 14;
+/// The maximum number of lists that are handed over in one message.
+pub const LISTED: usize = 1 << 12;
+/// The maximum number of locks of a record.
+pub const LOCKS: usize = 4;
+/// The maximum number of keys of locks in a message.
+pub const KEYS: usize = 1 << 13;
+/// The maximum number of exchanges whose costs are in the answer to a search.
+pub const COSTS: usize = WORDS;
+
+/// The maximum idf of a word.
+pub const IDF: u32 = 1 << 15;
+/// The maximum number of ids on a page.
+pub const PAGE: usize = 1 << 12;
+/// The maximum number of rounds in the report of a query.
+pub const ROUNDS: usize = 256;
+
+/// The number of nodes that keep a list or a document: those nearest to its key.
+pub const REPLICAS: usize = 3;
+
+/// The maximum number of searches that a node hosts at a time.
+pub const MEETINGS: usize = 256;
+/// The maximum number of searches that a node hosts for one peer.
+pub const MEETINGS_A_PEER: usize = 2 * CLAUSES;
+/// The maximum number of ids that all hosted searches hold together: 20 MiB.
+pub const MEETING_IDS: usize = 1 << 20;
+/// The maximum number of ids that the searches hosted for one peer hold together.
+pub const MEETING_IDS_A_PEER: usize = 4 * IDS;
+/// The maximum number of exchanges whose third message a node waits for.
+pub const SESSIONS: usize = 256;
+/// The maximum number of exchanges with one peer whose third message a node waits for.
+pub const SESSIONS_A_PEER: usize = 2 * CLAUSES;
+/// The maximum number of ids that all exchanges of three messages hold together: 20 MiB.
+pub const SESSION_IDS: usize = 1 << 20;
+/// The maximum number of ids that exchanges with one peer hold together: as many as one answer may have.
+pub const SESSION_IDS_A_PEER: usize = super::MAX_MATCHES;
+/// The maximum number of parts of lists whose keys for ringed filters a node keeps.
+pub const KEYED: usize = 1 << 10;
+/// The maximum size of all kept keys for ringed filters, in bytes.
+pub const KEY_BYTES: usize = 1 << 24;
+/// The maximum number of failed peers that a node remembers.
+pub const SHUNNED: usize = 1 << 10;

@@ -1,0 +1,67 @@
+use std::fmt;
+
+use super::super::limits;
+
+/// Why bytes are not a message, or a message cannot be encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageError {
+    /// The bytes end within a field.
+    Short {
+        /// The name of the field.
+        what: &'static str,
+        /// The position of the field's first byte.
+        at: usize,
+    },
+    /// A limit is exceeded.
+    TooMany {
+        /// The name of what there is too much of.
+        what: &'static str,
+        /// The number of them in the message.
+        count: u64,
+        /// The maximum number of them.
+        most: usize,
+    },
+    /// A field has an invalid value.
+    Invalid {
+        /// The name of the field.
+        what: &'static str,
+        /// The position of the field.
+        at: usize,
+    },
+    /// The message has a version of the protocol that this node does not speak.
+    Version(u8),
+    /// Bytes follow the end of the message.
+    Trailing {
+        /// The position of the end.
+        at: usize,
+    },
+}
+
+impl MessageError {
+    /// An error if a message of `bytes` bytes is too long.
+    pub(super) fn if_too_long(bytes: usize) -> Result<(), Self> {
+        if bytes > limits::MESSAGE_BYTES {
+            return Err(Self::TooMany { what: "bytes of a message", count: bytes as u64, most: limits::MESSAGE_BYTES });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for MessageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short { what, at } => write!(f, "message: {what} begins at byte {at} and is cut short"),
+            Self::TooMany { what, count, most } => write!(f, "message: {count} {what}, at most {most} are allowed"),
+            Self::Invalid { what, at } => write!(f, "message: {what} at byte {at} has an invalid value"),
+            Self::Version(version) => {
+                write!(
+                    f,
+                    "message: version {version} of the protocol, but this node speaks version 1: update the older node"
+                )
+            }
+            Self::Trailing { at } => write!(f, "message: bytes after its end at byte {at}"),
+        }
+    }
+}
+
+impl std::error::Error for MessageError {}

@@ -1,0 +1,233 @@
+//! The messages between nodes. The bytes are described in docs/format.md, "Messages".
+
+mod clause;
+mod error;
+mod exchange;
+mod ranked;
+mod reader;
+mod request;
+mod response;
+mod writer;
+
+use super::{Clause, ContentId, IdRange, Lock, LockKey, Peer, Weight, WordPostings};
+
+pub use error::MessageError;
+pub use exchange::{CodingKind, Cost, Meet, Met, Settle, Wants};
+pub use ranked::{Ranked, Ranking};
+
+/// The first byte of every message.
+const VERSION: u8 = 1;
+
+/// A request to a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Asks for the sizes of these words' lists, and for their keepers.
+    Size {
+        /// The words, normalised.
+        words: Vec<String>,
+    },
+    /// Asks the keeper of the first word for the documents that hold all words.
+    Search(Search),
+    /// Asks the keeper of one list, for the keeper of another, which of these documents are in its list.
+    Meet(Meet),
+    /// Ends an exchange of three messages.
+    Settle(Settle),
+    /// Asks for the records of these documents.
+    Fetch {
+        /// Their ids.
+        ids: Vec<ContentId>,
+        /// If there are clauses, only records that fit one of them are wanted: see [`Fit`](super::Fit).
+        clauses: Vec<Clause>,
+    },
+    /// Asks to keep postings and records.
+    Store {
+        /// For each word the postings to add to its list.
+        postings: Vec<WordPostings>,
+        /// The documents to keep, each with the lock of its publisher.
+        records: Vec<(Lock, Vec<u8>)>,
+    },
+    /// Withdraws documents: each key opens its publisher's lock.
+    Withdraw {
+        /// Documents, each with the key to one of its locks.
+        keys: Vec<(ContentId, LockKey)>,
+    },
+    /// Asks for the locks of these documents, to hand them over.
+    Locks {
+        /// Their ids.
+        ids: Vec<ContentId>,
+    },
+    /// Asks which locks of documents have been opened, to hand the keys over.
+    Withdrawn {
+        /// The range of documents.
+        range: IdRange,
+    },
+    /// Asks which of the receiver's lists the sender should hold too. Lists are compared in the order of their words.
+    Compare {
+        /// The word after which to continue; empty at the beginning.
+        from: String,
+        /// The receiver's state when the sender had taken over everything from it; 0 if it never had. If the state is
+        /// unchanged, there is nothing to compare.
+        since: u64,
+    },
+    /// Asks for the ids of words' lists, to hand them over.
+    List {
+        /// The words. The empty word stands for the ids of the documents whose records are kept.
+        words: Vec<String>,
+        /// The part of each list.
+        range: IdRange,
+    },
+}
+
+/// An answer to a [`Request`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Response {
+    /// Answers a [`Request::Size`]: one for each word.
+    Sizes(Vec<WordSize>),
+    /// Answers a [`Request::Search`].
+    Found(Found),
+    /// Answers a [`Request::Search`] with a [`Ranking`].
+    Ranked(Ranked),
+    /// Answers a [`Request::Meet`].
+    Met(Met),
+    /// Answers a [`Request::Settle`]: true if both sides hold the same set.
+    Settled(bool),
+    /// Answers a [`Request::Fetch`]: for each id its record, if the node keeps it, it fits, and the message has room.
+    Fetched(Vec<Fetched>),
+    /// Answers a [`Request::Store`].
+    Stored {
+        /// The number of postings and records that were new.
+        new: u64,
+    },
+    /// Answers a [`Request::Withdraw`].
+    Withdrawn {
+        /// The number of locks that the keys opened.
+        opened: u64,
+    },
+    /// Answers a [`Request::Locks`]: for each document its locks, each with the whole days for which it is still kept.
+    Locks(Vec<Vec<(Lock, u8)>>),
+    /// Answers a [`Request::Withdrawn`].
+    Keys {
+        /// Ascending documents, each with a key to one of its locks, and the whole days for which the key is still
+        /// remembered.
+        keys: Vec<(ContentId, LockKey, u8)>,
+        /// True if keys of later documents of the range are left.
+        more: bool,
+    },
+    /// Answers a [`Request::Compare`]: the sizes and fingerprints of lists, in the order of their words.
+    Compared {
+        /// A number that changes whenever something is stored, or the nodes around change.
+        state: u64,
+        /// For each list its word, the number of its ids, and the sum of their hashes.
+        lists: Vec<(String, u64, u64)>,
+        /// True if lists after the last of these are left.
+        more: bool,
+    },
+    /// Answers a [`Request::List`]: the lists of the first words, as many as fit into the message; at least a part of
+    /// the first.
+    Listed(Vec<Listed>),
+    /// Refuses a request.
+    Refused(Refusal),
+}
+
+/// Why a request was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// Too much is in progress; ask another replica, or ask later.
+    Busy,
+    /// The request breaks a rule of the protocol.
+    Invalid,
+    /// The session of a [`Settle`] is unknown, or no longer known.
+    Forgotten,
+    /// None of the nodes that keep a word answered.
+    Unreachable,
+    /// This node's storage failed.
+    Failed,
+    /// More ids match than a [`Meet`]'s coding allows in a cell, or than an answer may have: send the set as ids.
+    Crowded,
+}
+
+/// A word, the size of its list, and the list's keepers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The word, normalised.
+    pub word: String,
+    /// The number of ids in its list.
+    pub size: u64,
+    /// The keepers of its list, in the order in which to ask them.
+    pub holders: Vec<Peer>,
+}
+
+/// Asks the keeper of the first of `must` for the documents in which all of `must` and none of `without` occur.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    /// The words that must occur. The receiver keeps the list of the first one; the others are in the order in which to
+    /// ask them.
+    pub must: Vec<Term>,
+    /// The words that must not occur.
+    pub without: Vec<Term>,
+    /// The range of ids. The next search begins with the first id that the last answer did not examine.
+    pub range: IdRange,
+    /// The number of ids of its list that the receiver examines; at least one.
+    pub most: u32,
+    /// The wanted coding of sets.
+    pub wants: Wants,
+    /// An unpredictable number chosen for this query; it salts the checks.
+    pub salt: u64,
+    /// Asks for the best documents in place of those with the first ids. The range is then ignored.
+    pub ranking: Option<Ranking>,
+}
+
+/// The answer to a [`Search`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The ids found, ascending.
+    pub ids: Vec<ContentId>,
+    /// The head up to which everything was examined. The search continues after it, and is done at the end of its
+    /// range.
+    pub through: u64,
+    /// The number of ids of the first word's list that were examined.
+    pub seen: u64,
+    /// True if all lists were [whole](WordSize::whole).
+    pub whole: bool,
+    /// The cost of each exchange.
+    pub costs: Vec<Cost>,
+}
+
+/// The answer for one word of a [`Request::Size`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordSize {
+    /// The number of ids in the word's list on this node.
+    pub ids: u64,
+    /// True if this node has been given everything that it should hold.
+    pub whole: bool,
+    /// For the word [`SAMPLE`](super::SAMPLE), the mean number of words in its documents; 0 for other words.
+    pub mean_length: u32,
+    /// The nodes nearest to the word that this node knows, itself included, nearest first.
+    pub holders: Vec<Peer>,
+}
+
+/// A part of a list that is handed over to another node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listed {
+    /// The ids, ascending.
+    pub ids: Vec<ContentId>,
+    /// The weights of these postings; empty if the list is of documents.
+    pub weights: Vec<Weight>,
+    /// For each id, the whole days for which it is still kept, so that a copy does not outlive the original.
+    pub days: Vec<u8>,
+    /// True if later ids of the range are left.
+    pub more: bool,
+}
+
+/// The answer for one requested record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    /// The record.
+    Record(Vec<u8>),
+    /// The node does not keep the record.
+    Unknown,
+    /// The node keeps the record, but the message is full, or enough records were examined for one message: ask again.
+    Later,
+    /// The record fits none of the clauses.
+    Unfit,
+}

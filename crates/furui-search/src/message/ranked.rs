@@ -1,0 +1,108 @@
+use super::super::{ContentId, Place, limits};
+use super::reader::Reader;
+use super::writer::Writer;
+use super::{Cost, MessageError};
+
+/// Asks for the best documents of a [`Search`](super::Search) in place of those with the first ids.
+///
+/// The receiver takes the postings of its list in the order of their bounds. The bound of a posting is the maximum
+/// score of its document. A slice has the next postings of the whole list in this order. [`Ranked::next`] says where
+/// the following slice begins; no document from there on has a higher score.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranking {
+    /// The mean number of words in a document; at least one.
+    pub mean_length: u32,
+    /// The idf of each word that must occur, in their order; at most [`limits::IDF`].
+    pub idfs: Vec<u32>,
+    /// The maximum number of documents in the answer, from 1 to [`limits::PAGE`] + 1.
+    pub best: u32,
+    /// The minimum score of documents in the answer.
+    pub floor: u32,
+    /// Excludes documents up to this place of the answer.
+    pub after: Option<Place>,
+    /// The bound and the id at which the slice begins; `None` for the first slice.
+    pub from: Option<Place>,
+}
+
+/// The answer to a [`Search`](super::Search) with a [`Ranking`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranked {
+    /// The best of the slice, best first.
+    pub places: Vec<Place>,
+    /// The bound and the id at which the next slice begins; `None` at the end of the list.
+    pub next: Option<Place>,
+    /// The number of ids of the first word's list that were examined.
+    pub seen: u64,
+    /// The number of these documents that have all words.
+    pub found: u64,
+    /// True if all lists were [whole](super::WordSize::whole).
+    pub whole: bool,
+    /// The cost of each exchange.
+    pub costs: Vec<Cost>,
+}
+
+impl Ranking {
+    pub(super) fn encode(&self, to: &mut Writer) {
+        to.varint(self.mean_length.into());
+        to.count("words", self.idfs.len(), limits::WORDS);
+        self.idfs.iter().for_each(|&idf| to.varint(idf.into()));
+        to.varint(self.best.into());
+        to.varint(self.floor.into());
+        place_or_none(to, self.after);
+        place_or_none(to, self.from);
+    }
+
+    pub(super) fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(Self {
+            mean_length: from.varint32("the mean length")?,
+            idfs: from.all("words", limits::WORDS, 1, |from| from.varint32("an idf"))?,
+            best: from.varint32("documents that are wanted")?,
+            floor: from.varint32("the least score")?,
+            after: read_place_or_none(from)?,
+            from: read_place_or_none(from)?,
+        })
+    }
+}
+
+impl Ranked {
+    pub(super) fn encode(&self, to: &mut Writer) {
+        to.count("documents", self.places.len(), limits::PAGE + 1);
+        self.places.iter().for_each(|&place| put_place(to, place));
+        place_or_none(to, self.next);
+        to.varint(self.seen);
+        to.varint(self.found);
+        to.flag(self.whole);
+        Cost::encode_all(&self.costs, to);
+    }
+
+    pub(super) fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(Self {
+            places: from.all("documents", limits::PAGE + 1, 1 + ContentId::BYTES, read_place)?,
+            next: read_place_or_none(from)?,
+            seen: from.varint("how many ids were looked at")?,
+            found: from.varint("how many were found")?,
+            whole: from.flag("whether the lists are whole")?,
+            costs: Cost::decode_all(from)?,
+        })
+    }
+}
+
+fn put_place(to: &mut Writer, place: Place) {
+    to.varint(place.score.into());
+    to.id(place.id);
+}
+
+fn read_place(from: &mut Reader<'_>) -> Result<Place, MessageError> {
+    Ok(Place { score: from.varint32("a score")?, id: from.id()? })
+}
+
+fn place_or_none(to: &mut Writer, place: Option<Place>) {
+    to.flag(place.is_some());
+    if let Some(place) = place {
+        put_place(to, place);
+    }
+}
+
+fn read_place_or_none(from: &mut Reader<'_>) -> Result<Option<Place>, MessageError> {
+    Ok(if from.flag("whether there is a place")? { Some(read_place(from)?) } else { None })
+}

@@ -1,0 +1,172 @@
+use super::super::{ContentId, IdRange, Peer, Weight, limits};
+use super::{MessageError, VERSION};
+
+/// Decodes a message. Memory for a count of elements is allocated only after the message was found to have that many
+/// bytes.
+pub(super) struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// The reader of a message's body, and the kind of the message.
+    pub(super) fn new(bytes: &'a [u8]) -> Result<(u8, Self), MessageError> {
+        MessageError::if_too_long(bytes.len())?;
+        let mut reader = Self { bytes, at: 0 };
+        let version = reader.byte("the version")?;
+        if version != VERSION {
+            return Err(MessageError::Version(version));
+        }
+        Ok((reader.byte("the kind")?, reader))
+    }
+
+    pub(super) fn finish(self) -> Result<(), MessageError> {
+        if self.at < self.bytes.len() { Err(MessageError::Trailing { at: self.at }) } else { Ok(()) }
+    }
+
+    /// The error for a field that begins at `at`.
+    fn invalid<T>(what: &'static str, at: usize) -> Result<T, MessageError> {
+        Err(MessageError::Invalid { what, at })
+    }
+
+    /// Takes `count` bytes.
+    pub(super) fn take(&mut self, what: &'static str, count: usize) -> Result<&'a [u8], MessageError> {
+        let Some(taken) = self.bytes[self.at..].get(..count) else {
+            return Err(MessageError::Short { what, at: self.at });
+        };
+        self.at += count;
+        Ok(taken)
+    }
+
+    /// Takes `N` bytes.
+    pub(super) fn raw<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], MessageError> {
+        let mut bytes = [0; N];
+        bytes.copy_from_slice(self.take(what, N)?);
+        Ok(bytes)
+    }
+
+    pub(super) fn byte(&mut self, what: &'static str) -> Result<u8, MessageError> {
+        Ok(self.take(what, 1)?[0])
+    }
+
+    /// Takes a byte that is below `kinds`.
+    pub(super) fn tag(&mut self, what: &'static str, kinds: u8) -> Result<u8, MessageError> {
+        let at = self.at;
+        let tag = self.byte(what)?;
+        if tag < kinds { Ok(tag) } else { Self::invalid(what, at) }
+    }
+
+    pub(super) fn flag(&mut self, what: &'static str) -> Result<bool, MessageError> {
+        Ok(self.tag(what, 2)? == 1)
+    }
+
+    pub(super) fn varint(&mut self, what: &'static str) -> Result<u64, MessageError> {
+        let at = self.at;
+        let mut value = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let byte = self.byte(what)?;
+            let bits = u64::from(byte & 0x7f);
+            value |= bits << shift;
+            if byte < 0x80 {
+                // Each number has one spelling: no unnecessary zeros, and nothing above the 64th bit.
+                let spare = byte == 0 && shift > 0 || bits << shift >> shift != bits;
+                return if spare { Self::invalid(what, at) } else { Ok(value) };
+            }
+        }
+        Self::invalid(what, at)
+    }
+
+    pub(super) fn varint32(&mut self, what: &'static str) -> Result<u32, MessageError> {
+        let at = self.at;
+        u32::try_from(self.varint(what)?).or_else(|_| Self::invalid(what, at))
+    }
+
+    pub(super) fn fixed(&mut self, what: &'static str) -> Result<u64, MessageError> {
+        let (words, _) = self.take(what, 8)?.as_chunks();
+        Ok(u64::from_le_bytes(words[0]))
+    }
+
+    /// Takes a count of elements, each of which has at least `least` bytes.
+    pub(super) fn count(&mut self, what: &'static str, most: usize, least: usize) -> Result<usize, MessageError> {
+        let at = self.at;
+        let count = self.varint(what)?;
+        if count > most as u64 {
+            return Err(MessageError::TooMany { what, count, most });
+        }
+        let count = count as usize;
+        if count * least > self.bytes.len() - self.at {
+            return Err(MessageError::Short { what, at });
+        }
+        Ok(count)
+    }
+
+    /// Takes a count of elements, each of which has at least `least` bytes, and then the elements.
+    pub(super) fn all<T>(
+        &mut self,
+        what: &'static str,
+        most: usize,
+        least: usize,
+        mut one: impl FnMut(&mut Self) -> Result<T, MessageError>,
+    ) -> Result<Vec<T>, MessageError> {
+        (0..self.count(what, most, least)?).map(|_| one(self)).collect()
+    }
+
+    pub(super) fn bytes(&mut self, what: &'static str, most: usize) -> Result<&'a [u8], MessageError> {
+        let count = self.count(what, most, 1)?;
+        self.take(what, count)
+    }
+
+    pub(super) fn word(&mut self) -> Result<String, MessageError> {
+        let at = self.at;
+        let word = self.word_or_none()?;
+        if word.is_empty() { Self::invalid("an empty word", at) } else { Ok(word) }
+    }
+
+    pub(super) fn word_or_none(&mut self) -> Result<String, MessageError> {
+        let at = self.at;
+        let bytes = self.bytes("bytes of a word", limits::WORD_BYTES)?;
+        std::str::from_utf8(bytes).map(str::to_owned).or_else(|_| Self::invalid("a word, which is not UTF-8,", at))
+    }
+
+    pub(super) fn range(&mut self) -> Result<IdRange, MessageError> {
+        let (at, what) = (self.at, "a range of ids");
+        let range = IdRange { first: self.bound(what)?, last: !self.bound(what)? };
+        if range.first <= range.last { Ok(range) } else { Self::invalid(what, at) }
+    }
+
+    fn bound(&mut self, what: &'static str) -> Result<u64, MessageError> {
+        let at = self.at;
+        let count = usize::from(self.tag(what, 9)?);
+        let mut bytes = [0; 8];
+        bytes[..count].copy_from_slice(self.take(what, count)?);
+        if count > 0 && bytes[count - 1] == 0 {
+            return Self::invalid(what, at);
+        }
+        Ok(u64::from_le_bytes(bytes).swap_bytes())
+    }
+
+    pub(super) fn id(&mut self) -> Result<ContentId, MessageError> {
+        let (ids, _) = self.take("an id", ContentId::BYTES)?.as_chunks();
+        Ok(ContentId::new(ids[0]))
+    }
+
+    pub(super) fn weights(&mut self, count: usize) -> Result<Vec<Weight>, MessageError> {
+        let at = self.at;
+        let (weights, _) = self.take("weights", count * Weight::BYTES)?.as_chunks();
+        let weights = weights.iter().map(|&weight| Weight::from_bytes(weight)).collect::<Option<_>>();
+        weights.map_or_else(|| Self::invalid("a weight", at), Ok)
+    }
+
+    pub(super) fn ids(&mut self, most: usize) -> Result<Vec<ContentId>, MessageError> {
+        let count = self.count("ids", most, ContentId::BYTES)?;
+        let (ids, _) = self.take("ids", count * ContentId::BYTES)?.as_chunks();
+        Ok(ids.iter().copied().map(ContentId::new).collect())
+    }
+
+    pub(super) fn peers(&mut self) -> Result<Vec<Peer>, MessageError> {
+        self.all("peers that keep a word", limits::HOLDERS, 2, |reader| {
+            let identity = reader.bytes("bytes of a peer's identity", Peer::MAX_IDENTITY)?;
+            Ok(Peer::new(identity, reader.bytes("bytes of a peer's address", Peer::MAX_ADDRESS)?))
+        })
+    }
+}

@@ -1,0 +1,255 @@
+use super::super::{ContentId, Lock, LockKey, Weight, limits};
+use super::reader::Reader;
+use super::writer::Writer;
+use super::{CodingKind, Cost, Fetched, Found, Listed, MessageError, Met, Ranked, Refusal, Response, WordSize};
+
+const SIZES: u8 = 0x81;
+const FOUND: u8 = 0x82;
+const MET: u8 = 0x83;
+const SETTLED: u8 = 0x84;
+const FETCHED: u8 = 0x85;
+const STORED: u8 = 0x86;
+const COMPARED: u8 = 0x87;
+const LISTED: u8 = 0x88;
+const REFUSED: u8 = 0x89;
+const RANKED: u8 = 0x8a;
+const WITHDRAWN: u8 = 0x8b;
+const LOCKS: u8 = 0x8c;
+const KEYS: u8 = 0x8d;
+
+/// The codings, each at its number in messages, which is also the tag of its sets.
+const CODINGS: [CodingKind; 5] =
+    [CodingKind::Ids, CodingKind::Fixed, CodingKind::Ringed, CodingKind::Golomb, CodingKind::GolombInThree];
+
+/// The refusals, each at its number in messages.
+const REFUSALS: [Refusal; 6] =
+    [Refusal::Busy, Refusal::Invalid, Refusal::Forgotten, Refusal::Unreachable, Refusal::Failed, Refusal::Crowded];
+
+impl Response {
+    /// Encodes the answer.
+    ///
+    /// # Errors
+    /// If the answer exceeds one of the [limits].
+    pub fn encode(&self) -> Result<Vec<u8>, MessageError> {
+        let mut to = Writer::new(self.kind());
+        match self {
+            Self::Sizes(sizes) => {
+                to.count("words", sizes.len(), limits::WORDS);
+                for WordSize { ids, whole, mean_length, holders } in sizes {
+                    to.varint(*ids);
+                    to.flag(*whole);
+                    to.varint(u64::from(*mean_length));
+                    to.peers(holders);
+                }
+            }
+            Self::Found(found) => found.encode(&mut to),
+            Self::Ranked(ranked) => ranked.encode(&mut to),
+            Self::Met(Met { matches, whole, session, steps }) => {
+                to.flag(*whole);
+                to.flag(session.is_some());
+                if let Some(session) = session {
+                    to.varint(*session);
+                }
+                to.bytes("bytes of matches", matches, limits::MESSAGE_BYTES);
+                to.bytes("bytes of steps", steps, limits::MESSAGE_BYTES);
+            }
+            Self::Settled(same) => to.flag(*same),
+            Self::Fetched(records) => {
+                to.count("records", records.len(), limits::FETCHED);
+                for record in records {
+                    match record {
+                        Fetched::Record(record) => {
+                            to.byte(0);
+                            to.bytes("bytes of a record", record, limits::MESSAGE_BYTES);
+                        }
+                        Fetched::Unknown => to.byte(1),
+                        Fetched::Later => to.byte(2),
+                        Fetched::Unfit => to.byte(3),
+                    }
+                }
+            }
+            Self::Stored { new } => to.varint(*new),
+            Self::Withdrawn { opened } => to.varint(*opened),
+            Self::Locks(documents) => {
+                to.count("documents", documents.len(), limits::FETCHED);
+                for locks in documents {
+                    to.count("locks", locks.len(), limits::LOCKS);
+                    for (lock, days) in locks {
+                        to.raw(lock.as_bytes());
+                        to.byte(*days);
+                    }
+                }
+            }
+            Self::Keys { keys, more } => {
+                to.flag(*more);
+                to.count("keys", keys.len(), limits::KEYS);
+                for (id, key, days) in keys {
+                    to.raw(id.as_bytes());
+                    to.raw(key.as_bytes());
+                    to.byte(*days);
+                }
+            }
+            Self::Compared { state, lists, more } => {
+                to.fixed(*state);
+                to.flag(*more);
+                to.count("lists", lists.len(), limits::LISTS);
+                for (word, ids, fingerprint) in lists {
+                    to.word(word);
+                    to.varint(*ids);
+                    to.fixed(*fingerprint);
+                }
+            }
+            Self::Listed(lists) => {
+                to.count("lists", lists.len(), limits::LISTED);
+                for Listed { ids, weights, days, more } in lists {
+                    to.flag(*more);
+                    to.ids(ids, limits::IDS);
+                    to.flag(!weights.is_empty());
+                    if !weights.is_empty() {
+                        let weights: Vec<u8> = weights.iter().flat_map(|weight| weight.to_bytes()).collect();
+                        to.all_bytes("the weights of ids", &weights, Weight::BYTES * ids.len());
+                    }
+                    to.all_bytes("the days of ids", days, ids.len());
+                }
+            }
+            Self::Refused(why) => to.byte(*why as u8),
+        }
+        to.finish()
+    }
+
+    /// Decodes an answer.
+    ///
+    /// # Errors
+    /// If the bytes are not an answer, or exceed one of the [limits].
+    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        let (kind, mut from) = Reader::new(bytes)?;
+        let response = match kind {
+            SIZES => Self::Sizes(from.all("words", limits::WORDS, 3, |from| {
+                Ok(WordSize {
+                    ids: from.varint("the size of a list")?,
+                    whole: from.flag("whether a list is whole")?,
+                    mean_length: from.varint32("the mean length")?,
+                    holders: from.peers()?,
+                })
+            })?),
+            FOUND => Self::Found(Found::decode(&mut from)?),
+            RANKED => Self::Ranked(Ranked::decode(&mut from)?),
+            MET => Self::Met(Met {
+                whole: from.flag("whether a list is whole")?,
+                session: if from.flag("whether there is a session")? {
+                    Some(from.varint("the session")?)
+                } else {
+                    None
+                },
+                matches: from.bytes("bytes of matches", limits::MESSAGE_BYTES)?.to_vec(),
+                steps: from.bytes("bytes of steps", limits::MESSAGE_BYTES)?.to_vec(),
+            }),
+            SETTLED => Self::Settled(from.flag("whether the sets are the same")?),
+            FETCHED => Self::Fetched(from.all("records", limits::FETCHED, 1, |from| {
+                Ok(match from.tag("the kind of a record", 4)? {
+                    0 => Fetched::Record(from.bytes("bytes of a record", limits::MESSAGE_BYTES)?.to_vec()),
+                    1 => Fetched::Unknown,
+                    2 => Fetched::Later,
+                    _ => Fetched::Unfit,
+                })
+            })?),
+            STORED => Self::Stored { new: from.varint("how many were new")? },
+            WITHDRAWN => Self::Withdrawn { opened: from.varint("how many locks were opened")? },
+            LOCKS => Self::Locks(from.all("documents", limits::FETCHED, 1, |from| {
+                from.all("locks", limits::LOCKS, Lock::BYTES + 1, |from| {
+                    Ok((Lock::new(from.raw("a lock")?), from.byte("the days of a lock")?))
+                })
+            })?),
+            KEYS => Self::Keys {
+                more: from.flag("whether there are more")?,
+                keys: from.all("keys", limits::KEYS, ContentId::BYTES + LockKey::BYTES + 1, |from| {
+                    let id = ContentId::new(from.raw("an id")?);
+                    Ok((id, LockKey::new(from.raw("a key")?), from.byte("the days of a key")?))
+                })?,
+            },
+            COMPARED => {
+                let state = from.fixed("the state")?;
+                let more = from.flag("whether there are more")?;
+                let lists = from.all("lists", limits::LISTS, 11, |from| {
+                    Ok((from.word()?, from.varint("the size of a list")?, from.fixed("a fingerprint")?))
+                })?;
+                Self::Compared { state, lists, more }
+            }
+            LISTED => Self::Listed(from.all("lists", limits::LISTED, 2, |from| {
+                let (more, ids) = (from.flag("whether there are more")?, from.ids(limits::IDS)?);
+                // A list without ids has no weights, so that each message has one spelling.
+                let weighted = from.tag("whether there are weights", if ids.is_empty() { 1 } else { 2 })? == 1;
+                let weights = if weighted { from.weights(ids.len())? } else { Vec::new() };
+                Ok(Listed { days: from.take("the days of ids", ids.len())?.to_vec(), ids, weights, more })
+            })?),
+            REFUSED => Self::Refused(REFUSALS[usize::from(from.tag("why it was refused", REFUSALS.len() as u8)?)]),
+            _ => return Err(MessageError::Invalid { what: "the kind of an answer", at: 1 }),
+        };
+        from.finish()?;
+        Ok(response)
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Sizes(_) => SIZES,
+            Self::Found(_) => FOUND,
+            Self::Ranked(_) => RANKED,
+            Self::Met(_) => MET,
+            Self::Settled(_) => SETTLED,
+            Self::Fetched(_) => FETCHED,
+            Self::Stored { .. } => STORED,
+            Self::Withdrawn { .. } => WITHDRAWN,
+            Self::Locks(_) => LOCKS,
+            Self::Keys { .. } => KEYS,
+            Self::Compared { .. } => COMPARED,
+            Self::Listed(_) => LISTED,
+            Self::Refused(_) => REFUSED,
+        }
+    }
+}
+
+impl Found {
+    fn encode(&self, to: &mut Writer) {
+        to.ids(&self.ids, limits::IDS);
+        to.fixed(self.through);
+        to.varint(self.seen);
+        to.flag(self.whole);
+        Cost::encode_all(&self.costs, to);
+    }
+
+    fn decode(from: &mut Reader<'_>) -> Result<Self, MessageError> {
+        Ok(Self {
+            ids: from.ids(limits::IDS)?,
+            through: from.fixed("the last head looked at")?,
+            seen: from.varint("how many ids were looked at")?,
+            whole: from.flag("whether the lists are whole")?,
+            costs: Cost::decode_all(from)?,
+        })
+    }
+}
+
+impl Cost {
+    pub(super) fn encode_all(costs: &[Self], to: &mut Writer) {
+        to.count("costs", costs.len(), limits::COSTS);
+        for cost in costs {
+            to.varint(u64::from(cost.term));
+            to.byte(cost.coding as u8);
+            for number in [cost.sent_bits, cost.back_bits, cost.sent_bytes, cost.back_bytes] {
+                to.varint(number);
+            }
+        }
+    }
+
+    pub(super) fn decode_all(from: &mut Reader<'_>) -> Result<Vec<Self>, MessageError> {
+        from.all("costs", limits::COSTS, 6, |from| {
+            Ok(Self {
+                term: from.varint32("the word of a cost")?,
+                coding: CODINGS[usize::from(from.tag("the coding of a cost", CODINGS.len() as u8)?)],
+                sent_bits: from.varint("a cost")?,
+                back_bits: from.varint("a cost")?,
+                sent_bytes: from.varint("a cost")?,
+                back_bytes: from.varint("a cost")?,
+            })
+        })
+    }
+}

@@ -1,0 +1,120 @@
+use super::super::{ContentId, IdRange, Peer, Weight, limits};
+use super::{MessageError, VERSION};
+
+/// Encodes a message. The first exceeded limit is remembered, and reported at the end.
+pub(super) struct Writer {
+    bytes: Vec<u8>,
+    broken: Option<MessageError>,
+}
+
+impl Writer {
+    pub(super) fn new(kind: u8) -> Self {
+        Self { bytes: vec![VERSION, kind], broken: None }
+    }
+
+    pub(super) fn finish(self) -> Result<Vec<u8>, MessageError> {
+        if let Some(broken) = self.broken {
+            return Err(broken);
+        }
+        MessageError::if_too_long(self.bytes.len())?;
+        Ok(self.bytes)
+    }
+
+    pub(super) fn byte(&mut self, byte: u8) {
+        self.bytes.push(byte);
+    }
+
+    /// Appends bytes whose number the reader knows.
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(super) fn flag(&mut self, flag: bool) {
+        self.byte(u8::from(flag));
+    }
+
+    pub(super) fn varint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.byte(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.byte(value as u8);
+    }
+
+    pub(super) fn fixed(&mut self, value: u64) {
+        self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub(super) fn count(&mut self, what: &'static str, count: usize, most: usize) {
+        if count > most {
+            self.broken.get_or_insert(MessageError::TooMany { what, count: count as u64, most });
+        }
+        self.varint(count as u64);
+    }
+
+    pub(super) fn bytes(&mut self, what: &'static str, bytes: &[u8], most: usize) {
+        self.count(what, bytes.len(), most);
+        // After an exceeded limit nothing more is copied.
+        if self.broken.is_none() {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    /// Appends bytes whose number the reader knows, if their number is within the limit.
+    pub(super) fn all_bytes(&mut self, what: &'static str, bytes: &[u8], count: usize) {
+        if bytes.len() != count {
+            self.broken.get_or_insert(MessageError::Invalid { what, at: self.bytes.len() });
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(super) fn word(&mut self, word: &str) {
+        if word.is_empty() {
+            self.broken.get_or_insert(MessageError::Invalid { what: "an empty word", at: self.bytes.len() });
+        }
+        self.bytes("bytes of a word", word.as_bytes(), limits::WORD_BYTES);
+    }
+
+    pub(super) fn range(&mut self, range: IdRange) {
+        if range.last < range.first {
+            self.broken.get_or_insert(MessageError::Invalid { what: "a range of ids", at: self.bytes.len() });
+        }
+        self.bound(range.first);
+        self.bound(!range.last);
+    }
+
+    /// Appends the most significant bytes of a number, down to the last one that is not 0.
+    fn bound(&mut self, number: u64) {
+        let bytes = number.swap_bytes().to_le_bytes();
+        let count = 8 - number.trailing_zeros() as usize / 8;
+        self.byte(count as u8);
+        self.bytes.extend_from_slice(&bytes[..count]);
+    }
+
+    pub(super) fn id(&mut self, id: ContentId) {
+        if self.broken.is_none() {
+            self.bytes.extend(id.as_bytes());
+        }
+    }
+
+    pub(super) fn weights(&mut self, weights: impl IntoIterator<Item = Weight>) {
+        if self.broken.is_none() {
+            self.bytes.extend(weights.into_iter().flat_map(Weight::to_bytes));
+        }
+    }
+
+    pub(super) fn ids(&mut self, ids: &[ContentId], most: usize) {
+        self.count("ids", ids.len(), most);
+        if self.broken.is_none() {
+            self.bytes.extend(ids.iter().flat_map(|id| id.as_bytes()));
+        }
+    }
+
+    pub(super) fn peers(&mut self, peers: &[Peer]) {
+        self.count("peers that keep a word", peers.len(), limits::HOLDERS);
+        for peer in peers {
+            self.bytes("bytes of a peer's identity", peer.identity(), Peer::MAX_IDENTITY);
+            self.bytes("bytes of a peer's address", peer.address(), Peer::MAX_ADDRESS);
+        }
+    }
+}

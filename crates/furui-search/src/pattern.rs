@@ -1,0 +1,135 @@
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::words::tokens;
+use super::{Phrase, limits};
+
+/// The maximum number of units of a phrase: each of the maximum number of words, and a skipped unit before each.
+const UNITS: usize = 2 * limits::WORDS;
+
+/// Finds many words and phrases in a text in one pass.
+///
+/// The progress of a phrase is a number with a bit for each of its units (Shift-And): bit i is set if its units 0 to i
+/// were the last ones of the text.
+///
+/// **Cost.** One step for each phrase at each unit of the text.
+///
+/// **Source.** Baeza-Yates and Gonnet, "A New Approach to Text Searching" (1992). In the paper, each place has one
+/// letter. Here, any of the words that begin at a unit matches, and a unit that no word of the phrase begins with
+/// matches any unit.
+#[derive(Debug)]
+pub(super) struct Pattern<'a> {
+    words: HashMap<&'a str, Uses>,
+    phrases: Vec<Places<'a>>,
+}
+
+/// The words and phrases that a word is a part of.
+#[derive(Debug, Default)]
+struct Uses {
+    /// The number of the word, if it is searched for by itself.
+    alone: Option<usize>,
+    /// The phrases with this word, each with a bit for each unit at which the word begins.
+    places: Vec<(usize, u128)>,
+}
+
+#[derive(Debug)]
+struct Places<'a> {
+    phrase: &'a Phrase,
+    /// A bit for each unit that no word of the phrase begins with.
+    any: u128,
+    /// The last unit that a word of the phrase begins with.
+    last: usize,
+}
+
+/// A word or phrase that was found.
+pub(super) enum Found {
+    /// The word with this number.
+    Word(usize),
+    /// The phrase with this number.
+    Phrase(usize),
+}
+
+impl<'a> Pattern<'a> {
+    pub(super) fn new() -> Self {
+        Self { words: HashMap::new(), phrases: Vec::new() }
+    }
+
+    /// Adds a word, which is reported by this number.
+    pub(super) fn add_word(&mut self, word: &'a str, number: usize) {
+        self.words.entry(word).or_default().alone = Some(number);
+    }
+
+    /// Adds a phrase, and returns its number. If the phrase was added before, that is the number it already has.
+    pub(super) fn add_phrase(&mut self, phrase: &'a Phrase) -> usize {
+        if let Some(number) = self.phrases.iter().position(|other| other.phrase == phrase) {
+            return number;
+        }
+        let number = self.phrases.len();
+        let (mut begun, mut last) = (0, 0);
+        for (place, word) in phrase.places() {
+            self.words.entry(word).or_default().places.push((number, 1u128 << place));
+            begun |= 1u128 << place;
+            last = place;
+        }
+        // Units after the last one would match forever.
+        let any = !begun & u128::MAX >> (UNITS - 1 - last);
+        self.phrases.push(Places { phrase, any, last });
+        number
+    }
+
+    pub(super) fn phrases(&self) -> usize {
+        self.phrases.len()
+    }
+
+    /// Reports all words and phrases of the text, in the order of their ends. Their bytes are reported too if
+    /// `located`.
+    pub(super) fn scan(&self, text: &str, located: bool, mut on: impl FnMut(Found, Range<usize>)) {
+        let mut state = vec![State::default(); self.phrases.len()];
+        // The first bytes of the last units.
+        let mut starts = [0; UNITS];
+        let mut unit = 0;
+        for token in tokens(text, located) {
+            while unit < token.unit {
+                self.advance(unit, &mut state, &starts, &mut on);
+                unit += 1;
+            }
+            starts[unit % UNITS] = token.span.start;
+            let Some(Uses { alone, places }) = self.words.get(&*token.word) else { continue };
+            if let &Some(number) = alone {
+                on(Found::Word(number), token.span.clone());
+            }
+            for &(phrase, places) in places {
+                state[phrase].words |= places;
+                state[phrase].end = token.span.end;
+            }
+        }
+        self.advance(unit, &mut state, &starts, &mut on);
+    }
+
+    /// Advances all phrases by one unit.
+    fn advance(
+        &self,
+        unit: usize,
+        state: &mut [State],
+        starts: &[usize; UNITS],
+        on: &mut impl FnMut(Found, Range<usize>),
+    ) {
+        for ((number, places), state) in self.phrases.iter().enumerate().zip(state) {
+            state.seen = (state.seen << 1 | 1) & (std::mem::take(&mut state.words) | places.any);
+            if state.seen >> places.last & 1 == 1 {
+                on(Found::Phrase(number), starts[(unit - places.last) % UNITS]..state.end);
+            }
+        }
+    }
+}
+
+/// The progress of a phrase.
+#[derive(Clone, Default)]
+struct State {
+    /// Bit i is set if units 0 to i of the phrase end here.
+    seen: u128,
+    /// A bit for each unit of the phrase at which a word of the current unit may stand.
+    words: u128,
+    /// The end of the last word of the current unit that belongs to the phrase.
+    end: usize,
+}

@@ -1,0 +1,214 @@
+//! Chooses the order in which keepers are asked, and how sets are coded, from the sizes of the lists.
+//!
+//! n₁ ids are sent to the keeper of a list that has n₂ ids in the same range. n₂ is an expectation: the size of the
+//! list, times the [fraction](super::IdRange::part) of all ids in the range. Bits are those of T₁ + T₂, the paper's
+//! measure.
+//!
+//! **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
+//! Distributed Hash Table", section 6, which leaves the best rate for each pair of lists to future work.
+
+use super::codec::{Coding, Golomb, MAX_PER_CELL, ShortChecks, rice};
+use super::{ContentId, IdRange, Wants};
+use furui::filter::{Gamma, RingedParams, sizing};
+
+pub use super::codec::THIRD_MESSAGE_BITS;
+
+/// The minimum number of check bits in an exchange of two messages: one of 2⁴⁰ false matches is taken for a true one.
+pub const CHECK_BITS: u8 = 40;
+
+/// The minimum number of bits that a third message must be able to save if somebody waits for the answer: 32 KiB, which
+/// a line of 2.6 Mbit/s carries in a round trip of 100 ms.
+pub const PAGE_THIRD_BITS: f64 = (1 << 18) as f64;
+
+/// The maximum probability that an exchange takes a wrong id for one that is in both lists. If [`CHECK_BITS`] do not
+/// suffice, the number of check bits grows with the number of pairs of ids that they must distinguish.
+const WRONG: f64 = 1.0 / (1u64 << 32) as f64;
+
+/// The maximum expected number of the other list's ids in a cell. If the mean is 16, one of 10¹⁸ cells has more than 64
+/// ids; if the list has doubled meanwhile, one of 10⁷.
+const PER_CELL: f64 = MAX_PER_CELL as f64 / 4.0;
+
+/// Equation 17: T, the bits of a Bloom filter of the best size for `own` ids at the rate α, and of the ids that come
+/// back. `both` ids are in both lists.
+///
+/// T = m + ζ matches, with m = -n₁ ln α / (ln 2)², matches = both + α (n₂ - both) and ζ = 160.
+pub fn traffic(own: u64, other: u64, both: u64, alpha: f64) -> f64 {
+    let filter = -(own as f64) * alpha.ln() / std::f64::consts::LN_2.powi(2);
+    filter + ContentId::BITS as f64 * (both as f64 + alpha * (other.saturating_sub(both)) as f64)
+}
+
+/// Equation 18: the false-positive rate α that minimises [`traffic`], n₁ / (ζ (ln 2)² (n₂ - both)).
+///
+/// If `both` is 0, this is equation 19; for lists of one size it is 0.013. Little is lost by taking 0 for the true
+/// number: on words of natural texts, less than 1 % of the traffic. The rate may be 1 or more, even infinite: then a
+/// filter is not worth its bits, and all ids should be sent.
+pub fn best_rate(own: u64, other: u64, both: u64) -> f64 {
+    let zeta = ContentId::BITS as f64;
+    own as f64 / (zeta * std::f64::consts::LN_2.powi(2) * other.saturating_sub(both) as f64)
+}
+
+/// The indices of lists of these sizes in the order in which to ask for them: smallest first, and lists of one size in
+/// their order.
+///
+/// The traffic is proportional to the smaller list, and the intersection only shrinks at each step. (The paper takes
+/// the words in their order.)
+pub fn order(sizes: &[u64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&i| sizes[i]);
+    order
+}
+
+/// Chooses the coding of a set of `own` ids in `range` for a list with `other` expected ids there, as the query wants
+/// it. `salt` is the query's salt.
+///
+/// - [`Wants::Best`]: [`golomb_in_three`] if a third message is worth it when all ids are in both lists; otherwise
+///   [`golomb`].
+/// - [`Wants::Ringed`] with a number of probes: the paper's filter, with a whole γ (eq. 6). Without one:
+///   [`ringed_probes`] probes, and the exact γ.
+/// - The others have all parameters in them.
+///
+/// [`CodedSet::encode`](super::CodedSet::encode) refuses invalid parameters; but a ringed filter with invalid
+/// parameters becomes ids.
+pub fn choose(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+    let ringed = |params: Result<RingedParams, _>| params.map_or(Coding::Ids, Coding::Ringed);
+    match wants {
+        Wants::Best if may_save(THIRD_MESSAGE_BITS, own, other, range) => golomb_in_three(own, other, range, salt),
+        Wants::Best => golomb(own, other, range, salt),
+        Wants::Naive => Coding::Ids,
+        Wants::Fixed { bits, probes } => Coding::Fixed { bits, probes },
+        Wants::Ringed { probes: Some(probes), delta } => ringed(RingedParams::new(probes.into(), Gamma::Whole, delta)),
+        Wants::Ringed { probes: None, delta } => {
+            ringed(RingedParams::new(ringed_probes(own, other).into(), Gamma::Exact, delta))
+        }
+    }
+}
+
+/// Chooses the coding as [`choose`] does, for a page that somebody waits for: a third message, which takes another
+/// round trip, must be able to save [`PAGE_THIRD_BITS`].
+pub fn choose_for_page(wants: Wants, own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+    match wants {
+        Wants::Best if !may_save(PAGE_THIRD_BITS, own, other, range) => golomb(own, other, range, salt),
+        _ => choose(wants, own, other, range, salt),
+    }
+}
+
+/// Returns `coding`, or ids if they are expected to take fewer bits. The paper's section 6.2 does this once a chain of
+/// words has left a small set; it says "small enough" without a number, so the comparison is ours. The ranks that come
+/// back are not compared, because the paper counts only what the Naive algorithm sends.
+pub fn or_ids(coding: Coding, own: u64, other: u64, range: IdRange) -> Coding {
+    let ids = ContentId::BITS as f64 * own as f64;
+    if ids < expected(coding, own, other, range).total() { Coding::Ids } else { coding }
+}
+
+/// The number of probes k, with α = 2⁻ᵏ, that minimises eq. 17: one of the two integers next to log₂ 1/α for the α of
+/// eq. 19, from 1 to 64.
+///
+/// Difference from the paper: there, one α serves all nodes, and section 6.1 arrives at 0.013. The paper does not say
+/// what to do if α is 1 or more, which eq. 18 gives for a set with 77 times as many ids as the other list; here, the
+/// minimum is one probe. Because the smaller list is sent, this happens only for words that must not occur.
+pub fn ringed_probes(own: u64, other: u64) -> u8 {
+    let best = (-best_rate(own, other, 0).log2()).clamp(1.0, 64.0);
+    let traffic = |k: f64| traffic(own, other, 0, (-k).exp2());
+    let (below, above) = (best.floor(), best.ceil());
+    if traffic(below) <= traffic(above) { below as u8 } else { above as u8 }
+}
+
+/// The Golomb-Rice coded set with the cells and check bits that take the fewest bits in two messages.
+pub fn golomb(own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+    best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: false })
+}
+
+/// The Golomb-Rice coded set with the cells and check bits that take the fewest bits if the answer may ask for a third
+/// message.
+pub fn golomb_in_three(own: u64, other: u64, range: IdRange, salt: u32) -> Coding {
+    best_cells(own, other, range, Golomb { cell_bits: 64, check_bits: CHECK_BITS, salt, three_messages: true })
+}
+
+/// True if an answer can have so many matches that their check bits exceed `bits`, the most that a third message could
+/// save.
+fn may_save(bits: f64, own: u64, other: u64, range: IdRange) -> bool {
+    let Coding::Golomb(golomb) = golomb(own, other, range, 0) else { return false };
+    let false_matches = Cellular::new(own, other, range, golomb.cell_bits).matches;
+    (own.min(other) as f64 + false_matches) * f64::from(golomb.check_bits) > bits
+}
+
+/// The coding that takes the fewest bits, among those whose cells are not crowded by the other list's ids.
+fn best_cells(own: u64, other: u64, range: IdRange, golomb: Golomb) -> Coding {
+    let crowds = |cell_bits: &u8| other as f64 * Golomb::part_of_cell(range, *cell_bits) > PER_CELL;
+    let codings = (1..=64).skip_while(crowds).map(|cell_bits| {
+        // Each pair of a match and another id in its cell must be distinguished.
+        let pairs = own as f64 * other as f64 / Golomb::cells(range, cell_bits);
+        let check_bits = (pairs / WRONG).log2().ceil().clamp(CHECK_BITS.into(), 64.0) as u8;
+        let coding = Coding::Golomb(Golomb { cell_bits, check_bits, ..golomb });
+        (expected(coding, own, other, range).total(), coding)
+    });
+    // No cell size is left if a list is said to have more ids than fit into the range.
+    codings.min_by(|a, b| a.0.total_cmp(&b.0)).map_or(Coding::Ids, |(_, coding)| coding)
+}
+
+/// The expected traffic of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// T₁, and the third message if there is one.
+    pub sent_bits: f64,
+    /// T₂.
+    pub back_bits: f64,
+}
+
+impl Expected {
+    /// T₁ + T₂.
+    pub fn total(&self) -> f64 {
+        self.sent_bits + self.back_bits
+    }
+}
+
+/// The expected bits of an exchange if no id is in both lists. An exchange in three messages includes the cost of its
+/// repetition, times its probability.
+pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expected {
+    let zeta = ContentId::BITS as f64;
+    let (n1, n2) = (own as f64, other as f64);
+    match coding {
+        Coding::Ids => Expected { sent_bits: zeta * n1, back_bits: 0.0 },
+        Coding::Fixed { bits, probes } => {
+            let matches = n2 * sizing::rate(probes.into(), own, bits.max(1).into());
+            Expected { sent_bits: bits.into(), back_bits: zeta * matches }
+        }
+        Coding::Ringed(params) => {
+            let matches = if own == 0 { 0.0 } else { n2 * params.expected_rate(own).unwrap_or(1.0) };
+            Expected { sent_bits: (n1 * params.gamma()).ceil(), back_bits: zeta * matches }
+        }
+        Coding::Golomb(golomb) => {
+            let Cellular { occupied, density, matches } = Cellular::new(own, other, range, golomb.cell_bits);
+            let sent_bits = occupied * rice::expected_len(1.0 / density - 1.0);
+            let rank = if matches > 0.0 { rice::expected_len(occupied / matches) } else { 0.0 };
+            let in_two = Expected { sent_bits, back_bits: matches * (rank + f64::from(golomb.check_bits)) };
+            let pairs = n1 * n2 / Golomb::cells(range, golomb.cell_bits);
+            let short = || ShortChecks::worth_it(matches, matches, pairs, sent_bits, rank, golomb.check_bits);
+            match if golomb.three_messages { short() } else { None } {
+                None => in_two,
+                Some(ShortChecks { bits, claim_bits, again_bits }) => Expected {
+                    sent_bits: sent_bits + claim_bits + again_bits,
+                    back_bits: matches * (rank + f64::from(bits)),
+                },
+            }
+        }
+    }
+}
+
+/// The expected contents of the cells of a range.
+struct Cellular {
+    /// The number of cells with an id of the set, and the fraction of all cells that they are.
+    occupied: f64,
+    density: f64,
+    /// The number of the other list's ids in these cells.
+    matches: f64,
+}
+
+impl Cellular {
+    fn new(own: u64, other: u64, range: IdRange, cell_bits: u8) -> Self {
+        let cells = Golomb::cells(range, cell_bits);
+        // 1 - (1 - 1/cells)^n₁
+        let density = if cells > 1.0 { -(own as f64 * (-1.0 / cells).ln_1p()).exp_m1() } else { (own > 0).into() };
+        Self { occupied: density * cells, density, matches: density * other as f64 }
+    }
+}

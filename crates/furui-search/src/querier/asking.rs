@@ -1,0 +1,113 @@
+//! Sends requests: which is next, and to which node?
+
+use std::time::Duration;
+
+use super::super::message::{Ranking, Request, Search, Term};
+use super::super::site::is_site;
+use super::super::{IdRange, Peer, Place, Survey, limits};
+use super::branch::slice_at_first;
+use super::calls::{Call, Of, Slice};
+use super::{Querier, QueryEvent};
+
+/// The time limit for a node to tell the size of a list.
+const SIZE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time limit for a slice. The node itself gives up a little earlier.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Querier {
+    /// Looks words up, and requests the sizes of their lists.
+    pub(super) fn learn(&mut self, now: Duration) {
+        for word in 0..self.words.len() {
+            if self.branches.iter().all(|branch| branch.is_done() || !branch.needs(word)) {
+                continue;
+            }
+            if self.words.wants_lookup(word, now) {
+                let word = self.words[word].name.clone();
+                self.report.lookups += 1;
+                self.events.push_back(QueryEvent::Lookup { word });
+            }
+            if let Some(to) = self.words.next_to_ask(word, now) {
+                let request = Request::Size { words: vec![self.words[word].name.clone()] };
+                self.send(to, &request, now + SIZE_TIMEOUT, Of::Size(word));
+            }
+        }
+        for branch in &mut self.branches {
+            branch.end_if_empty(&self.words);
+        }
+    }
+
+    /// Requests the branch's next slice, if it is its turn.
+    pub(super) fn ask(&mut self, number: usize, now: Duration) {
+        let silent = if self.branches[number].hedges(now) { self.calls.host(number).cloned() } else { None };
+        let branch = &self.branches[number];
+        if let Some(silent) = &silent {
+            // A host that waits for others is not to blame for it.
+            let waits_for_others = branch.must().len() + branch.without().len() > 1;
+            let blame = &mut self.words.blame;
+            if waits_for_others { blame.excuse(silent.clone()) } else { blame.shun(silent.clone()) }
+        }
+        if silent.is_none() && !branch.may_ask() {
+            return;
+        }
+        let Some(plan) = self.words.plan(branch.must(), branch.without()) else { return };
+        let host = plan.must[0].holders[0].clone();
+        // There is no other host.
+        if silent.is_some_and(|silent| silent == host) {
+            return;
+        }
+        let exchanges = plan.must.len() + plan.without.len() - 1;
+        let page = self.options.page.min(self.wanted() as usize).saturating_sub(self.ready.len()).max(1);
+        let first = slice_at_first(page, plan.must.len(), exchanges, plan.must[0].size);
+        let ranking = self.options.ranked.map(|survey| self.ranking(survey, &plan.must, branch.next_place()));
+        let limited = self.options.limit.is_some() && ranking.is_none();
+        let most = branch.slice(first, limited.then_some(page), limits::IDS / self.branches.len());
+        let range = IdRange { first: if ranking.is_some() { 0 } else { branch.next_head() }, last: u64::MAX };
+        let search = Search {
+            must: plan.must,
+            without: plan.without,
+            range,
+            most,
+            wants: self.options.wants,
+            salt: self.options.salt,
+            ranking,
+        };
+        let request = Request::Search(search.clone());
+        self.report.planned.get_or_insert(now);
+        let slice = Slice { branch: number, order: plan.order, search };
+        self.send(host, &request, now + SEARCH_TIMEOUT, Of::Slice(Box::new(slice)));
+        self.branches[number].asked(now);
+    }
+
+    fn send(&mut self, to: Peer, request: &Request, until: Duration, of: Of) {
+        // A request that exceeds a limit cannot be encoded. An empty one is sent in its place, and refused.
+        let request = request.encode().unwrap_or_default();
+        let sent_bytes = request.len() as u64;
+        self.report.messages += 1;
+        self.report.sent_bytes += sent_bytes;
+        let call = self.calls.add(Call { to: to.clone(), until, of, sent_bytes });
+        self.events.push_back(QueryEvent::Send { to, call, request });
+    }
+
+    fn ranking(&self, survey: Survey, must: &[Term], from: Option<Place>) -> Ranking {
+        let wanted = self.depth().saturating_sub(self.ready.len()).max(1);
+        Ranking {
+            mean_length: survey.mean_length,
+            // The host of a document says nothing about how well the document fits.
+            idfs: must.iter().map(|term| if is_site(&term.word) { 0 } else { survey.idf(term.size) }).collect(),
+            best: wanted as u32,
+            floor: self.top.floor(wanted),
+            after: self.options.after.filter(|_| self.branches.len() == 1),
+            from,
+        }
+    }
+
+    /// The number of best documents to request: one more than wanted, to know whether there are more. In a union, the
+    /// documents after a place are known only together with all documents before it, because one of those may have been
+    /// found by another conjunction.
+    pub(super) fn depth(&self) -> usize {
+        match self.options.after {
+            Some(_) if self.branches.len() > 1 => limits::PAGE + 1,
+            _ => self.wanted() as usize + 1,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+use std::collections::{HashMap, VecDeque};
+
+use super::super::Peer;
+
+/// The nodes that failed in this query or before it. Other nodes are asked first.
+#[derive(Debug, Default)]
+pub(super) struct Blame {
+    /// The number of failures of each node. Failures before the query count as one.
+    failures: HashMap<Peer, u32>,
+    in_query: u64,
+    /// The nodes to report to later queries.
+    to_shun: VecDeque<Peer>,
+}
+
+impl Blame {
+    /// Notes that the node failed before the query.
+    pub(super) fn remember(&mut self, peer: Peer) {
+        self.failures.insert(peer, 1);
+    }
+
+    /// Notes a failure that may not be the node's fault: it refused, or waited for others.
+    pub(super) fn excuse(&mut self, peer: Peer) {
+        *self.failures.entry(peer).or_default() += 1;
+        self.in_query += 1;
+    }
+
+    /// Notes that the node did not answer in time, or broke the protocol.
+    pub(super) fn shun(&mut self, peer: Peer) {
+        self.to_shun.push_back(peer.clone());
+        self.excuse(peer);
+    }
+
+    /// The next node to report to later queries.
+    pub(super) fn next_to_shun(&mut self) -> Option<Peer> {
+        self.to_shun.pop_front()
+    }
+
+    /// The number of failures of the node.
+    pub(super) fn of(&self, peer: &Peer) -> u32 {
+        self.failures.get(peer).copied().unwrap_or_default()
+    }
+
+    /// The number of failures in this query.
+    pub(super) fn in_query(&self) -> u64 {
+        self.in_query
+    }
+}

@@ -1,0 +1,240 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::super::{Clause, ContentId, Found, Place};
+use super::words::Words;
+use super::{FAILURES_A_PASS, PASSES};
+
+/// The maximum size of a list that is read in one slice: fewer round trips are worth more than the bits of a filter.
+const SHORT_LIST: u64 = 1 << 12;
+/// The size of the first slice of a longer list.
+const FIRST_SLICE: usize = 1 << 10;
+/// The maximum growth from one slice to the next.
+const GROWTH: usize = 4;
+/// The delay after which another host is asked for the slice too. It is longer than a host waits for a silent keeper,
+/// because then the host is not at fault.
+const HEDGE_AFTER: Duration = Duration::from_millis(2500);
+/// The maximum number of slices of a conjunction: enough for 10⁸ ids if the nodes are honest.
+const SLICES: u32 = 1 << 12;
+
+/// The number of ids of the first list to read in the first slice.
+pub(super) fn slice_at_first(page: usize, must: usize, exchanges: usize, size: u64) -> usize {
+    match (must, exchanges) {
+        // All ids that are read are found.
+        (_, 0) => page,
+        // Most ids that are read are found, because most excluded words are rare.
+        (1, _) => GROWTH * page,
+        _ if size <= SHORT_LIST => SHORT_LIST as usize,
+        _ => FIRST_SLICE,
+    }
+}
+
+/// The state of a conjunction: how far its first list has been read.
+#[derive(Debug)]
+pub(super) struct Branch {
+    must: Vec<usize>,
+    without: Vec<usize>,
+    /// Where to continue; `None` at the end.
+    next: Option<Next>,
+    /// True if a slice has been read.
+    begun: bool,
+    /// Found ids that are not yet known to be next in the union.
+    found: VecDeque<ContentId>,
+    /// The number of hosts that were asked for the next slice and may still answer.
+    waits: u32,
+    /// The time at which another host is asked for the slice too.
+    hedge_at: Option<Duration>,
+    /// The size of the last slice that was answered.
+    most: usize,
+    seen: u64,
+    hits: u64,
+    slices: u32,
+    /// The number of consecutive failures.
+    failures: u32,
+    /// True if only whole lists are accepted.
+    insists: bool,
+}
+
+/// The point at which the first list continues.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// The head at which the order of ids continues.
+    Head(u64),
+    /// The place at which the order of bounds continues; `None` for its beginning.
+    Place(Option<Place>),
+}
+
+impl Branch {
+    pub(super) fn new(clause: &Clause, words: &mut Words, ranked: bool, after: Option<ContentId>) -> Self {
+        let mut numbers = |names: &[String]| {
+            let mut numbers: Vec<usize> = names.iter().map(|name| words.number(name)).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        };
+        let (must, without) = (numbers(&clause.must), numbers(&clause.without));
+        let contradicts = must.iter().any(|word| without.contains(word));
+        let beginning = if ranked { Next::Place(None) } else { Next::Head(after.map_or(0, ContentId::head)) };
+        Self {
+            must,
+            without,
+            next: if contradicts { None } else { Some(beginning) },
+            begun: false,
+            found: VecDeque::new(),
+            waits: 0,
+            hedge_at: None,
+            most: 0,
+            seen: 0,
+            hits: 0,
+            slices: 0,
+            failures: 0,
+            insists: true,
+        }
+    }
+
+    pub(super) fn must(&self) -> &[usize] {
+        &self.must
+    }
+
+    pub(super) fn without(&self) -> &[usize] {
+        &self.without
+    }
+
+    pub(super) fn needs(&self, word: usize) -> bool {
+        self.must.contains(&word) || self.without.contains(&word)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    /// The head at which to continue, in the order of ids.
+    pub(super) fn next_head(&self) -> u64 {
+        if let Some(Next::Head(head)) = self.next { head } else { u64::MAX }
+    }
+
+    /// The place at which to continue, in the order of bounds.
+    pub(super) fn next_place(&self) -> Option<Place> {
+        if let Some(Next::Place(place)) = self.next { place } else { None }
+    }
+
+    /// The earliest place, in the order of scores, of a document that this branch may still find; `None` if the branch
+    /// has ended.
+    ///
+    /// No score exceeds its bound, and the first list continues at this place in the order of bounds.
+    pub(super) fn ahead(&self) -> Option<Place> {
+        self.next.map(|_| self.next_place().unwrap_or(Place::FIRST))
+    }
+
+    /// The head up to which all ids have been found; `None`, which is smaller than any head, before the first slice.
+    pub(super) fn through(&self) -> Option<u64> {
+        match self.next {
+            None => Some(u64::MAX),
+            Some(Next::Head(next)) if self.begun => Some(next - 1),
+            Some(_) => None,
+        }
+    }
+
+    pub(super) fn ids_held(&self) -> usize {
+        self.found.len()
+    }
+
+    pub(super) fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Ends the branch if no document has one of its words.
+    pub(super) fn end_if_empty(&mut self, words: &Words) {
+        if !self.begun && self.must.iter().any(|&word| words[word].is_empty()) {
+            self.next = None;
+        }
+    }
+
+    /// The word because of which the branch cannot continue.
+    pub(super) fn failed_word(&self, words: &Words) -> Option<String> {
+        if self.is_done() {
+            return None;
+        }
+        let lost = self.must.iter().chain(&self.without).find(|&&word| words[word].is_lost());
+        let stuck = self.failures >= PASSES * FAILURES_A_PASS || self.slices > SLICES;
+        lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
+    }
+
+    /// True if the next slice may be requested: after what was found has been passed on, so that memory is bounded.
+    pub(super) fn may_ask(&self) -> bool {
+        self.waits == 0 && !self.is_done() && self.found.is_empty()
+    }
+
+    /// The time at which another host is asked too.
+    pub(super) fn hedge_at(&self) -> Option<Duration> {
+        self.hedge_at
+    }
+
+    /// True once for each slice, when that time has come.
+    pub(super) fn hedges(&mut self, now: Duration) -> bool {
+        self.hedge_at.take_if(|at| *at <= now).is_some()
+    }
+
+    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is no larger than what probably
+    /// holds them.
+    pub(super) fn slice(&self, first: usize, wanted: Option<usize>, most_allowed: usize) -> u32 {
+        let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
+        if let (Some(wanted), 1..) = (wanted, self.hits) {
+            let likely = (wanted as u64 * self.seen).div_ceil(self.hits);
+            most = most.min((likely + likely / 4).max(first as u64) as usize);
+        }
+        most.clamp(1, most_allowed) as u32
+    }
+
+    pub(super) fn asked(&mut self, now: Duration) {
+        self.hedge_at = if self.waits == 0 { Some(now + HEDGE_AFTER) } else { None };
+        self.waits += 1;
+        self.slices += 1;
+    }
+
+    pub(super) fn on_found(&mut self, found: Found, most: u32, after: Option<ContentId>) {
+        if self.is_done() {
+            return;
+        }
+        self.on_slice(most);
+        self.seen += found.seen;
+        self.hits += found.ids.len() as u64;
+        self.found.extend(found.ids.into_iter().filter(|&id| after.is_none_or(|after| id > after)));
+        self.next = found.through.checked_add(1).map(Next::Head);
+    }
+
+    /// Takes the answer to a ranked slice: the place at which the next slice begins.
+    pub(super) fn on_ranked(&mut self, next: Option<Place>, most: u32) {
+        self.on_slice(most);
+        if !self.is_done() {
+            self.next = next.map(|place| Next::Place(Some(place)));
+        }
+    }
+
+    fn on_slice(&mut self, most: u32) {
+        self.waits = 0;
+        self.hedge_at = None;
+        self.failures = 0;
+        self.begun = true;
+        self.most = most as usize;
+    }
+
+    /// True, the first time only, if an answer from lists that are not whole is to be requested again.
+    pub(super) fn insists(&mut self) -> bool {
+        std::mem::take(&mut self.insists)
+    }
+
+    pub(super) fn on_failure(&mut self) {
+        self.waits = self.waits.saturating_sub(1);
+        if self.waits == 0 {
+            self.hedge_at = None;
+        }
+        self.failures += 1;
+    }
+
+    /// Takes out the ids that were found, up to a head.
+    pub(super) fn take_through(&mut self, head: u64) -> impl Iterator<Item = ContentId> {
+        let count = self.found.partition_point(|id| id.head() <= head);
+        self.found.drain(..count)
+    }
+}

@@ -1,0 +1,85 @@
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::super::Peer;
+use super::super::message::Search;
+
+/// The requests of a query that are in flight.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    waiting: HashMap<u64, Call>,
+    next: u64,
+}
+
+/// A request in flight.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) to: Peer,
+    /// The time at which the request is abandoned.
+    pub(super) until: Duration,
+    pub(super) of: Of,
+    pub(super) sent_bytes: u64,
+}
+
+/// The subject of a request.
+#[derive(Debug)]
+pub(super) enum Of {
+    /// The size of the list of the word with this number.
+    Size(usize),
+    Slice(Box<Slice>),
+}
+
+/// A slice of a conjunction's first list.
+#[derive(Debug)]
+pub(super) struct Slice {
+    /// The number of the conjunction.
+    pub(super) branch: usize,
+    /// The numbers of its words, in the order of the search.
+    pub(super) order: Vec<usize>,
+    pub(super) search: Search,
+}
+
+impl Calls {
+    /// Adds a call, and returns its number.
+    pub(super) fn add(&mut self, call: Call) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.waiting.insert(number, call);
+        number
+    }
+
+    /// Takes out the call with this number, if it is still in flight.
+    pub(super) fn take(&mut self, number: u64) -> Option<Call> {
+        self.waiting.remove(&number)
+    }
+
+    /// The numbers of the calls that took too long.
+    pub(super) fn late(&self, now: Duration) -> Vec<u64> {
+        self.waiting.iter().filter(|(_, call)| call.until <= now).map(|(&number, _)| number).collect()
+    }
+
+    /// The time at which the first call will have taken too long.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.waiting.values().map(|call| call.until).min()
+    }
+
+    /// A host that was asked for the next slice of a conjunction.
+    pub(super) fn host(&self, branch: usize) -> Option<&Peer> {
+        self.waiting.values().find(|call| call.is_of(branch)).map(|call| &call.to)
+    }
+
+    /// Drops all requests for the next slice of a conjunction.
+    pub(super) fn forget(&mut self, branch: usize) {
+        self.waiting.retain(|_, call| !call.is_of(branch));
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+    }
+}
+
+impl Call {
+    fn is_of(&self, branch: usize) -> bool {
+        matches!(&self.of, Of::Slice(slice) if slice.branch == branch)
+    }
+}

@@ -1,0 +1,47 @@
+use super::super::{Peer, Place};
+
+/// A task that a [`Querier`](super::Querier) gives to its caller, or a part of its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryEvent {
+    /// Find the nodes nearest to this word, and pass them to [`Querier::on_holders`](super::Querier::on_holders).
+    Lookup {
+        /// The word.
+        word: String,
+    },
+    /// Send a request. The caller passes the answer to [`Querier::on_response`](super::Querier::on_response), or calls
+    /// [`Querier::on_failure`](super::Querier::on_failure) if there is none.
+    Send {
+        /// The node to send the request to.
+        to: Peer,
+        /// The number that the caller passes with the answer.
+        call: u64,
+        /// The bytes of a [`Request`](super::super::Request).
+        request: Vec<u8>,
+    },
+    /// The node did not answer in time, or broke the protocol. Later queries should ask others first
+    /// ([`Querier::ask_last`](super::Querier::ask_last)) until it answers.
+    Shun {
+        /// The node.
+        peer: Peer,
+    },
+    /// The next documents of the answer.
+    Page {
+        /// The places of the documents, in the order of the answer, each once. A later query continues after the last
+        /// one ([`QueryOptions::after`](super::QueryOptions::after)).
+        places: Vec<Place>,
+    },
+    /// The end of the answer. No event follows.
+    Done {
+        /// The number of ids in all pages.
+        found: u64,
+        /// True if there may be more documents after the last page, because no more were requested.
+        more: bool,
+        /// True if every list came from a node that says it has been given everything that it should hold.
+        whole: bool,
+    },
+    /// The query cannot be completed. The pages so far are right, and complete up to their last document.
+    Failed {
+        /// The word whose keepers do not answer.
+        word: String,
+    },
+}

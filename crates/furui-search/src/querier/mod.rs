@@ -1,0 +1,218 @@
+//! The asking side of a search.
+
+mod asking;
+mod blame;
+mod branch;
+mod calls;
+mod event;
+mod honest;
+mod options;
+mod pages;
+mod report;
+mod sizing;
+mod slices;
+mod top;
+mod word;
+mod words;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::message::{Response, Term};
+use super::{Clause, Peer, Place};
+use branch::Branch;
+use calls::{Call, Calls, Of};
+use slices::Traffic;
+use top::Top;
+use word::Word;
+use words::Words;
+
+pub use event::QueryEvent;
+pub use options::{QueryOptions, QueryRefused};
+pub use report::{Report, Round, WordReport};
+
+/// The number of consecutive failures after which the words are looked up again. After fewer, another replica is asked.
+const FAILURES_A_PASS: u32 = 3;
+/// The maximum number of look-ups of a word's keepers.
+const PASSES: u32 = 2;
+
+/// Runs a query: finds the keepers and the sizes of its words' lists, has the keeper of the shortest list find the
+/// documents slice by slice, and hands out pages of their ids in the order of the answer.
+///
+/// ```text
+///  new ─▶ Lookup ─▶ on_holders ─▶ Send Size ─▶ on_response ─▶ Send Search ─▶ on_response ─▶ Page … Done
+///                └──── a word that is known from before skips these ────┘      ▲        │
+///                                                                              └─ slice ┘
+/// ```
+///
+/// A query of two known words takes one search, which takes one exchange: two round trips, or three if the exchange has
+/// three messages, as for large sets, and for pages only if the sets are very large. Slices begin small and grow
+/// fourfold, so that the first page comes early, and a rare intersection of long lists takes few rounds. The
+/// conjunctions of a union are asked concurrently; each waits until the others have advanced as far.
+///
+/// If a node fails, refuses, is too slow or breaks the protocol, another replica is asked. After some failures, the
+/// words are looked up again; then the query fails. So a query always ends. A node that was too slow or lied is
+/// reported ([`QueryEvent::Shun`]), so that later queries can ask others first.
+///
+/// Memory: at most [`limits::IDS`](super::limits::IDS) ids that are not yet known to be next, for all conjunctions
+/// together, and as many and a page more that are ready. No more are requested until [`poll`](Self::poll) has handed
+/// these out.
+///
+/// **Source.** The paper's sections 2.1 (TFA) and 6.2 (chaining). In the paper, words are asked in their order, the
+/// answer comes in one piece, and every list is sent whole.
+#[derive(Debug)]
+pub struct Querier {
+    options: QueryOptions,
+    words: Words,
+    branches: Vec<Branch>,
+    calls: Calls,
+    events: VecDeque<QueryEvent>,
+    /// Found documents, while better ones may still be found.
+    top: Top,
+    /// Found documents, merged, that are not yet in a page.
+    ready: VecDeque<Place>,
+    found: u64,
+    /// True if all that was found comes from whole lists.
+    whole: bool,
+    over: bool,
+    report: Report,
+}
+
+impl Querier {
+    /// Makes a query for the documents of any of `clauses`.
+    ///
+    /// Words in `known`, whose sizes and keepers come from an earlier query ([`terms`](Self::terms)), are looked up
+    /// only if their keepers fail.
+    ///
+    /// # Errors
+    /// If there is no clause, a clause without a word that must occur, or more than the [limits](super::limits) allow.
+    pub fn new(clauses: &[Clause], known: Vec<Term>, options: QueryOptions) -> Result<Self, QueryRefused> {
+        options::check(clauses, &options)?;
+        let mut words = Words::default();
+        let branches = clauses.iter().map(|clause| {
+            Branch::new(clause, &mut words, options.ranked.is_some(), options.after.map(|after| after.id))
+        });
+        let branches = branches.collect();
+        known.into_iter().for_each(|term| words.know(term));
+        let report = Report { salt: options.salt, ..Report::default() };
+        Ok(Self {
+            options,
+            words,
+            branches,
+            calls: Calls::default(),
+            events: VecDeque::new(),
+            top: Top::default(),
+            ready: VecDeque::new(),
+            found: 0,
+            whole: true,
+            over: false,
+            report,
+        })
+    }
+
+    /// Asks these nodes, which failed lately, after others: see [`QueryEvent::Shun`].
+    pub fn ask_last(&mut self, peers: impl IntoIterator<Item = Peer>) {
+        peers.into_iter().for_each(|peer| self.words.blame.remember(peer));
+    }
+
+    /// The next task for the caller, or the next part of the answer. `None` if there is nothing to do until an answer
+    /// arrives or the [`deadline`](Self::deadline) comes.
+    pub fn poll(&mut self, now: Duration) -> Option<QueryEvent> {
+        if self.events.is_empty() && !self.over {
+            self.advance(now);
+        }
+        // All nodes to shun are reported before the end of the answer, which is the last event.
+        let shun = self.words.blame.next_to_shun().map(|peer| QueryEvent::Shun { peer });
+        shun.or_else(|| self.events.pop_front())
+    }
+
+    /// The time at which [`poll`](Self::poll) must be called, even if nothing arrives before.
+    pub fn deadline(&self) -> Option<Duration> {
+        if self.over {
+            return None;
+        }
+        let needed = |word| self.branches.iter().any(|branch| !branch.is_done() && branch.needs(word));
+        let hedges = self.branches.iter().filter_map(Branch::hedge_at);
+        self.calls.deadline().into_iter().chain(hedges).chain(self.words.deadline(needed)).min()
+    }
+
+    /// Takes the result of a [`QueryEvent::Lookup`]: the nodes nearest to the word, nearest first; none if the look-up
+    /// failed.
+    pub fn on_holders(&mut self, word: &str, holders: Vec<Peer>, now: Duration) {
+        self.words.on_holders(word, holders, now);
+    }
+
+    /// Takes the answer to a [`QueryEvent::Send`]. An answer to an unknown call is ignored.
+    pub fn on_response(&mut self, call: u64, response: Response, now: Duration) {
+        let Some(Call { to, of, sent_bytes, .. }) = self.calls.take(call) else { return };
+        let back_bytes = response.encode().map_or(0, |bytes| bytes.len() as u64);
+        self.report.back_bytes += back_bytes;
+        match of {
+            Of::Size(word) => self.words.on_response(word, to, response),
+            Of::Slice(slice) => {
+                self.on_slice(&slice, to, response, Traffic { sent: sent_bytes, back: back_bytes }, now)
+            }
+        }
+    }
+
+    /// Notes that a [`QueryEvent::Send`] could not be sent, or that its answer was not a message.
+    pub fn on_failure(&mut self, call: u64, now: Duration) {
+        match self.calls.take(call) {
+            Some(Call { to, of: Of::Size(word), .. }) => self.words.on_failure(word, to),
+            Some(Call { to, of: Of::Slice(slice), .. }) => {
+                self.words.blame.shun(to);
+                self.slice_failed(&slice, false, now);
+            }
+            None => {}
+        }
+    }
+
+    /// What the query has learnt of its words, for the next query with one of them. Keepers that failed come last.
+    pub fn terms(&self) -> impl Iterator<Item = Term> {
+        self.words.terms()
+    }
+
+    /// The cost of the query so far; with [`QueryOptions::explain`], round by round.
+    pub fn report(&self) -> Report {
+        let words = self.words.iter().filter_map(Word::report).collect();
+        Report { words, failures: self.words.blame.in_query(), ..self.report.clone() }
+    }
+
+    /// True if every list so far came from a node that says it has been given everything that it should hold.
+    pub fn is_whole(&self) -> bool {
+        self.whole && self.words.iter().all(Word::is_whole)
+    }
+
+    /// The number of ids that the query holds.
+    pub fn ids_held(&self) -> usize {
+        self.ready.len() + self.top.len() + self.branches.iter().map(Branch::ids_held).sum::<usize>()
+    }
+
+    /// Does everything that can be done at `now`.
+    fn advance(&mut self, now: Duration) {
+        self.calls.late(now).into_iter().for_each(|call| self.on_failure(call, now));
+        self.learn(now);
+        self.merge();
+        let failed = self.branches.iter().find_map(|branch| branch.failed_word(&self.words));
+        let more = !self.branches.iter().all(Branch::is_done);
+        if self.hand_out_page(!more || failed.is_some()) {
+            return;
+        }
+        if let Some(word) = failed {
+            return self.end(QueryEvent::Failed { word });
+        }
+        if self.wanted() == 0 || !more {
+            let more = more || !self.ready.is_empty() || self.top.len() > 0;
+            return self.end(QueryEvent::Done { found: self.found, more, whole: self.is_whole() });
+        }
+        for branch in 0..self.branches.len() {
+            self.ask(branch, now);
+        }
+    }
+
+    fn end(&mut self, event: QueryEvent) {
+        self.over = true;
+        self.calls.clear();
+        self.events.push_back(event);
+    }
+}

@@ -1,0 +1,95 @@
+use std::fmt;
+
+use super::super::{Clause, Place, Survey, Wants, limits};
+
+/// The options of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryOptions {
+    /// The number of ids on a page, from 1 to [`limits::PAGE`].
+    pub page: usize,
+    /// The maximum number of ids in the answer; `None` for the whole answer.
+    pub limit: Option<u64>,
+    /// The place after which to continue an earlier query. With several conjunctions, only the best [`limits::PAGE`]
+    /// documents can be reached.
+    pub after: Option<Place>,
+    /// A survey of all documents, to find the best ones first, at most [`limits::PAGE`]; `None` to find documents in
+    /// the order of their ids.
+    pub ranked: Option<Survey>,
+    /// How sets are coded between nodes.
+    pub wants: Wants,
+    /// An unpredictable number, new for each query.
+    pub salt: u64,
+    /// True if the report describes each round.
+    pub explain: bool,
+}
+
+impl QueryOptions {
+    /// The options for one page of 20 ids, with the coding that takes the fewest bits.
+    pub fn new(salt: u64) -> Self {
+        Self { page: 20, limit: Some(20), after: None, ranked: None, wants: Wants::Best, salt, explain: false }
+    }
+}
+
+/// Why a query cannot be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueryRefused {
+    /// The number of clauses is zero or above [`limits::CLAUSES`].
+    Clauses(usize),
+    /// A clause has no word that must occur.
+    OnlyWithout,
+    /// A clause has more than [`limits::WORDS`] words.
+    Words(usize),
+    /// A word is empty or longer than [`limits::WORD_BYTES`].
+    WordBytes(usize),
+    /// The number of ids on a page is zero or above [`limits::PAGE`].
+    Page(usize),
+    /// The number of best documents is unlimited or above [`limits::PAGE`].
+    Best(Option<u64>),
+}
+
+impl fmt::Display for QueryRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("query: ")?;
+        match self {
+            Self::Clauses(count) => write!(f, "{count} clauses; it takes from 1 to {}", limits::CLAUSES),
+            Self::OnlyWithout => f.write_str("a clause without a word that must occur; add one"),
+            Self::Words(count) => write!(f, "{count} words in a clause; at most {} are allowed", limits::WORDS),
+            Self::WordBytes(bytes) => write!(f, "a word of {bytes} bytes; it takes from 1 to {}", limits::WORD_BYTES),
+            Self::Page(ids) => write!(f, "pages of {ids} ids; they take from 1 to {}", limits::PAGE),
+            Self::Best(limit) => {
+                match limit {
+                    Some(limit) => write!(f, "the best {limit} documents")?,
+                    None => f.write_str("all documents, the best first")?,
+                }
+                write!(f, "; ask for the best {} at most, or for all in the order of their ids", limits::PAGE)
+            }
+        }
+    }
+}
+
+impl std::error::Error for QueryRefused {}
+
+pub(super) fn check(clauses: &[Clause], options: &QueryOptions) -> Result<(), QueryRefused> {
+    if !(1..=limits::CLAUSES).contains(&clauses.len()) {
+        return Err(QueryRefused::Clauses(clauses.len()));
+    }
+    for Clause { must, without, .. } in clauses {
+        if must.is_empty() {
+            return Err(QueryRefused::OnlyWithout);
+        }
+        if must.len() + without.len() > limits::WORDS {
+            return Err(QueryRefused::Words(must.len() + without.len()));
+        }
+        let bad = must.iter().chain(without).find(|word| !(1..=limits::WORD_BYTES).contains(&word.len()));
+        if let Some(word) = bad {
+            return Err(QueryRefused::WordBytes(word.len()));
+        }
+    }
+    if !(1..=limits::PAGE).contains(&options.page) {
+        return Err(QueryRefused::Page(options.page));
+    }
+    if options.ranked.is_some() && options.limit.is_none_or(|limit| limit > limits::PAGE as u64) {
+        return Err(QueryRefused::Best(options.limit));
+    }
+    Ok(())
+}

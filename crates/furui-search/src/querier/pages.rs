@@ -1,0 +1,43 @@
+//! Puts what was found into pages.
+
+use super::super::{ContentId, Place};
+use super::branch::Branch;
+use super::{Querier, QueryEvent};
+
+impl Querier {
+    /// The number of ids that are wanted in addition to those that are ready.
+    pub(super) fn wanted(&self) -> u64 {
+        self.options.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.found))
+    }
+
+    /// Moves found documents to `ready` once no branch can find one that comes before them.
+    pub(super) fn merge(&mut self) {
+        if self.options.ranked.is_some() {
+            let ahead = self.branches.iter().filter_map(Branch::ahead).min();
+            while let Some(place) = self.top.take_before(ahead) {
+                if self.options.after.is_none_or(|after| place > after) {
+                    self.ready.push_back(place);
+                }
+            }
+            return;
+        }
+        let Some(floor) = self.branches.iter().map(Branch::through).min().flatten() else { return };
+        let mut ids: Vec<ContentId> = self.branches.iter_mut().flat_map(|branch| branch.take_through(floor)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        self.ready.extend(ids.into_iter().map(Place::by_id));
+    }
+
+    /// Hands out a full page. The last page may have fewer ids.
+    pub(super) fn hand_out_page(&mut self, last: bool) -> bool {
+        let page = (self.options.page as u64).min(self.wanted()) as usize;
+        let count = page.min(self.ready.len());
+        if count == 0 || count < page && !last {
+            return false;
+        }
+        let places: Vec<Place> = self.ready.drain(..count).collect();
+        self.found += count as u64;
+        self.events.push_back(QueryEvent::Page { places });
+        true
+    }
+}

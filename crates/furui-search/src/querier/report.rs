@@ -1,0 +1,78 @@
+use std::time::Duration;
+
+use super::super::{Cost, Peer};
+
+/// The cost of a query. The network does the look-ups, whose bytes do not count here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The salt of the query's checks. With it, the cost of the exchanges can be computed again.
+    pub salt: u64,
+    /// The words whose sizes are known.
+    pub words: Vec<WordReport>,
+    /// The number of words that were looked up.
+    pub lookups: u64,
+    /// The time at which all words were known and the first slice was requested.
+    pub planned: Option<Duration>,
+    /// The number of requests that the querier sent.
+    pub messages: u64,
+    /// The number of documents whose text was examined by the network layer, because the query has phrases and lists
+    /// know only words.
+    pub checked: u64,
+    /// The number of requests that failed, were refused, or whose answers were late or broke the protocol.
+    pub failures: u64,
+    /// The bytes of those requests.
+    pub sent_bytes: u64,
+    /// The bytes of their answers.
+    pub back_bytes: u64,
+    /// The total cost of all exchanges, as the nodes report it. Its term and coding have no meaning.
+    pub exchanged: Cost,
+    /// The rounds, if they are to be described: at most [`limits::ROUNDS`](super::super::limits::ROUNDS).
+    pub rounds: Vec<Round>,
+}
+
+/// A word of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordReport {
+    /// The word.
+    pub word: String,
+    /// The number of ids in its list.
+    pub size: u64,
+    /// True if the node that told the size has been given everything that it should hold.
+    pub whole: bool,
+}
+
+/// The answer to one slice of one conjunction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// The index of the clause.
+    pub clause: usize,
+    /// The words in the order in which their lists met. The first one's list was sliced.
+    pub words: Vec<String>,
+    /// The node whose list was sliced.
+    pub host: Peer,
+    /// The number of ids that the node was to examine.
+    pub most: u32,
+    /// The number of ids that the node examined.
+    pub seen: u64,
+    /// The number of ids that were found.
+    pub found: u64,
+    /// The bytes of the request.
+    pub sent_bytes: u64,
+    /// The bytes of the answer.
+    pub back_bytes: u64,
+    /// The costs of the exchanges.
+    pub costs: Vec<Cost>,
+    /// The time at which the answer arrived.
+    pub at: Duration,
+}
+
+impl Report {
+    pub(super) fn add(&mut self, cost: &Cost) {
+        // These numbers come from a peer, so they may be too large to add up.
+        let all = &mut self.exchanged;
+        all.sent_bits = all.sent_bits.saturating_add(cost.sent_bits);
+        all.back_bits = all.back_bits.saturating_add(cost.back_bits);
+        all.sent_bytes = all.sent_bytes.saturating_add(cost.sent_bytes);
+        all.back_bytes = all.back_bytes.saturating_add(cost.back_bytes);
+    }
+}

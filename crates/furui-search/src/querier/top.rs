@@ -1,0 +1,52 @@
+use std::collections::{BTreeSet, HashMap};
+
+use super::super::{ContentId, Place};
+
+/// The best documents of a ranked query so far, until it is known that no other document comes before them.
+#[derive(Debug, Default)]
+pub(super) struct Top {
+    waiting: BTreeSet<Place>,
+    /// The score of each document that has been among the best.
+    scores: HashMap<ContentId, u32>,
+}
+
+impl Top {
+    /// Adds found documents, and keeps the best `most`. If several conjunctions find a document, its highest score
+    /// counts.
+    pub(super) fn add(&mut self, places: impl IntoIterator<Item = Place>, most: usize) {
+        for place in places {
+            let before = self.scores.get(&place.id).copied();
+            if before.is_some_and(|before| before >= place.score) {
+                continue;
+            }
+            if let Some(score) = before
+                && !self.waiting.remove(&Place { score, id: place.id })
+            {
+                // The document was handed out already, so no honest node can report a higher score.
+                continue;
+            }
+            self.scores.insert(place.id, place.score);
+            self.waiting.insert(place);
+            if self.waiting.len() > most
+                && let Some(last) = self.waiting.pop_last()
+            {
+                self.scores.remove(&last.id);
+            }
+        }
+    }
+
+    /// Takes out the next document if it comes before `ahead`, the earliest place that may still be found.
+    pub(super) fn take_before(&mut self, ahead: Option<Place>) -> Option<Place> {
+        let first = self.waiting.first()?;
+        if ahead.is_some_and(|ahead| *first >= ahead) { None } else { self.waiting.pop_first() }
+    }
+
+    /// The score of the document at rank `wanted`, which is the minimum useful score; 0 if there are fewer documents.
+    pub(super) fn floor(&self, wanted: usize) -> u32 {
+        wanted.checked_sub(1).and_then(|last| self.waiting.iter().nth(last)).map_or(0, |place| place.score)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}

@@ -1,0 +1,142 @@
+use std::time::Duration;
+
+use super::super::{Peer, Term};
+use super::sizing::{Answer, Sizing};
+use super::{PASSES, WordReport};
+
+/// The time limit for the network to find the keepers of a word.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
+/// The delay before a word is looked up again.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// A word of a query, and how far its keepers and the size of its list are known.
+#[derive(Debug)]
+pub(super) struct Word {
+    pub(super) name: String,
+    stage: Stage,
+    /// The number of look-ups.
+    passes: u32,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Unknown { not_before: Duration },
+    LookingUp { until: Duration },
+    Sizing(Sizing),
+    Known { term: Term, whole: bool },
+    Lost,
+}
+
+impl Word {
+    pub(super) fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), stage: Stage::Unknown { not_before: Duration::ZERO }, passes: 0 }
+    }
+
+    /// Takes over the result of an earlier query. An empty list is ignored, because it may have grown since.
+    pub(super) fn know(&mut self, term: Term) {
+        if term.size > 0 && !term.holders.is_empty() {
+            self.stage = Stage::Known { term, whole: true };
+        }
+    }
+
+    /// True if the word must be looked up now. The look-up then counts as begun.
+    pub(super) fn wants_lookup(&mut self, now: Duration) -> bool {
+        if matches!(self.stage, Stage::LookingUp { until } if until <= now) {
+            self.fail(now);
+        }
+        let until = now + LOOKUP_TIMEOUT;
+        match &mut self.stage {
+            Stage::Unknown { not_before } if *not_before <= now => {
+                self.passes += 1;
+                self.stage = Stage::LookingUp { until };
+                true
+            }
+            Stage::Sizing(sizing) if sizing.wants_others(now) => {
+                sizing.looks(until);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn on_holders(&mut self, holders: Vec<Peer>, now: Duration) {
+        match &mut self.stage {
+            Stage::LookingUp { .. } if holders.is_empty() => self.fail(now),
+            Stage::LookingUp { .. } => self.stage = Stage::Sizing(Sizing::new(holders)),
+            Stage::Sizing(sizing) => sizing.on_holders(holders, now),
+            Stage::Unknown { .. } | Stage::Known { .. } | Stage::Lost => {}
+        }
+    }
+
+    /// The state of the requests for the size of the list, if there are any.
+    pub(super) fn sizing(&mut self) -> Option<&mut Sizing> {
+        match &mut self.stage {
+            Stage::Sizing(sizing) => Some(sizing),
+            _ => None,
+        }
+    }
+
+    /// Makes the word be looked up again, unless it was looked up too often.
+    pub(super) fn forget(&mut self, now: Duration) {
+        if matches!(self.stage, Stage::Known { .. }) && self.passes < PASSES {
+            self.fail(now);
+        }
+    }
+
+    /// The time at which the word needs attention.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        match &self.stage {
+            Stage::Unknown { not_before: time } | Stage::LookingUp { until: time } => Some(*time),
+            Stage::Sizing(sizing) => sizing.deadline(),
+            Stage::Known { .. } | Stage::Lost => None,
+        }
+    }
+
+    pub(super) fn term(&self) -> Option<&Term> {
+        match &self.stage {
+            Stage::Known { term, .. } => Some(term),
+            _ => None,
+        }
+    }
+
+    pub(super) fn report(&self) -> Option<WordReport> {
+        match &self.stage {
+            Stage::Known { term, whole } => {
+                Some(WordReport { word: term.word.clone(), size: term.size, whole: *whole })
+            }
+            _ => None,
+        }
+    }
+
+    /// True if no document has the word.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(&self.stage, Stage::Known { term, .. } if term.size == 0)
+    }
+
+    /// True unless the list comes from a node that has not been given everything that it should hold.
+    pub(super) fn is_whole(&self) -> bool {
+        !matches!(self.stage, Stage::Known { whole: false, .. })
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        matches!(self.stage, Stage::Lost)
+    }
+
+    /// Takes the best answer as the result.
+    pub(super) fn settle(&mut self, now: Duration) {
+        let Stage::Sizing(sizing) = &self.stage else { return };
+        let Some(Answer { from, ids, whole }) = sizing.best() else { return self.fail(now) };
+        // Perhaps only silent nodes know the list.
+        let doubtful = *ids == 0 && !whole && sizing.lacks_answers();
+        if doubtful && self.passes < PASSES {
+            return self.fail(now);
+        }
+        let term = Term { word: self.name.clone(), size: *ids, holders: sizing.holders(from) };
+        self.stage = Stage::Known { term, whole: *whole };
+    }
+
+    /// Returns to the start, if there is another try.
+    fn fail(&mut self, now: Duration) {
+        self.stage = if self.passes < PASSES { Stage::Unknown { not_before: now + RETRY } } else { Stage::Lost };
+    }
+}

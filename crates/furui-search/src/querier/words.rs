@@ -1,0 +1,140 @@
+use std::ops::Index;
+use std::time::Duration;
+
+use super::super::{Peer, Response, Term, limits};
+use super::blame::Blame;
+use super::word::Word;
+
+/// The words of a query, and the nodes that failed in it.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    words: Vec<Word>,
+    pub(super) blame: Blame,
+}
+
+/// The terms of a conjunction, in the order in which their lists will meet.
+pub(super) struct Plan {
+    pub(super) order: Vec<usize>,
+    pub(super) must: Vec<Term>,
+    pub(super) without: Vec<Term>,
+}
+
+impl Words {
+    /// The number of a word. A new word gets the next number.
+    pub(super) fn number(&mut self, name: &str) -> usize {
+        self.words.iter().position(|word| word.name == name).unwrap_or_else(|| {
+            self.words.push(Word::new(name));
+            self.words.len() - 1
+        })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The known terms, with their keepers in the order in which to ask them.
+    pub(super) fn terms(&self) -> impl Iterator<Item = Term> {
+        self.words.iter().filter_map(Word::term).map(|term| self.in_order(term))
+    }
+
+    /// Moves the keepers of a term that failed most to its end.
+    fn in_order(&self, term: &Term) -> Term {
+        let mut term = term.clone();
+        term.holders.sort_by_key(|holder| self.blame.of(holder));
+        term
+    }
+
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Word> {
+        self.words.iter()
+    }
+
+    /// Takes over the result of an earlier query. An empty list is ignored, because it may have grown since.
+    pub(super) fn know(&mut self, term: Term) {
+        if let Some(word) = self.words.iter_mut().find(|word| word.name == term.word) {
+            word.know(term);
+        }
+    }
+
+    /// True if the word must be looked up now. The look-up then counts as begun.
+    pub(super) fn wants_lookup(&mut self, word: usize, now: Duration) -> bool {
+        self.words[word].wants_lookup(now)
+    }
+
+    pub(super) fn on_holders(&mut self, name: &str, holders: Vec<Peer>, now: Duration) {
+        if let Some(word) = self.words.iter_mut().find(|word| word.name == name) {
+            word.on_holders(holders, now);
+        }
+    }
+
+    /// The node to ask for the size of the word's list now. It then counts as asked.
+    pub(super) fn next_to_ask(&mut self, word: usize, now: Duration) -> Option<Peer> {
+        let word = &mut self.words[word];
+        let sizing = word.sizing()?;
+        let next = sizing.next(&self.blame, now);
+        if next.is_none() && sizing.is_over(now) {
+            sizing.slow(now).into_iter().for_each(|peer| self.blame.shun(peer));
+            word.settle(now);
+        }
+        next
+    }
+
+    /// Takes the answer of a node to a request for the size. If the size is known already, the node was overtaken and
+    /// has been blamed for it.
+    pub(super) fn on_response(&mut self, word: usize, from: Peer, response: Response) {
+        let Some(sizing) = self.words[word].sizing() else { return };
+        match response {
+            Response::Sizes(mut sizes) if sizes.len() == 1 => sizing.on_size(from, sizes.remove(0)),
+            Response::Refused(_) => {
+                sizing.lose(&from);
+                self.blame.excuse(from);
+            }
+            _ => self.on_failure(word, from),
+        }
+    }
+
+    pub(super) fn on_failure(&mut self, word: usize, from: Peer) {
+        if let Some(sizing) = self.words[word].sizing() {
+            sizing.lose(&from);
+            self.blame.shun(from);
+        }
+    }
+
+    /// Makes a word be looked up again, unless it was looked up too often.
+    pub(super) fn forget(&mut self, word: usize, now: Duration) {
+        self.words[word].forget(now);
+    }
+
+    /// The earliest time at which a needed word needs attention.
+    pub(super) fn deadline(&self, is_needed: impl Fn(usize) -> bool) -> Option<Duration> {
+        let needed = self.words.iter().enumerate().filter(|&(number, _)| is_needed(number));
+        needed.filter_map(|(_, word)| word.deadline()).min()
+    }
+
+    /// The terms of a conjunction whose words are all known. The shortest list comes first, because then the fewest
+    /// bits are sent. Of the excluded words, the longest list comes first, because it leaves the fewest ids.
+    pub(super) fn plan(&self, must: &[usize], without: &[usize]) -> Option<Plan> {
+        let terms = |numbers: &[usize]| -> Option<Vec<(usize, Term)>> {
+            let terms = numbers.iter().map(|&number| {
+                let mut term = self.in_order(self.words[number].term()?);
+                term.holders.truncate(limits::REPLICAS);
+                Some((number, term))
+            });
+            terms.collect()
+        };
+        let (mut must, mut without) = (terms(must)?, terms(without)?);
+        must.sort_by_key(|(_, term)| term.size);
+        without.retain(|(_, term)| term.size > 0);
+        without.sort_by_key(|(_, term)| std::cmp::Reverse(term.size));
+        let order = must.iter().chain(&without).map(|&(number, _)| number).collect();
+        let terms = |terms: Vec<(usize, Term)>| terms.into_iter().map(|(_, term)| term).collect();
+        Some(Plan { order, must: terms(must), without: terms(without) })
+    }
+}
+
+impl Index<usize> for Words {
+    type Output = Word;
+
+    fn index(&self, number: usize) -> &Word {
+        &self.words[number]
+    }
+}

@@ -1,0 +1,213 @@
+use std::cmp::Reverse;
+use std::fmt;
+use std::str::FromStr;
+
+use super::{ContentId, NoContentId, Weight, limits};
+
+/// BM25's k₁: the larger it is, the more do further occurrences of a word count.
+const K1: f64 = 1.2;
+/// BM25's b: how much the length of a document counts.
+const B: f64 = 0.75;
+/// The unit of parts of a score: an idf or a factor of 1.
+const ONE: f64 = Place::ONE as f64;
+
+/// The pseudo-word whose list is a sample of all documents. Its size and mean length tell the number of all documents
+/// and their mean length.
+pub const SAMPLE: &str = "sample:16";
+/// One of this many documents is in the sample.
+const SAMPLED: u64 = 16;
+/// The maximum number of documents of the sample whose lengths are averaged.
+pub const SURVEYED: usize = 1 << 10;
+
+/// True if the document is in the [`SAMPLE`].
+pub fn is_sampled(id: ContentId) -> bool {
+    id.as_bytes()[ContentId::BYTES - 1].is_multiple_of(SAMPLED as u8)
+}
+
+/// An estimate for all documents together, rounded so that small changes do not alter the order of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// The approximate number of documents.
+    pub documents: u64,
+    /// The approximate mean number of words in a document.
+    pub mean_length: u32,
+}
+
+impl Default for Survey {
+    /// The survey if nothing is known.
+    fn default() -> Self {
+        Self { documents: 0, mean_length: 128 }
+    }
+}
+
+impl Survey {
+    /// The survey of a sample of `documents` documents with this mean length.
+    pub fn of_sample(documents: u64, mean_length: u32) -> Self {
+        if documents == 0 {
+            return Self::default();
+        }
+        Self {
+            documents: rounded(documents.saturating_mul(SAMPLED)),
+            mean_length: u32::try_from(rounded(mean_length.max(1).into())).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// BM25's idf, in 1/1024, of a word whose list has `size` ids; at least 1.
+    pub fn idf(&self, size: u64) -> u32 {
+        let size = rounded(size);
+        let (documents, size) = (self.documents.max(size) as f64, size as f64);
+        let idf = (1.0 + (documents - size + 0.5).max(0.5) / (size + 0.5)).ln();
+        (idf * ONE).round().clamp(1.0, limits::IDF.into()) as u32
+    }
+}
+
+/// The number, rounded to its five most significant bits.
+fn rounded(number: u64) -> u64 {
+    let dropped = (64 - number.leading_zeros()).saturating_sub(5);
+    // Halves are rounded up.
+    let half = if dropped == 0 { 0 } else { 1 << (dropped - 1) };
+    number.saturating_add(half) >> dropped << dropped
+}
+
+/// The place of a document in the order of an answer: higher scores first, and smaller ids first among equal scores. In
+/// an answer in the order of ids, all scores are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The sum of the words' scores; see [`Scale::score`].
+    pub score: u32,
+    /// The document.
+    pub id: ContentId,
+}
+
+impl Place {
+    /// The number that stands for a BM25 score of 1.
+    pub const ONE: u32 = 1024;
+    /// The first of all places.
+    pub const FIRST: Self = Self { score: u32::MAX, id: ContentId::new([0; ContentId::BYTES]) };
+
+    /// The place of a document in the order of ids.
+    pub fn by_id(id: ContentId) -> Self {
+        Self { score: 0, id }
+    }
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (Reverse(self.score), self.id).cmp(&(Reverse(other.score), other.id))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Display for Place {
+    /// Writes the score and the id in hexadecimal.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08x}{}", self.score, self.id)
+    }
+}
+
+impl FromStr for Place {
+    type Err = NoContentId;
+
+    /// Reads a place in hexadecimal, as [`Display`](fmt::Display) writes it.
+    fn from_str(text: &str) -> Result<Self, NoContentId> {
+        let (score, id) = text.split_at_checked(8).ok_or(NoContentId)?;
+        if !score.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(NoContentId);
+        }
+        Ok(Self { score: u32::from_str_radix(score, 16).map_err(|_| NoContentId)?, id: id.parse()? })
+    }
+}
+
+/// The score of postings, for documents of a given mean length: BM25's factor of the occurrences,
+///
+/// f (k₁ + 1) / (f + k₁ (1 - b + b length / mean)), in 1/1024.
+///
+/// It is computed with +, × and ÷ only, so that all machines agree. Cost: a table of 4,096 numbers.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    factors: Vec<u32>,
+}
+
+impl Scale {
+    /// Makes the scale for documents of `mean_length` words on average.
+    pub fn new(mean_length: u32) -> Self {
+        let mean = f64::from(mean_length.max(1));
+        let mut factors = Vec::with_capacity(usize::from(Weight::STEPS) * Weight::LENGTHS);
+        for step in 0..Weight::STEPS {
+            for length in 0..=255 {
+                let weight = Weight::of_steps(step, length);
+                let often = f64::from(weight.occurrences());
+                let norm = K1 * (1.0 - B + B * f64::from(weight.length()) / mean);
+                factors.push((often * (K1 + 1.0) / (often + norm) * ONE).round() as u32);
+            }
+        }
+        Self { factors }
+    }
+
+    /// The score that a word with this idf adds to a document with a posting of this weight.
+    #[inline]
+    pub fn score(&self, idf: u32, weight: Weight) -> u32 {
+        let factor = self.factors[usize::from(weight.step()) * Weight::LENGTHS + usize::from(weight.length_step())];
+        (u64::from(idf) * u64::from(factor) / ONE as u64) as u32
+    }
+
+    /// The maximum score of a document as long as that of `weight`, for words whose idfs add up to `idfs`.
+    #[inline]
+    pub fn most(&self, idfs: u32, weight: Weight) -> u32 {
+        self.score(idfs, Weight::of_steps(Weight::STEPS - 1, weight.length_step()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_bm25() {
+        let survey = Survey { documents: 64_000, mean_length: 32 };
+        let scale = Scale::new(survey.mean_length);
+        for (size, often, length) in [(1, 1, 10), (500, 3, 32), (20_000, 8, 128), (64_000, 1, 15)] {
+            let idf = (1.0 + (64_000.0 - size as f64 + 0.5) / (size as f64 + 0.5)).ln();
+            let (f, l) = (f64::from(often), f64::from(length));
+            let bm25 = idf * f * 2.2 / (f + 1.2 * (0.25 + 0.75 * l / 32.0));
+            let score = f64::from(scale.score(survey.idf(size), Weight::new(often, length))) / 1024.0;
+            assert!((score - bm25).abs() < 0.02 * bm25 + 0.01, "{score} {bm25}");
+        }
+        // More occurrences never score less, and no score exceeds its bound.
+        for length in 0..=255 {
+            let of = |step| scale.score(5000, Weight::of_steps(step, length));
+            assert!((1..16).all(|step| of(step) >= of(step - 1)));
+            assert_eq!(scale.most(5000, Weight::of_steps(0, length)), of(15));
+        }
+    }
+
+    #[test]
+    fn no_number_is_too_much() {
+        assert!(Survey { documents: u64::MAX, mean_length: u32::MAX }.idf(0) <= limits::IDF);
+        assert_eq!(Survey::default().idf(u64::MAX), 1);
+        assert_eq!(Survey::of_sample(0, 5), Survey::default());
+        assert!(Survey::of_sample(u64::MAX, 0).documents > u64::MAX / 2);
+        let all = limits::IDF * limits::WORDS as u32;
+        assert!(u64::from(all) * 3 < u64::from(u32::MAX));
+        assert_eq!(Scale::new(1).score(all, Weight::of_steps(15, 0)), Scale::new(1).most(all, Weight::default()));
+    }
+
+    #[test]
+    fn places_are_in_the_order_of_an_answer() {
+        let place = |score, id| Place { score, id: ContentId::new([id; 20]) };
+        let mut places = [place(1, 1), place(7, 9), place(7, 2), place(0, 0)];
+        places.sort();
+        assert_eq!(places, [place(7, 2), place(7, 9), place(1, 1), place(0, 0)]);
+        for place in places {
+            assert_eq!(place.to_string().parse(), Ok(place));
+        }
+        for bad in ["", "00000007", "+0000001", &"g".repeat(48), &"é".repeat(24)] {
+            assert_eq!(bad.parse::<Place>(), Err(NoContentId));
+        }
+    }
+}

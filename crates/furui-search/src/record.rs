@@ -1,0 +1,236 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use super::site::sites;
+use super::{ContentId, Weight, words};
+
+/// The maximum length of a URL, in bytes.
+pub const MAX_URL: usize = 4 << 10;
+/// The maximum length of a title, in bytes.
+pub const MAX_TITLE: usize = 4 << 10;
+/// The maximum length of a text, in bytes. A record with such a text fits into a message.
+pub const MAX_TEXT: usize = (1 << 20) - (64 << 10);
+
+const VERSION: u8 = 1;
+/// The length of the version and the three lengths, in bytes.
+const HEADER: usize = 13;
+
+/// A published document. The bytes are described in docs/format.md, "Records".
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Record {
+    /// The URL of the document.
+    pub url: String,
+    /// The title; may be empty.
+    pub title: String,
+    /// The text; may be empty.
+    pub text: String,
+}
+
+impl Record {
+    /// Encodes the record. Every machine gives the same bytes.
+    ///
+    /// # Errors
+    /// If a part is too long, or there is no URL.
+    pub fn encode(&self) -> Result<Vec<u8>, RecordError> {
+        let parts = [&self.url, &self.title, &self.text];
+        check(parts.map(|part| part.len()))?;
+        let mut bytes = Vec::with_capacity(HEADER + parts.iter().map(|part| part.len()).sum::<usize>());
+        bytes.push(VERSION);
+        // All lengths were checked to be small.
+        parts.iter().for_each(|part| bytes.extend((part.len() as u32).to_le_bytes()));
+        parts.iter().for_each(|part| bytes.extend(part.as_bytes()));
+        Ok(bytes)
+    }
+
+    /// Decodes a record.
+    ///
+    /// # Errors
+    /// If the bytes are not a record. [`encode`](Self::encode) gives the bytes of every record that can be decoded.
+    pub fn decode(bytes: &[u8]) -> Result<Self, RecordError> {
+        let (header, parts) = bytes.split_at_checked(HEADER).ok_or(RecordError::Length)?;
+        if header[0] != VERSION {
+            return Err(RecordError::Version(header[0]));
+        }
+        let (lengths, _) = header[1..].as_chunks::<4>();
+        let lengths = [0, 1, 2].map(|part| u32::from_le_bytes(lengths[part]) as usize);
+        check(lengths)?;
+        let [url, title, text] = lengths;
+        if parts.len() != url + title + text {
+            return Err(RecordError::Length);
+        }
+        let part = |from, to| str::from_utf8(&parts[from..to]).map(str::to_owned).map_err(|_| RecordError::Text);
+        Ok(Self { url: part(0, url)?, title: part(url, url + title)?, text: part(url + title, parts.len())? })
+    }
+
+    /// The words under which the document is found, in order, each once: those of its title and of its text, and `site:HOST`
+    /// for the host of its URL and the domains above it, at most 8 in all. Other words of the URL are not among them, or a
+    /// search for the name of a site would find all pages of the site.
+    pub fn words(&self) -> BTreeSet<String> {
+        self.postings().into_keys().collect()
+    }
+
+    /// The [`words`](Self::words), each with its weight: how often it occurs, and how many words the document has. An
+    /// occurrence in the title counts [`Weight::TITLE`] times.
+    pub fn postings(&self) -> BTreeMap<String, Weight> {
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        let mut length = 0u32;
+        for (text, times) in [(&self.title, Weight::TITLE), (&self.text, 1)] {
+            for word in words(text) {
+                length = length.saturating_add(times);
+                match counts.get_mut(&*word) {
+                    Some(count) => *count = count.saturating_add(times),
+                    None => {
+                        counts.insert(word.into_owned(), times);
+                    }
+                }
+            }
+        }
+        counts.extend(sites(&self.url).map(|site| (site, 1)));
+        counts.into_iter().map(|(word, count)| (word, Weight::new(count, length))).collect()
+    }
+}
+
+impl ContentId {
+    /// The id of the document with this encoded [`Record`]: the first 20 bytes of its SHA-256.
+    pub fn of(record: &[u8]) -> Self {
+        let hash = Sha256::digest(record);
+        let mut id = [0; Self::BYTES];
+        id.copy_from_slice(&hash[..Self::BYTES]);
+        Self::new(id)
+    }
+}
+
+fn check(lengths: [usize; 3]) -> Result<(), RecordError> {
+    if lengths[0] == 0 {
+        return Err(RecordError::NoUrl);
+    }
+    for ((part, most), bytes) in [("url", MAX_URL), ("title", MAX_TITLE), ("text", MAX_TEXT)].into_iter().zip(lengths) {
+        if bytes > most {
+            return Err(RecordError::TooLong { part, bytes, most });
+        }
+    }
+    Ok(())
+}
+
+/// Why a document or bytes are not a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordError {
+    /// A part of the document is too long.
+    TooLong {
+        /// `url`, `title` or `text`.
+        part: &'static str,
+        /// The length of the part in bytes.
+        bytes: usize,
+        /// The maximum length of the part in bytes.
+        most: usize,
+    },
+    /// The URL is empty.
+    NoUrl,
+    /// The bytes have an unknown version.
+    Version(u8),
+    /// The number of bytes contradicts the lengths in them.
+    Length,
+    /// A part is not UTF-8.
+    Text,
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { part, bytes, most } => {
+                write!(f, "a {part} of {bytes} bytes; at most {most} are allowed: publish the document in parts")
+            }
+            Self::NoUrl => f.write_str("a document without a url; say where it can be found"),
+            Self::Version(version) => write!(f, "a record of version {version}; this furui knows version {VERSION}"),
+            Self::Length => f.write_str("a record with another length than it states; it was cut, or is not a record"),
+            Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is not a record"),
+        }
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn record(url: &str, title: &str, text: &str) -> Record {
+        Record { url: url.into(), title: title.into(), text: text.into() }
+    }
+
+    #[test]
+    fn bytes_and_id_are_those_of_the_format() {
+        let bytes = record("http://a.example/", "篩", "Seen before").encode().unwrap();
+        let expected = b"\x01\x11\0\0\0\x03\0\0\0\x0b\0\0\0http://a.example/\xe7\xaf\xa9Seen before";
+        assert_eq!(bytes, expected);
+        assert_eq!(bytes, dumped("### Records"));
+        assert_eq!(ContentId::of(&bytes).to_string(), "9041613a223a72d28908c34a75dd63e1338feb49");
+    }
+
+    #[test]
+    fn a_word_counts_for_more_in_the_title_and_the_more_often_it_occurs() {
+        let postings = record("u", "Sieve sieve", "a sieve, and a filter").postings();
+        assert_eq!(postings["sieve"], Weight::new(9, 13));
+        assert_eq!(postings["a"], Weight::new(2, 13));
+        assert_eq!(postings["filter"], Weight::new(1, 13));
+        assert_eq!(postings.len(), 4);
+    }
+
+    /// The bytes of the hex dump in a section of the format's description.
+    fn dumped(section: &str) -> Vec<u8> {
+        let lines = include_str!("../../../docs/format.md").lines().skip_while(|line| *line != section);
+        let dump = lines.skip(1).take_while(|line| !line.starts_with("## ") && !line.starts_with("### "));
+        dump.filter_map(|line| line.strip_prefix("    ")?.get(6..)?.split("  ").next())
+            .flat_map(|bytes| bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn limits_are_refused_by_name() {
+        assert_eq!(record("", "", "x").encode(), Err(RecordError::NoUrl));
+        let long = "x".repeat(MAX_TEXT + 1);
+        let refused = record("u", "", &long).encode().unwrap_err();
+        assert_eq!(refused, RecordError::TooLong { part: "text", bytes: MAX_TEXT + 1, most: MAX_TEXT });
+        assert!(record("u", "", &long[1..]).encode().is_ok());
+        let mut claims = record("u", "", "").encode().unwrap();
+        claims[9..13].fill(0xff);
+        assert!(matches!(Record::decode(&claims), Err(RecordError::TooLong { part: "text", .. })));
+        claims[0] = 2;
+        assert_eq!(Record::decode(&claims), Err(RecordError::Version(2)));
+        assert_eq!(Record::decode(b"\x01"), Err(RecordError::Length));
+        assert_eq!(Record::decode(b"\x01\x01\0\0\0\0\0\0\0\0\0\0\0\xff"), Err(RecordError::Text));
+    }
+
+    #[test]
+    fn a_document_is_found_by_title_text_and_host() {
+        let words = record("http://site.example/", "A Sieve", "a sieve, 篩").words();
+        assert_eq!(words.into_iter().collect::<Vec<_>>(), ["a", "sieve", "site:site.example", "篩"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_decoded(url in ".{1,20}", title in ".{0,20}", text in ".{0,200}") {
+            let record = record(&url, &title, &text);
+            let bytes = record.encode().unwrap();
+            prop_assert_eq!(Record::decode(&bytes), Ok(record));
+        }
+
+        #[test]
+        fn any_bytes_are_one_record_or_none(mut bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            // Small lengths, so that some are records.
+            bytes.iter_mut().take(13).for_each(|byte| *byte &= 3);
+            for at in [0, 2, 3, 4, 6, 7, 8, 10, 11, 12] {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = u8::from(at == 0);
+                }
+            }
+            if let Ok(record) = Record::decode(&bytes) {
+                prop_assert_eq!(record.encode(), Ok(bytes));
+            }
+        }
+    }
+}

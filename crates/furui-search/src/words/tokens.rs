@@ -1,0 +1,221 @@
+//! Finds the words of a text one after the other.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
+
+use super::Token;
+use super::character::{Kind, kind, normalised};
+use crate::limits;
+
+/// The maximum size of a character with its marks in scripts without spaces, in bytes: two of them are a word.
+const MAX_CLUSTER: usize = limits::WORD_BYTES / 2;
+
+/// Splits the text into pieces (between boundaries of UAX #29), and a piece into units. A unit is a word, or a
+/// character of a script without spaces, which makes words with its neighbours.
+pub(super) struct Tokens<'a> {
+    pieces: UnicodeWordIndices<'a>,
+    /// The normalised piece, which has been read up to `at`.
+    piece: Cow<'a, str>,
+    at: usize,
+    /// The bytes of the piece in the text.
+    start: usize,
+    end: usize,
+    /// The number of units before the current one.
+    units: usize,
+    located: bool,
+    /// The ends of the piece's characters, in normal form and in the text, if these differ and are needed.
+    ends: Vec<(usize, usize)>,
+    /// The character before, if it belongs to a script without spaces.
+    last: Option<Cluster>,
+    ready: VecDeque<Token<'a>>,
+}
+
+/// A character with its marks.
+struct Cluster {
+    text: String,
+    kind: Kind,
+    unit: usize,
+    span: Range<usize>,
+    /// True if another such character comes before this one.
+    follows: bool,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(text: &'a str, located: bool) -> Self {
+        let pieces = text.unicode_word_indices();
+        Self {
+            pieces,
+            piece: "".into(),
+            at: 0,
+            start: 0,
+            end: 0,
+            units: 0,
+            located,
+            ends: Vec::new(),
+            last: None,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// The position in the text of these bytes of the piece.
+    fn span(&self, part: Range<usize>) -> Range<usize> {
+        if self.ends.is_empty() {
+            return self.start + part.start..self.start + part.end;
+        }
+        let first = self.ends.partition_point(|&(end, _)| end <= part.start);
+        let start = if first == 0 { 0 } else { self.ends[first - 1].1 };
+        let last = self.ends.partition_point(|&(end, _)| end < part.end).min(self.ends.len() - 1);
+        self.start + start..self.start + self.ends[last].1
+    }
+
+    /// Reads the next unit of the piece; returns its word if that is the next word.
+    fn step(&mut self) -> Option<Token<'a>> {
+        let rest = &self.piece[self.at..];
+        let c = rest.chars().next()?;
+        let kind = kind(c);
+        if kind == Kind::None {
+            let span = self.span(self.at..self.at + c.len_utf8());
+            self.at += c.len_utf8();
+            match &mut self.last {
+                // In NFKC, Thai sara am becomes a mark of the character before, and another character.
+                Some(last) if is_combining_mark(c) && last.text.len() + c.len_utf8() <= MAX_CLUSTER => {
+                    last.text.push(c);
+                    last.span.end = span.end;
+                }
+                _ => self.end_run(),
+            }
+            return None;
+        }
+        let length = if kind == Kind::Spaced { word_length(rest) } else { cluster_length(rest) };
+        let start = self.at;
+        self.at += length;
+        let (unit, span) = (self.units, self.span(start..self.at));
+        self.units += 1;
+        if kind == Kind::Spaced {
+            self.end_run();
+            let word = match &self.piece {
+                Cow::Borrowed(piece) => Cow::Borrowed(cut(&piece[start..self.at], limits::WORD_BYTES)),
+                Cow::Owned(piece) => Cow::Owned(cut(&piece[start..self.at], limits::WORD_BYTES).to_owned()),
+            };
+            let token = Token { word, implied: false, is_cut: length > limits::WORD_BYTES, unit, span };
+            if self.ready.is_empty() {
+                return Some(token);
+            }
+            self.ready.push_back(token);
+        } else {
+            let text = cut(&self.piece[start..self.at], MAX_CLUSTER).to_owned();
+            self.push_cluster(Cluster { text, kind, unit, span, follows: self.last.is_some() });
+        }
+        None
+    }
+
+    fn push_cluster(&mut self, cluster: Cluster) {
+        if let Some(last) = self.last.take() {
+            let pair = format!("{}{}", last.text, cluster.text);
+            let span = last.span.start..cluster.span.end;
+            let unit = last.unit;
+            if last.kind == Kind::Syllable {
+                self.ready.push_back(last.into_token(true));
+            }
+            self.ready.push_back(Token { word: pair.into(), implied: false, is_cut: false, unit, span });
+        }
+        self.last = Some(cluster);
+    }
+
+    /// Ends a run of characters: the last one has no neighbour after it.
+    fn end_run(&mut self) {
+        if let Some(last) = self.last.take()
+            && (last.kind == Kind::Syllable || !last.follows)
+        {
+            let implied = last.follows;
+            self.ready.push_back(last.into_token(implied));
+        }
+    }
+}
+
+impl Cluster {
+    fn into_token<'a>(self, implied: bool) -> Token<'a> {
+        Token { word: self.text.into(), implied, is_cut: false, unit: self.unit, span: self.span }
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            if let Some(token) = self.ready.pop_front() {
+                return Some(token);
+            }
+            if self.at < self.piece.len() {
+                if let Some(token) = self.step() {
+                    return Some(token);
+                }
+                continue;
+            }
+            let Some((start, piece)) = self.pieces.next() else {
+                self.end_run();
+                return self.ready.pop_front();
+            };
+            if start != self.end {
+                self.end_run();
+            }
+            self.start = start;
+            self.end = start + piece.len();
+            self.piece = normalised(piece);
+            self.at = 0;
+            self.ends = if self.located && !piece.is_ascii() { ends(piece, &self.piece) } else { Vec::new() };
+        }
+    }
+}
+
+/// For each character, as readers see it, its end in the normal form and in the piece; for the piece as a whole if
+/// normalising joins its characters.
+fn ends(piece: &str, normal: &str) -> Vec<(usize, usize)> {
+    let mut ends = Vec::new();
+    let mut end = 0;
+    for (at, character) in piece.grapheme_indices(true) {
+        let part = normalised(character);
+        if !normal[end..].starts_with(&*part) {
+            return vec![(normal.len(), piece.len())];
+        }
+        end += part.len();
+        ends.push((end, at + character.len()));
+    }
+    if end == normal.len() { ends } else { vec![(normal.len(), piece.len())] }
+}
+
+/// The length of the word at the beginning, in a script with spaces.
+fn word_length(text: &str) -> usize {
+    let mut before = None;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let stays = match c {
+            '.' => before.is_some_and(char::is_numeric) && chars.peek().is_some_and(|&(_, next)| next.is_numeric()),
+            _ => kind(c) == Kind::Spaced || is_combining_mark(c),
+        };
+        if !stays {
+            return at;
+        }
+        before = Some(c);
+    }
+    text.len()
+}
+
+/// The length of the character at the beginning, with its marks.
+fn cluster_length(text: &str) -> usize {
+    text.char_indices().skip(1).find(|&(_, c)| !is_combining_mark(c)).map_or(text.len(), |(at, _)| at)
+}
+
+/// The beginning of a word, at most `most` bytes, without a full stop at its end.
+fn cut(word: &str, most: usize) -> &str {
+    let mut end = most.min(word.len());
+    while !word.is_char_boundary(end) {
+        end -= 1;
+    }
+    word[..end].trim_end_matches('.')
+}

@@ -1,0 +1,318 @@
+//! Messages in bytes: every message is decoded as it was encoded, and any bytes are a message or an error.
+
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
+
+use furui_search::{
+    Clause, CodingKind, ContentId, Cost, Fetched, Found, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Peer,
+    Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight,
+    WordSize, limits,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn word() -> impl Strategy<Value = String> {
+    "[a-z篩é]{1,20}"
+}
+
+fn ids(most: usize) -> impl Strategy<Value = Vec<ContentId>> {
+    vec(any::<[u8; 20]>().prop_map(ContentId::new), 0..most)
+}
+
+fn id() -> impl Strategy<Value = ContentId> {
+    any::<[u8; 20]>().prop_map(ContentId::new)
+}
+
+fn key() -> impl Strategy<Value = LockKey> {
+    any::<[u8; 20]>().prop_map(LockKey::new)
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    vec(any::<u8>(), 0..300)
+}
+
+fn range() -> impl Strategy<Value = IdRange> {
+    any::<(u64, u64)>().prop_map(|(a, b)| IdRange { first: a.min(b), last: a.max(b) })
+}
+
+fn peers() -> impl Strategy<Value = Vec<Peer>> {
+    let peer = (vec(any::<u8>(), 0..=Peer::MAX_IDENTITY), vec(any::<u8>(), 0..=Peer::MAX_ADDRESS));
+    vec(peer.prop_map(|(identity, address)| Peer::new(&identity, &address)), 0..=limits::HOLDERS)
+}
+
+fn terms() -> impl Strategy<Value = Vec<Term>> {
+    vec((word(), any::<u64>(), peers()).prop_map(|(word, size, holders)| Term { word, size, holders }), 0..4)
+}
+
+fn wants() -> impl Strategy<Value = Wants> {
+    prop_oneof![
+        Just(Wants::Best),
+        Just(Wants::Naive),
+        any::<(u32, u8)>().prop_map(|(bits, probes)| Wants::Fixed { bits, probes }),
+        any::<(Option<u8>, u32)>().prop_map(|(probes, delta)| Wants::Ringed { probes, delta }),
+    ]
+}
+
+fn weight() -> impl Strategy<Value = Weight> {
+    (0..Weight::STEPS, any::<u8>()).prop_map(|(step, length)| Weight::of_steps(step, length))
+}
+
+fn place() -> impl Strategy<Value = Place> {
+    any::<(u32, [u8; 20])>().prop_map(|(score, id)| Place { score, id: ContentId::new(id) })
+}
+
+fn ranking() -> impl Strategy<Value = Ranking> {
+    let places = (proptest::option::of(place()), proptest::option::of(place()));
+    (any::<[u32; 3]>(), vec(any::<u32>(), 0..5), places).prop_map(
+        |([mean_length, best, floor], idfs, (after, from))| Ranking { mean_length, idfs, best, floor, after, from },
+    )
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let search = (terms(), terms(), range(), any::<u32>(), wants(), any::<u64>(), proptest::option::of(ranking()));
+    prop_oneof![
+        vec(word(), 0..limits::WORDS).prop_map(|words| Request::Size { words }),
+        search.prop_map(|(must, without, range, most, wants, salt, ranking)| {
+            Request::Search(Search { must, without, range, most, wants, salt, ranking })
+        }),
+        (word(), range(), bytes(), any::<bool>()).prop_map(|(word, range, set, weighted)| Request::Meet(Meet {
+            word,
+            range,
+            set,
+            weighted
+        })),
+        (any::<u64>(), bytes(), any::<u64>()).prop_map(|(session, rejected, checksum)| Request::Settle(Settle {
+            session,
+            rejected,
+            checksum
+        })),
+        (ids(50), vec(clause(), 0..3)).prop_map(|(ids, clauses)| Request::Fetch { ids, clauses }),
+        (
+            vec((word(), vec((any::<[u8; 20]>().prop_map(ContentId::new), weight()), 0..5)), 0..9),
+            vec((any::<[u8; 20]>().prop_map(Lock::new), bytes()), 0..5)
+        )
+            .prop_map(|(postings, records)| Request::Store { postings, records }),
+        vec((id(), key()), 0..9).prop_map(|keys| Request::Withdraw { keys }),
+        ids(50).prop_map(|ids| Request::Locks { ids }),
+        range().prop_map(|range| Request::Withdrawn { range }),
+        (word_or_none(), any::<u64>()).prop_map(|(from, since)| Request::Compare { from, since }),
+        (vec(word_or_none(), 0..9), range()).prop_map(|(words, range)| Request::List { words, range }),
+    ]
+}
+
+fn clause() -> impl Strategy<Value = Clause> {
+    let phrase = (word(), vec((any::<bool>(), word()), 0..4)).prop_map(|(first, others)| {
+        let others = others.into_iter().map(|(skips, word)| PhraseWord { word, skips });
+        Phrase::new([PhraseWord { word: first, skips: false }].into_iter().chain(others).collect()).unwrap()
+    });
+    let phrases = vec(phrase, 0..3).boxed();
+    (vec(word(), 0..3), vec(word(), 0..3), phrases.clone(), phrases)
+        .prop_map(|(must, without, phrases, without_phrases)| Clause { must, without, phrases, without_phrases })
+}
+
+fn word_or_none() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), word()]
+}
+
+fn response() -> impl Strategy<Value = Response> {
+    let size = (any::<u64>(), any::<bool>(), any::<u32>(), peers())
+        .prop_map(|(ids, whole, mean_length, holders)| WordSize { ids, whole, mean_length, holders });
+    use CodingKind::{Fixed, Golomb, GolombInThree, Ids, Ringed};
+    let coding = proptest::sample::select(vec![Ids, Fixed, Ringed, Golomb, GolombInThree]);
+    let cost = (any::<u32>(), coding, any::<[u64; 4]>()).prop_map(
+        |(term, coding, [sent_bits, back_bits, sent_bytes, back_bytes])| Cost {
+            term,
+            coding,
+            sent_bits,
+            back_bits,
+            sent_bytes,
+            back_bytes,
+        },
+    );
+    let costs = vec(cost.clone(), 0..6);
+    let ranked = (vec(place(), 0..9), proptest::option::of(place()), any::<[u64; 2]>(), any::<bool>(), costs)
+        .prop_map(|(places, next, [seen, found], whole, costs)| Ranked { places, next, seen, found, whole, costs });
+    let found = (ids(50), any::<u64>(), any::<u64>(), any::<bool>(), vec(cost, 0..6));
+    let fetched = prop_oneof![
+        bytes().prop_map(Fetched::Record),
+        Just(Fetched::Unknown),
+        Just(Fetched::Later),
+        Just(Fetched::Unfit)
+    ];
+    use Refusal::{Busy, Crowded, Failed, Forgotten, Invalid, Unreachable};
+    let refusals = vec![Busy, Invalid, Forgotten, Unreachable, Failed, Crowded];
+    let listed =
+        (ids(50), any::<u8>(), any::<bool>(), proptest::option::of(weight())).prop_map(|(ids, days, more, weight)| {
+            Listed {
+                days: vec![days; ids.len()],
+                weights: weight.map_or(vec![], |weight| vec![weight; ids.len()]),
+                ids,
+                more,
+            }
+        });
+    prop_oneof![
+        vec(size, 0..5).prop_map(Response::Sizes),
+        found.prop_map(|(ids, through, seen, whole, costs)| {
+            Response::Found(Found { ids, through, seen, whole, costs })
+        }),
+        ranked.prop_map(Response::Ranked),
+        (bytes(), any::<bool>(), any::<Option<u64>>(), bytes())
+            .prop_map(|(matches, whole, session, steps)| { Response::Met(Met { matches, whole, session, steps }) }),
+        any::<bool>().prop_map(Response::Settled),
+        vec(fetched, 0..9).prop_map(Response::Fetched),
+        any::<u64>().prop_map(|new| Response::Stored { new }),
+        (any::<u64>(), vec((word(), any::<u64>(), any::<u64>()), 0..9), any::<bool>())
+            .prop_map(|(state, lists, more)| Response::Compared { state, lists, more }),
+        vec(listed, 0..9).prop_map(Response::Listed),
+        any::<u64>().prop_map(|opened| Response::Withdrawn { opened }),
+        vec(vec((any::<[u8; 20]>().prop_map(Lock::new), any::<u8>()), 0..=limits::LOCKS), 0..9)
+            .prop_map(Response::Locks),
+        (vec((id(), key(), any::<u8>()), 0..9), any::<bool>()).prop_map(|(keys, more)| Response::Keys { keys, more }),
+        proptest::sample::select(refusals).prop_map(Response::Refused),
+    ]
+}
+
+/// Checks that the message in any bytes has these bytes as its only spelling.
+fn decode(bytes: &[u8]) {
+    if let Ok(request) = Request::decode(bytes) {
+        assert_eq!(request.encode().unwrap(), bytes);
+    }
+    if let Ok(response) = Response::decode(bytes) {
+        assert_eq!(response.encode().unwrap(), bytes);
+    }
+}
+
+proptest! {
+    #[test]
+    fn requests_come_back(request in request()) {
+        let bytes = request.encode().unwrap();
+        prop_assert_eq!(Request::decode(&bytes).unwrap(), request);
+        prop_assert!(Response::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn responses_come_back(response in response()) {
+        let bytes = response.encode().unwrap();
+        prop_assert_eq!(Response::decode(&bytes).unwrap(), response);
+        prop_assert!(Request::decode(&bytes).is_err());
+    }
+
+    #[test]
+    fn a_message_cut_short_or_with_more_after_it_is_none(request in request(), response in response(), at: usize) {
+        for (mut bytes, is_request) in [(request.encode().unwrap(), true), (response.encode().unwrap(), false)] {
+            let ok = |bytes: &[u8]| if is_request { Request::decode(bytes).is_ok() } else { Response::decode(bytes).is_ok() };
+            prop_assert!(!ok(&bytes[..at % bytes.len()]));
+            bytes.push(0);
+            prop_assert!(!ok(&bytes));
+        }
+    }
+
+    #[test]
+    fn changed_messages_are_others_or_none(
+        request in request(), response in response(), changes in vec(any::<(usize, u8)>(), 1..5),
+    ) {
+        for mut bytes in [request.encode().unwrap(), response.encode().unwrap()] {
+            for &(at, byte) in &changes {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            decode(&bytes);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_or_none(kind in 0..0x8au8, rest in vec(prop_oneof![0..4u8, any::<u8>()], 0..200)) {
+        decode(&[&[1, kind], &rest[..]].concat());
+        decode(&rest);
+    }
+}
+
+#[test]
+fn the_example_of_the_format_is_what_is_written() {
+    let search = Search {
+        must: vec![
+            Term { word: "bloom".into(), size: 300, holders: vec![Peer::new(b"\x01\x02", b"\x7f")] },
+            Term { word: "filter".into(), size: 70_000, holders: vec![] },
+        ],
+        without: vec![],
+        range: IdRange { first: 0x4000_0000_0000_0000, last: 0xcb9f_ffff_ffff_ffff },
+        most: 300,
+        wants: Wants::Ringed { probes: Some(7), delta: 1000 },
+        salt: 0x1122_3344_5566_7788,
+        ranking: None,
+    };
+    let bytes = [
+        &[1, 2][..],
+        &[2, 5, b'b', b'l', b'o', b'o', b'm', 0xac, 2, 1, 2, 1, 2, 1, 0x7f],
+        &[6, b'f', b'i', b'l', b't', b'e', b'r', 0xf0, 0xa2, 4, 0, 0],
+        &[1, 0x40, 2, 0x34, 0x60],
+        &[0xac, 2, 3, 7, 0xe8, 7],
+        &[0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0],
+    ];
+    assert_eq!(Request::Search(search).encode().unwrap(), bytes.concat());
+
+    let found = Found {
+        ids: vec![ContentId::new([0xab; 20])],
+        through: u64::MAX,
+        seen: 300,
+        whole: true,
+        costs: vec![Cost {
+            term: 0,
+            coding: CodingKind::Ringed,
+            sent_bits: 2100,
+            back_bits: 45,
+            sent_bytes: 290,
+            back_bytes: 11,
+        }],
+    };
+    let bytes =
+        [&[1, 0x82, 1][..], &[0xab; 20], &[0xff; 8], &[0xac, 2, 1, 1, 0, 2, 0xb4, 0x10, 45, 0xa2, 2, 11]].concat();
+    assert_eq!(Response::Found(found).encode().unwrap(), bytes);
+}
+
+#[test]
+fn what_is_too_large_is_neither_written_nor_read() {
+    let too_many = |what: &str, error: MessageError| {
+        assert!(matches!(error, MessageError::TooMany { .. }) && error.to_string().contains(what), "{error}");
+    };
+    let words = vec!["word".to_owned(); limits::WORDS + 1];
+    too_many("65 words, at most 64", Request::Size { words }.encode().unwrap_err());
+    let from = "w".repeat(limits::WORD_BYTES + 1);
+    too_many("129 bytes of a word", Request::Compare { from, since: 0 }.encode().unwrap_err());
+    let ids = vec![ContentId::new([7; 20]); limits::IDS + 1];
+    let listed = Listed { days: vec![0; ids.len()], ids, weights: vec![], more: false };
+    too_many("32769 ids", Response::Listed(vec![listed]).encode().unwrap_err());
+    let set = vec![0; limits::MESSAGE_BYTES];
+    let meet = Meet { word: "word".into(), range: IdRange::ALL, set, weighted: false };
+    too_many("bytes of a message", Request::Meet(meet).encode().unwrap_err());
+    too_many("bytes of a message", Request::decode(&vec![1; limits::MESSAGE_BYTES + 1]).unwrap_err());
+    too_many("words", Request::decode(&[1, 1, 65]).unwrap_err());
+    // The number of ids is valid, but the bytes are missing: no memory is allocated for them.
+    let short = MessageError::Short { what: "ids", at: 2 };
+    assert_eq!(Request::decode(&[1, 5, 0xff, 1]).unwrap_err(), short);
+    assert_eq!(short.to_string(), "message: ids begins at byte 2 and is cut short");
+}
+
+#[test]
+fn each_error_says_what_is_wrong() {
+    let invalid = |what, at| MessageError::Invalid { what, at };
+    let weights_of_nothing = Response::decode(&[1, 0x88, 1, 0, 0, 1]).unwrap_err();
+    assert_eq!(weights_of_nothing, invalid("whether there are weights", 5));
+    for (bytes, error) in [
+        (&[2, 1, 0][..], MessageError::Version(2)),
+        (&[1, 12], invalid("the kind of a request", 1)),
+        (&[1, 0x81], invalid("the kind of a request", 1)),
+        (&[1, 1, 0, 0], MessageError::Trailing { at: 3 }),
+        (&[1, 1, 1, 0, 0], invalid("an empty word", 3)),
+        (&[1, 1, 1, 1, 0xff], invalid("a word, which is not UTF-8,", 3)),
+        (&[1, 1, 0x80, 0], invalid("words", 2)),
+        (&[1, 1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2], invalid("words", 2)),
+        (&[], MessageError::Short { what: "the version", at: 0 }),
+    ] {
+        assert_eq!(Request::decode(bytes).unwrap_err(), error, "{bytes:?}");
+    }
+    // A range from 2 to 1, an unnecessary 0, and more bytes than a head has.
+    for (range, at) in [(&[1, 2, 1, 0xfe][..], 5), (&[2, 1, 0, 0], 5), (&[0, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1], 6)] {
+        let bytes = [&[1, 8, 1, 1, b'w'], range].concat();
+        assert_eq!(Request::decode(&bytes).unwrap_err(), invalid("a range of ids", at));
+    }
+}

@@ -1,0 +1,151 @@
+//! A node with lists in memory, and its behaviour.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use furui::Result;
+use furui_search::{
+    Answerer, ContentId, Found, IdRange, Index, Listing, Met, Peer, Place, Ranked, Refusal, Request, Response, Weight,
+    limits,
+};
+
+use crate::random::Random;
+
+/// The behaviour of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    Honest,
+    /// Connections to the node fail.
+    Dead,
+    /// The node accepts everything, and never answers.
+    Silent,
+    /// The node answers long after the caller has given up.
+    Slow,
+    /// The node has lost the session when the third message comes.
+    Forgetful,
+    /// The node answers with bytes that are not a message.
+    Garbage,
+    /// The node answers with more bytes than a message may have.
+    Oversized,
+    /// The node answers with impossible messages: ranks out of range, ids out of order, no progress, absurd sizes.
+    Liar,
+}
+
+pub const BAD: [Manner; 6] =
+    [Manner::Dead, Manner::Silent, Manner::Slow, Manner::Garbage, Manner::Oversized, Manner::Liar];
+
+pub struct Node {
+    pub answerer: Answerer,
+    pub lists: Lists,
+    pub manner: Manner,
+    /// The number of requests that it got from queriers.
+    pub asked: usize,
+}
+
+impl Node {
+    /// Makes an honest node without lists.
+    pub fn new(number: usize) -> Self {
+        Self {
+            answerer: Answerer::new(peer(number)),
+            lists: Lists { lists: HashMap::new(), whole: true, longest: 0 },
+            manner: Manner::Honest,
+            asked: 0,
+        }
+    }
+}
+
+pub struct Lists {
+    lists: HashMap<String, Arc<[ContentId]>>,
+    pub whole: bool,
+    /// The longest slice that was requested.
+    pub longest: usize,
+}
+
+impl Lists {
+    /// Replaces the node's list of a word.
+    pub fn keep(&mut self, word: &str, list: Arc<[ContentId]>) {
+        self.lists.insert(word.to_owned(), list);
+    }
+
+    /// Loses all lists, and knows it.
+    pub fn forget(&mut self) {
+        self.lists.clear();
+        self.whole = false;
+    }
+}
+
+impl Index for Lists {
+    fn size(&mut self, word: &str) -> Result<Listing> {
+        Ok(Listing { ids: self.lists.get(word).map_or(0, |list| list.len() as u64), whole: self.whole })
+    }
+
+    fn slice(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[ContentId]>> {
+        self.longest = self.longest.max(most);
+        let list = self.lists.get(word).map_or(&[][..], |list| list);
+        let list = &list[list.partition_point(|id| id.head() < range.first)..];
+        Ok(list.iter().copied().take_while(|&id| range.contains(id)).take(most).collect())
+    }
+
+    fn weights(&mut self, word: &str, range: IdRange, most: usize) -> Result<Arc<[Weight]>> {
+        Ok(self.slice(word, range, most)?.iter().map(|&id| weight(word, id)).collect())
+    }
+
+    fn document(&mut self, _: ContentId) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+}
+
+/// The number of occurrences of a word in a document: mostly one.
+pub fn weight(word: &str, id: ContentId) -> Weight {
+    let mixed = word.bytes().fold(id.hash().get(), |hash, byte| Random(hash ^ u64::from(byte)).next());
+    Weight::of_steps(mixed.trailing_zeros().min(15) as u8, 20 + id.as_bytes()[19] % 40)
+}
+
+pub fn peer(node: usize) -> Peer {
+    Peer::new(&(node as u32).to_le_bytes(), b"address")
+}
+
+pub fn number(peer: &Peer) -> Option<usize> {
+    Some(u32::from_le_bytes(peer.identity().try_into().ok()?) as usize)
+}
+
+/// The wrong answer that a node with this behaviour gives.
+pub fn mischief(manner: Manner, request: &Request) -> Option<Vec<u8>> {
+    let response = match (manner, request) {
+        (Manner::Garbage, _) => return Some(vec![0xa5; 40]),
+        (Manner::Oversized, _) => return Some(vec![1; limits::MESSAGE_BYTES + 1]),
+        (Manner::Forgetful, Request::Settle(_)) => Response::Refused(Refusal::Forgotten),
+        (Manner::Liar, Request::Meet(_)) => {
+            Response::Met(Met { matches: vec![0xff; 50], whole: true, session: None, steps: vec![9] })
+        }
+        (Manner::Liar, Request::Search(search)) if search.ranking.is_some() => {
+            let place = |score, id| Place { score, id: ContentId::new([id; 20]) };
+            let places = [
+                vec![place(1, 1), place(2, 2)],
+                vec![place(u32::MAX, 9); 2],
+                vec![],
+                (0..100).map(|id| place(1000, id)).collect(),
+            ];
+            let places = places[search.salt as usize % 4].clone();
+            let (seen, found) = (places.len() as u64, places.len() as u64);
+            let next = search.ranking.as_ref().and_then(|ranking| ranking.from).or(Some(place(3, 3)));
+            Response::Ranked(Ranked { places, next, seen, found, whole: true, costs: vec![] })
+        }
+        (Manner::Liar, Request::Search(search)) => {
+            let head = search.range.first;
+            let id = |last: u8| {
+                let mut bytes = [last; 20];
+                bytes.iter_mut().zip(0..8).for_each(|(byte, place)| *byte = (head >> (56 - 8 * place)) as u8);
+                ContentId::new(bytes)
+            };
+            let (through, ids) = match head % 3 {
+                0 => (head, vec![id(2), id(1)]),
+                1 => (head.saturating_sub(1), vec![]),
+                _ => (u64::MAX, vec![id(1); search.most as usize + 1]),
+            };
+            Response::Found(Found { ids, through, seen: 2, whole: true, costs: vec![] })
+        }
+        _ => return None,
+    };
+    Some(response.encode().unwrap_or_default())
+}

@@ -1,0 +1,99 @@
+//! Searches with keepers that say that they have only a part of their lists.
+
+use furui_search::{Querier, QueryEvent, QueryOptions, Term};
+
+use crate::node::{BAD, Manner, peer};
+use crate::world::World;
+use crate::{WORDS, clause, query, whole_answer};
+
+#[test]
+fn lists_that_are_not_whole_are_asked_after_those_that_are() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search", "filter"], &["table"])];
+    let known: Vec<Term> = world.run(query(&clauses, whole_answer(1))).terms;
+    // The first replicas have just come back, and hold nothing yet.
+    for word in ["search", "filter", "table"] {
+        let first = world.replicas(word)[0];
+        world.nodes[first].lists.forget();
+    }
+    for known in [vec![], known] {
+        let outcome = world.run(Querier::new(&clauses, known, whole_answer(2)).unwrap());
+        assert!(matches!(outcome.end, QueryEvent::Done { whole: true, .. }), "{:?}", outcome.end);
+        assert_eq!(outcome.ids, world.truth(&clauses));
+    }
+    // Without a whole list, the search finds what there is, and says that it may be incomplete.
+    let last = world.replicas("search")[2];
+    for node in world.replicas("search").into_iter().filter(|&node| node != last) {
+        world.nodes[node].lists.forget();
+    }
+    world.nodes[last].lists.whole = false;
+    let outcome = world.run(query(&clauses, whole_answer(3)));
+    assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{:?}", outcome.end);
+    assert_eq!(outcome.ids, world.truth(&clauses));
+}
+
+#[test]
+fn the_only_host_with_a_whole_list_is_asked_again_when_that_of_another_word_is_a_part() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search", "filter"], &[])];
+    let known = world.run(query(&clauses, whole_answer(1))).terms;
+    let [hosts, keepers] = ["filter", "search"].map(|word| world.replicas(word));
+    assert!(hosts.iter().all(|node| !keepers.contains(node)), "choose another seed");
+    let (host, empty) = hosts.split_first().unwrap();
+    empty.iter().for_each(|&node| world.nodes[node].lists.forget());
+    keepers.iter().for_each(|&node| world.nodes[node].lists.whole = false);
+    for known in [vec![], known] {
+        let options = QueryOptions { explain: true, ..whole_answer(2) };
+        let outcome = world.run(Querier::new(&clauses, known, options).unwrap());
+        assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{:?}", outcome.end);
+        assert_eq!(outcome.ids, world.truth(&clauses));
+        assert!(outcome.report.rounds.iter().all(|round| round.host == peer(*host)));
+    }
+}
+
+#[test]
+fn who_keeps_a_part_of_all_lists_and_is_alone_answers_and_says_so() {
+    for manner in [Manner::Silent, Manner::Liar] {
+        // With three nodes, each node keeps every list.
+        let mut world = World::new(9, 3, 1000, &WORDS);
+        world.nodes[0].manner = manner;
+        world.nodes[1].manner = manner;
+        world.nodes[2].lists.whole = false;
+        let clauses = [clause(&["search", "filter"], &["table"])];
+        let outcome = world.run(query(&clauses, whole_answer(1)));
+        assert!(matches!(outcome.end, QueryEvent::Done { whole: false, .. }), "{manner:?}: {:?}", outcome.end);
+        assert_eq!(outcome.ids, world.truth(&clauses), "{manner:?}");
+    }
+}
+
+#[test]
+fn who_refuses_or_has_not_everything_yet_is_not_shunned() {
+    let mut world = World::new(8, 30, 1000, &WORDS);
+    let clauses = [clause(&["search", "filter"], &[])];
+    let known = world.run(query(&clauses, whole_answer(1))).terms;
+    for word in ["search", "filter"] {
+        let first = world.replicas(word)[0];
+        world.nodes[first].lists.forget();
+    }
+    let outcome = world.run(Querier::new(&clauses, known, whole_answer(2)).unwrap());
+    assert_eq!(outcome.ids, world.truth(&clauses));
+    assert_eq!((outcome.report.failures, outcome.shun), (0, vec![]));
+
+    // Keepers of the other word that do not answer do not make the hosts look silent or dishonest, although the hosts
+    // wait for them.
+    for manner in BAD {
+        let mut world = World::new(8, 30, 1000, &WORDS);
+        for node in world.replicas("search") {
+            world.nodes[node].manner = manner;
+        }
+        let known = ["filter", "search"].map(|word| Term {
+            word: word.into(),
+            size: world.lists[word].len() as u64,
+            holders: world.replicas(word).into_iter().map(peer).collect(),
+        });
+        let outcome = world.run(Querier::new(&clauses, known.into(), whole_answer(3)).unwrap());
+        assert!(matches!(outcome.end, QueryEvent::Failed { .. }) && outcome.report.failures > 0);
+        let hosts: Vec<_> = world.replicas("filter").into_iter().map(peer).collect();
+        assert!(outcome.shun.iter().all(|peer| !hosts.contains(peer)), "{manner:?}: {:?}", outcome.shun);
+    }
+}

@@ -1,0 +1,108 @@
+//! Rust sources as text: which paths does a file name, and where do they lead?
+//!
+//! The sources are read as `cargo fmt` lays them out.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Gathers (file under `src`, its text) from `dir` down; the file's name starts with `prefix`.
+pub fn read_sources(dir: &Path, prefix: &str, sources: &mut Vec<(String, String)>) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = format!("{prefix}{}", path.file_name().unwrap_or_default().display());
+        if path.is_dir() {
+            read_sources(&path, &format!("{name}/"), sources)?;
+        } else if name.ends_with(".rs") {
+            sources.push((name, fs::read_to_string(&path)?));
+        }
+    }
+    Ok(())
+}
+
+/// What the names mean that the `use` items of a file bring in, outside of its functions and inline modules: the path to
+/// each, as it is written.
+pub fn imports(text: &str) -> HashMap<String, Vec<String>> {
+    let code = code(text);
+    let mut paths = Vec::new();
+    for (at, start) in code.match_indices("use ") {
+        let before = &code[code[..at].rfind('\n').map_or(0, |end| end + 1)..at];
+        if before.is_empty() || before.starts_with("pub") {
+            read_tree(&code[at + start.len()..], &[], &mut paths);
+        }
+    }
+    paths.into_iter().filter_map(|path| Some((path.last()?.clone(), path))).collect()
+}
+
+/// Every path whose first name is a root, with the line it starts on.
+pub fn paths(text: &str, is_root: impl Fn(&str) -> bool) -> Vec<(usize, Vec<String>)> {
+    let code = code(text);
+    let mut found = Vec::new();
+    for (end, _) in code.match_indices("::") {
+        let start = code[..end].rfind(|c| !is_in_name(c)).map_or(0, |before| before + 1);
+        // Not the second `super` of `super::super`.
+        if code[..start].ends_with(':') || !is_root(&code[start..end]) {
+            continue;
+        }
+        let line = 1 + code[..start].matches('\n').count();
+        let mut paths = Vec::new();
+        read_tree(&code[start..], &[], &mut paths);
+        found.extend(paths.into_iter().map(|path| (line, path)));
+    }
+    found
+}
+
+/// The text with comments and `#[cfg(test)]` items blanked out, line by line. An item ends at the first line of its own
+/// indentation that closes a brace or is a statement.
+fn code(text: &str) -> String {
+    let mut code = String::new();
+    let mut test_item_at = None;
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or_default().trim_end();
+        let statement = line.trim_start();
+        let indentation = line.len() - statement.len();
+        match test_item_at {
+            Some(at) => {
+                if indentation == at && (statement.starts_with('}') || statement.ends_with(';')) {
+                    test_item_at = None;
+                }
+            }
+            None if statement.starts_with("#[cfg(test)]") => test_item_at = Some(indentation),
+            None => code.push_str(line),
+        }
+        code.push('\n');
+    }
+    code
+}
+
+/// Reads the path at the start of `text`, or each path of `a::{b, c::d}`, into `found`; returns the text after it.
+fn read_tree<'a>(text: &'a str, before: &[String], found: &mut Vec<Vec<String>>) -> &'a str {
+    let mut path = before.to_vec();
+    let mut rest = text.trim_start();
+    loop {
+        if let Some(mut group) = rest.strip_prefix('{') {
+            while !group.trim_start().starts_with('}') && !group.is_empty() {
+                group = read_tree(group, &path, found);
+                group = group.trim_start_matches(|c| c != ',' && c != '}').trim_start_matches(',');
+            }
+            return group.trim_start().trim_start_matches('}');
+        }
+        let name = &rest[..rest.find(|c| !is_in_name(c)).unwrap_or(rest.len())];
+        rest = &rest[name.len()..];
+        // `module::{self}` names the module.
+        if !name.is_empty() && name != "self" {
+            path.push(name.to_owned());
+        }
+        match rest.strip_prefix("::") {
+            Some(next) if !name.is_empty() => rest = next,
+            _ => break,
+        }
+    }
+    found.push(path);
+    rest
+}
+
+fn is_in_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
