@@ -3,7 +3,7 @@ use std::fmt;
 use furui::filter::{ConfigError, Mismatch};
 
 /// Why a set or an answer cannot be coded or read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CodecError {
     /// No node that keeps to the protocol sends these bytes: ask the next replica. The text says what is wrong with them.

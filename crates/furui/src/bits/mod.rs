@@ -12,17 +12,15 @@ mod scan;
 mod select;
 #[cfg(test)]
 pub(crate) mod testing;
-mod unary;
 pub(crate) mod word;
 
-pub(crate) use arch::{Vectors, prefetch, split_block};
+pub(crate) use arch::{Cpu, Level, prefetch, prefetch_for_write};
 pub(crate) use bit_writer::BitWriter;
 pub use buffer::{Buffer, NoMemory};
 pub use cells::Cells;
 pub(crate) use merge::merge_two;
 pub use packed::{append_packed, pack};
 pub use rank::Rank1;
-pub use scan::byte_positions;
+pub use scan::{byte_positions, unary_numbers, unary_position};
 pub use select::Select0;
-pub use unary::{unary_numbers, unary_position};
-pub(crate) use word::{bit, least_of, scale};
+pub(crate) use word::{bit, scale};

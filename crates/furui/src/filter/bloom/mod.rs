@@ -1,24 +1,16 @@
 mod file;
-#[cfg(target_has_atomic = "64")]
-mod gathered;
 mod probing;
-mod sets;
-#[cfg(target_has_atomic = "64")]
-mod share;
 
 use std::ops::{Deref, DerefMut};
 
-use super::at_once::AtOnce;
 use super::bytes::check_bits;
+use super::concurrent::{BitTable, Shareable};
 use super::error::no_memory;
-use super::probes::{check_probes, own_rate};
-use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
+use super::probes::{check_probes, own_rate, positions, salted_positions};
+use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::Buffer;
-use crate::bits::arch::Gather;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 use probing::Shape;
-#[cfg(target_has_atomic = "64")]
-pub use share::SharedBloom;
 
 /// The most bits a Bloom filter has: 1 TiB of them.
 const MAX_BITS: u64 = 1 << 43;
@@ -38,9 +30,8 @@ const MAX_BITS: u64 = 1 << 43;
 /// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k; beyond
 /// the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to four, in
 /// batches two; [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) fetch the lines of many
-/// keys at once, which beyond the caches takes a third to two thirds of the time, but for hits where memory is slow. In a
-/// cache, processors that gather words test all bits of a key at once, in two thirds of the time, and in batches a bit or two of
-/// eight keys, which takes half of that for a miss. Where space matters less, a blocked filter touches one line.
+/// keys at once, which beyond the caches takes a third to two thirds of the time, but for hits where memory is slow. Where
+/// space matters less, a blocked filter touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative
@@ -52,31 +43,27 @@ const MAX_BITS: u64 = 1 << 43;
 /// module Bloom::Filter: position i is cut from SHA-1(i, hash of the key). What differs is that the salt meets the key's
 /// digest instead of the key, so that a key is read once, and again the scaling.
 ///
-/// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersect`](Self::intersect) is AND, and
-/// [`likeness`](Self::likeness) tells from the bits alone how much two sets have in common.
+/// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is AND, and
+/// [`similarity`](Self::similarity) tells from the bits alone how much two sets have in common.
 ///
 /// A filter shows no keys, but hides none from who can guess it: with the hash's seed, which its file holds, all keys
 /// of a dictionary can be asked for. Without the seed of a keyed hash, only numbers of keys can be told from the bits.
 ///
 /// ```
-/// use furui::HashSpec;
-/// use furui::filter::{Bloom, Filter, FilterMut};
+/// use furui::filter::Bloom;
 ///
-/// let hash = HashSpec::default();
 /// let mut words = Bloom::with_rate(1000, 0.01)?;
-/// words.insert(hash.hash("以前".as_bytes()))?;
-/// assert!(words.contains(hash.hash("以前".as_bytes())));
-/// assert!(!words.contains(hash.hash("珠玉".as_bytes())));
+/// words.insert("以前");
+/// words.extend(["a", "b"]);
+/// assert!(words.contains("以前") && !words.contains("珠玉"));
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bloom<M = Buffer> {
     /// Little-endian words; bits beyond `bits` are 0.
-    words: M,
+    pub(super) words: M,
     bits: u64,
     probes: u32,
-    /// See [`probing::at_once`].
-    at_once: Option<AtOnce>,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
@@ -97,8 +84,7 @@ impl Bloom {
         // Bits are numbered in machine words.
         let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
-        let at_once = probing::at_once(Gather::detect(), bits, probes);
-        Ok(Self { words, bits, probes, at_once, capacity: 0, hash: HashSpec::default() })
+        Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
     }
 
     /// The filter of `bits` bits and `probes` probes a key whose [`as_bytes`](Self::as_bytes) are `bytes`.
@@ -147,11 +133,6 @@ impl Bloom {
 }
 
 impl<M> Bloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// How many bits there are.
     pub fn bits(&self) -> u64 {
         self.bits
@@ -169,7 +150,7 @@ impl<M> Bloom<M> {
 
     #[inline]
     fn shape(&self) -> Shape {
-        Shape { bits: self.bits as usize, probes: self.probes, at_once: self.at_once }
+        Shape { bits: self.bits as usize, probes: self.probes }
     }
 
     /// Whether the probes are by SHA-1.
@@ -192,6 +173,12 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         &self.words[..self.bits.div_ceil(8) as usize]
     }
 
+    /// The share of the bits that are set: ½ when a filter of the best size holds the keys it was sized for. Cost: one
+    /// pass over the bits.
+    pub fn fill(&self) -> f64 {
+        self.ones() as f64 / self.bits as f64
+    }
+
     #[inline]
     fn words(&self) -> &[[u8; 8]] {
         self.words.as_chunks().0
@@ -199,8 +186,12 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
     #[inline(always)]
-    fn contains(&self, key: KeyHash) -> bool {
+    fn contains_hash(&self, key: KeyHash) -> bool {
         if self.salted() {
             return probing::contains_salted(self.words(), self.shape(), key);
         }
@@ -210,7 +201,7 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         if self.salted() {
-            out.extend(keys.iter().map(|&key| self.contains(key)));
+            out.extend(keys.iter().map(|&key| self.contains_hash(key)));
         } else {
             out.resize(keys.len(), false);
             probing::contains_all(self.words(), self.shape(), keys, out);
@@ -226,7 +217,7 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
 impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
     /// Never full.
     #[inline(always)]
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (salted, shape) = (self.salted(), self.shape());
         let words = self.words.as_chunks_mut().0;
         Ok(if salted { probing::insert_salted(words, shape, key) } else { probing::insert(words, shape, key) })
@@ -243,33 +234,62 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
     }
 }
 
+impl Shareable for Bloom {}
+
+impl BitTable for Bloom {
+    fn take_table(self) -> (Self, Buffer) {
+        (Self { words: Buffer::empty(), ..self }, self.words)
+    }
+
+    fn with_table(&self, words: Buffer) -> Self {
+        Self { words, ..*self }
+    }
+
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    #[inline(always)]
+    fn all(&self, _: usize, key: KeyHash, mut each: impl FnMut(usize, u64) -> bool) -> bool {
+        let mut each = |position: usize| each(position / 64, 1 << (position % 64));
+        if self.salted() {
+            return salted_positions(key, self.probes, self.bits as usize).all(each);
+        }
+        positions(key, self.probes, self.bits as usize).all(&mut each)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::bit;
     use crate::bits::testing::mostly_ones;
 
     #[test]
-    fn bits_tested_at_once_give_the_answers_of_bits_tested_one_by_one() {
-        // Near ones, one far enough for lookups to go in steps where bits are loaded one by one, and one where they are not.
+    fn a_batch_gives_the_answers_of_single_keys() {
+        // Near ones, and two beyond the caches.
         for bits in [1, 1000, 70_001, 40_000_001, 101_000_003] {
             let mut table = Bloom::from_parts(bits, 1).unwrap();
             let words = table.words.as_chunks_mut().0;
             words.copy_from_slice(&mostly_ones(words.len()));
             let keys: Vec<KeyHash> = (0..2000u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect();
             for probes in [1, 2, 3, 4, 5, 7, 8, 9, 16, 20, 64] {
-                let [by_loads, at_once] = [None, Gather::even_if_slow()].map(|gather| {
-                    let at_once = probing::at_once(gather, table.bits, probes);
-                    Bloom { probes, at_once, ..table.clone() }
-                });
-                let expected: Vec<bool> = keys.iter().map(|&key| by_loads.contains(key)).collect();
+                let filter = Bloom { probes, ..table.clone() };
+                let expected: Vec<bool> = keys
+                    .iter()
+                    .map(|&key| {
+                        positions(key, probes, bits as usize).all(|position| bit(filter.words(), position) == 1)
+                    })
+                    .collect();
+                assert!(
+                    keys.iter().map(|&key| filter.contains_hash(key)).eq(expected.iter().copied()),
+                    "{bits}, {probes}"
+                );
                 let mut batch = vec![];
-                by_loads.contains_all(&keys, &mut batch);
-                assert_eq!(batch, expected, "{bits} bits, {probes} probes");
-                at_once.contains_all(&keys, &mut batch);
-                assert_eq!(batch, expected, "{bits} bits, {probes} probes, at once");
-                at_once.contains_all(&keys[..20], &mut batch);
-                assert_eq!(batch, expected[..20], "{bits} bits, {probes} probes, few at once");
-                assert!(keys.iter().map(|&key| at_once.contains(key)).eq(expected), "{bits} bits, {probes} probes");
+                for count in [2000, 20] {
+                    filter.contains_all(&keys[..count], &mut batch);
+                    assert_eq!(batch, expected[..count], "{bits} bits, {probes} probes");
+                }
             }
         }
     }

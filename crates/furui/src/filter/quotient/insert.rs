@@ -1,6 +1,6 @@
 use std::ops::{Deref, DerefMut};
 
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 use crate::bits::word::low_bits;
 use crate::filter::{FilterMut, Full};
 use crate::hash::KeyHash;
@@ -30,7 +30,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
     /// Puts `remainder` into the run of `quotient`, in order. With `copies`, even if it is there already. With `full`,
     /// nothing is put in, but what is there is still found.
     #[inline(always)]
-    pub(super) fn insert(&mut self, words: Words, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
+    pub(super) fn insert(&mut self, words: Cpu, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
         let head = self.head(home.block);
         let home_bit = 1 << home.index;
@@ -215,7 +215,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
     /// # Errors
     /// [`Full::AtCapacity`] at [`capacity`](QuotientFilter::capacity), [`Full::Crowded`] if a run would lie 2¹⁶ slots
     /// behind its canonical slot.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.locate(key);
         self.insert_at(quotient, remainder)
     }
@@ -230,7 +230,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
         let before = self.distinct;
         let mut fingerprints = vec![];
         if fingerprints.try_reserve_exact(keys.len()).is_err() {
-            keys.iter().try_for_each(|&key| self.insert(key).map(drop))?;
+            keys.iter().try_for_each(|&key| self.insert_hash(key).map(drop))?;
             return Ok(self.distinct - before);
         }
         fingerprints.extend(keys.iter().map(|&key| self.shape.fingerprint(key)));

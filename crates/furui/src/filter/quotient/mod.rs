@@ -3,6 +3,7 @@
 mod block;
 mod build;
 mod check;
+mod file;
 mod find;
 mod insert;
 mod iter;
@@ -10,20 +11,17 @@ mod merge;
 mod remove;
 mod sets;
 mod shape;
-mod slot;
-mod stored;
 mod table;
 
 use std::ops::Deref;
 
 use crate::bits::Buffer;
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 use crate::bits::word::Lanes;
 use crate::filter::ConfigError;
 use crate::hash::{HashSpec, KeyHash};
 
-pub use iter::Fingerprints;
-pub use slot::QuotientSlot;
+pub use iter::{Fingerprints, QuotientSlot};
 
 use iter::Decoder;
 use shape::{MAX_REMAINDER_BITS, Shape};
@@ -69,13 +67,13 @@ use table::Table;
 ///   ever slower answers.
 ///
 /// ```
-/// use furui::{HashSpec, filter::{Filter, FilterMut, QuotientFilter}};
-/// let spec = HashSpec::default();
+/// use furui::filter::QuotientFilter;
+///
 /// let mut seen = QuotientFilter::with_rate(1_000_000, 0.01)?;
-/// assert!(seen.insert(spec.hash(b"https://example.org/"))?);
-/// assert!(seen.contains(spec.hash(b"https://example.org/")));
-/// assert!(seen.remove(spec.hash(b"https://example.org/")));
-/// assert!(!seen.contains(spec.hash(b"https://example.org/")));
+/// assert!(seen.insert("https://example.org/")?);
+/// assert!(seen.contains("https://example.org/"));
+/// assert!(seen.remove("https://example.org/"));
+/// assert!(!seen.contains("https://example.org/"));
 /// assert!(seen.bits() < 10_600_000);
 /// # Ok::<(), furui::Error>(())
 /// ```
@@ -84,7 +82,7 @@ pub struct QuotientFilter<M = Buffer> {
     table: Table<M>,
     shape: Shape,
     lanes: Lanes,
-    words: Words,
+    words: Cpu,
     len: u64,
     distinct: u64,
     counting: bool,
@@ -149,17 +147,12 @@ impl<M> QuotientFilter<M> {
             table,
             shape,
             lanes: Lanes::new(shape.remainder_bits, MAX_REMAINDER_BITS),
-            words: Words::detect(),
+            words: Cpu::detect(),
             len: 0,
             distinct: 0,
             counting: false,
             hash: HashSpec::default(),
         }
-    }
-
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
     }
 
     /// How many fingerprints are held, copies included.
@@ -241,23 +234,22 @@ impl<M: Eq> Eq for QuotientFilter<M> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::{Filter, FilterMut};
 
     /// Random insertions, removals and lookups, with and without the processor's word instructions.
     #[test]
     fn portable_code_builds_the_same_table() {
         for (slots, remainder_bits) in [(1, 3), (64, 1), (200, 7), (1000, 40), (77, 57)] {
             let mut fast = QuotientFilter::new(slots, remainder_bits).unwrap();
-            let mut portable = QuotientFilter { words: Words::portable(), ..fast.clone() };
+            let mut portable = QuotientFilter { words: Cpu::all()[0], ..fast.clone() };
             let mut x = slots;
             for _ in 0..20_000 {
                 x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
                 let key = KeyHash::new((x ^ x >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) << 3 & !0xFFFF);
-                assert_eq!(fast.contains(key), portable.contains(key));
+                assert_eq!(fast.contains_hash(key), portable.contains_hash(key));
                 if x >> 60 < 6 {
-                    assert_eq!(fast.remove(key), portable.remove(key));
+                    assert_eq!(fast.remove_hash(key), portable.remove_hash(key));
                 } else {
-                    assert_eq!(fast.insert(key), portable.insert(key));
+                    assert_eq!(fast.insert_hash(key), portable.insert_hash(key));
                 }
             }
             assert_eq!(fast, portable);

@@ -5,20 +5,20 @@ use super::error::no_memory;
 use super::file::{BITS, META, Source, Stored, Writer};
 use super::least::least;
 use super::probes::own_rate;
-use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
-use crate::bits::{Buffer, prefetch, split_block};
+use super::{ConfigError, Filter, FilterMut, Full, sizing};
+use crate::bits::{Buffer, Cpu, prefetch};
 use crate::format::field::{put, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
+mod kernel;
 mod parquet;
-mod sets;
 mod thrift;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
 
 /// The bytes of a block.
-const BLOCK: usize = size_of::<split_block::Block>();
+const BLOCK: usize = size_of::<kernel::Block>();
 
 /// The most blocks there are, as Parquet's specification has it: one less than 2³¹, almost 64 GiB.
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
@@ -56,25 +56,26 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 /// before a byte array.
 ///
 /// ```
-/// use furui::filter::{Filter, FilterMut, SplitBlockBloom};
+/// use furui::filter::SplitBlockBloom;
+///
 /// let mut filter = SplitBlockBloom::for_parquet(1000, 0.01)?;
-/// let hash = filter.hash_spec();
-/// filter.insert(hash.hash(b"seen before"))?;
-/// filter.insert(hash.hash(&7i64.to_le_bytes()))?;
+/// filter.insert("seen before");
+/// filter.insert(7i64.to_le_bytes());
 ///
 /// let mut bytes = Vec::new();
 /// filter.to_parquet(&mut bytes)?;
 /// let read = SplitBlockBloom::from_parquet(&bytes)?;
-/// assert!(read.contains(hash.hash(b"seen before")) && !read.contains(hash.hash(b"new")));
+/// assert!(read.contains("seen before") && !read.contains("new"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitBlockBloom<M = Buffer> {
     /// Blocks of eight little-endian words of 32 bits, at least one.
-    table: M,
+    pub(super) table: M,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
+    cpu: Cpu,
 }
 
 impl SplitBlockBloom {
@@ -89,7 +90,7 @@ impl SplitBlockBloom {
         let blocks = blocks as usize;
         let table = blocks.checked_mul(BLOCK).and_then(|bytes| Buffer::zeroed(bytes).ok());
         let table = table.ok_or_else(|| no_memory(blocks, "blocks of 256 bits"))?;
-        Ok(Self { table, capacity: 0, hash: XXH64 })
+        Ok(Self { table, capacity: 0, hash: XXH64, cpu: Cpu::detect() })
     }
 
     /// The smallest filter that has the false-positive `rate` when it holds `keys` keys.
@@ -148,11 +149,6 @@ impl SplitBlockBloom {
 }
 
 impl<M> SplitBlockBloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// How many keys it was sized for; 0 if it was not sized for keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
@@ -164,69 +160,33 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
     pub fn blocks(&self) -> u64 {
         (self.table.len() / BLOCK) as u64
     }
-
-    /// Refuses a filter whose bits do not mean the same as ours; `verb` is what cannot be done with the two.
-    fn expect_like(&self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>, verb: &str) -> Result<(), Mismatch> {
-        if self.blocks() != other.blocks() {
-            return Err(Mismatch(format!(
-                "cannot {verb} split-block filters of {} and {} blocks: build both with the same",
-                self.blocks(),
-                other.blocks()
-            )));
-        }
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "cannot {verb} split-block filters of keys hashed by {} and by {}: hash both alike",
-                self.hash, other.hash
-            )));
-        }
-        Ok(())
-    }
-}
-
-impl<M: DerefMut<Target = [u8]>> SplitBlockBloom<M> {
-    /// Puts in every key of `other`: then this filter is, bit for bit, as if all keys of both had been inserted.
-    ///
-    /// # Errors
-    /// If they differ in their number of blocks or in how keys are hashed.
-    pub fn union(&mut self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.expect_like(other, "unite")?;
-        self.table.iter_mut().zip(other.table.iter()).for_each(|(mine, its)| *mine |= its);
-        Ok(())
-    }
-
-    /// Keeps what may be in both filters: every key that was inserted into both, and others at no more than the smaller of
-    /// their false-positive rates.
-    ///
-    /// # Errors
-    /// If they differ in their number of blocks or in how keys are hashed.
-    pub fn intersect(&mut self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.expect_like(other, "intersect")?;
-        self.table.iter_mut().zip(other.table.iter()).for_each(|(mine, its)| *mine &= its);
-        Ok(())
-    }
 }
 
 impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
-    fn contains(&self, key: KeyHash) -> bool {
-        split_block::contains(self.table.as_chunks().0, key)
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    fn contains_hash(&self, key: KeyHash) -> bool {
+        kernel::contains(self.cpu, self.table.as_chunks().0, key)
     }
 
     #[inline]
-    fn fetch(&self, key: KeyHash) {
+    fn prefetch(&self, key: KeyHash) {
         let blocks = self.table.as_chunks::<BLOCK>().0;
-        prefetch(&blocks[split_block::place(key, blocks.len())]);
+        prefetch(&blocks[kernel::place(key, blocks.len())]);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
-        split_block::contains_all(self.table.as_chunks().0, keys, out);
+        out.resize(keys.len(), false);
+        kernel::contains_all(self.cpu, self.table.as_chunks().0, keys, out);
     }
 
     /// The mean over all blocks of the product over its words of (bits that are set)/32. Cost: one pass over the blocks.
     fn false_positive_rate(&self) -> f64 {
         let blocks = self.table.as_chunks::<BLOCK>().0;
-        let rate_of = |block: &split_block::Block| -> f64 {
+        let rate_of = |block: &kernel::Block| -> f64 {
             let words = block.as_chunks::<4>().0;
             words.iter().map(|&word| f64::from(u32::from_le_bytes(word).count_ones()) / 32.0).product()
         };
@@ -236,12 +196,12 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
     /// Never full.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        Ok(split_block::insert(self.table.as_chunks_mut().0, key))
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
+        Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, key))
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        Ok(split_block::insert_all(self.table.as_chunks_mut().0, keys))
+        Ok(kernel::insert_all(self.cpu, self.table.as_chunks_mut().0, keys))
     }
 }
 
@@ -260,7 +220,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
 
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
         let blocks = self.table.as_chunks::<BLOCK>().0;
-        see(&blocks[split_block::place(key, blocks.len())]);
+        see(&blocks[kernel::place(key, blocks.len())]);
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
@@ -271,6 +231,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
             return Err(source.invalid(META, "no split-block filter has this number of blocks"));
         }
         let table = source.table(BITS, blocks * BLOCK as u64)?;
-        Ok(Self { table, capacity, hash: source.envelope().hash() })
+        Ok(Self { table, capacity, hash: source.envelope().hash(), cpu: Cpu::detect() })
     }
 }
