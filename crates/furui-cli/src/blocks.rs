@@ -146,6 +146,7 @@ impl<'a> Blocks<'a> {
 
     /// Makes a line that is too long no error: it comes with a few bytes too many, so that it can be told, and without
     /// the rest.
+    #[cfg(feature = "node")]
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
     }

@@ -2,7 +2,6 @@
 
 mod blocks;
 mod cli;
-mod demo;
 mod dict;
 mod filter;
 mod input;
@@ -10,19 +9,17 @@ mod interrupt;
 mod keys;
 mod manual;
 mod memory;
-mod node;
+#[cfg_attr(not(feature = "node"), path = "no_network.rs")]
+mod network;
 mod number;
 mod output;
 mod pipes;
 mod progress;
-mod publish;
 mod report;
-mod search;
 mod seen;
 mod size;
 mod store;
 mod streams;
-mod unpublish;
 mod wait;
 
 use std::io::Write;
@@ -52,11 +49,7 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
         Command::Seen(options) => seen::run(&options),
         Command::Filter(command) => filter::run(&command),
         Command::Dict(command) => dict::run(&command),
-        Command::Node(options) => node::run(&options),
-        Command::Publish(options) => publish::run(&options),
-        Command::Unpublish(options) => unpublish::run(&options),
-        Command::Search(options) => search::run(&options),
-        Command::Demo(options) => demo::run(&options),
+        Command::Network(command) => network::run(&command),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),
         Command::Info(options) => store::info(&options.paths, options.json),

@@ -52,12 +52,12 @@ fn write_each(command: &Command, directory: &Path) -> io::Result<()> {
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     sections(command, &mut page)?;
-    if command.get_subcommands().next().is_some() {
+    if shown(command).next().is_some() {
         man.render_subcommands_section(&mut page)?;
     }
     see_also(command).to_writer(&mut page)?;
     std::fs::write(directory.join(man.get_filename()), page)?;
-    command.get_subcommands().try_for_each(|below| write_each(below, directory))
+    shown(command).try_for_each(|below| write_each(below, directory))
 }
 
 /// One page for the whole command: every subcommand is a section.
@@ -67,7 +67,7 @@ fn whole_page(command: &Command) -> io::Result<Vec<u8>> {
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     sections(command, &mut page)?;
-    command.get_subcommands().try_for_each(|below| section_of(below, &mut page))?;
+    shown(command).try_for_each(|below| section_of(below, &mut page))?;
     Ok(page)
 }
 
@@ -78,7 +78,7 @@ fn section_of(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     sections(command, &mut own)?;
     let own = String::from_utf8_lossy(&own).replace("\n.SH ", "\n.SS ").replacen(".SH ", ".SS ", 1);
     page.extend(own.into_bytes());
-    command.get_subcommands().try_for_each(|below| section_of(below, page))
+    shown(command).try_for_each(|below| section_of(below, page))
 }
 
 /// What is to be known of one command.
@@ -107,11 +107,16 @@ fn sections(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
 fn see_also(command: &Command) -> Roff {
     let name = name_of(command).replace(' ', "-");
     let above = name.rmatch_indices('-').map(|(end, _)| name[..end].to_string());
-    let below = command.get_subcommands().map(|below| name_of(below).replace(' ', "-"));
+    let below = shown(command).map(|below| name_of(below).replace(' ', "-"));
     let pages: Vec<String> = above.chain(below).map(|page| format!("{page}(1)")).collect();
     let mut roff = Roff::new();
     roff.control("SH", ["SEE ALSO"]).text([roman(pages.join(", "))]);
     roff
+}
+
+/// The commands below one, but for those that this build only knows by name.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set())
 }
 
 /// All that is typed for a command.

@@ -1,14 +1,9 @@
 //! The command line, as typed. What the options mean is decided by the commands.
 
-mod demo;
 mod dict;
 mod filter;
-mod node;
 pub mod notes;
-mod publish;
-mod search;
 mod seen;
-mod unpublish;
 
 use std::path::PathBuf;
 
@@ -18,16 +13,12 @@ use furui::HashAlgorithm;
 
 use crate::blocks::{Blocks, MOST_MAX_LINE};
 use crate::interrupt::Interrupt;
+use crate::network::{self, NetworkCommand};
 use crate::{number, size};
 
-pub use demo::*;
 pub use dict::*;
 pub use filter::*;
-pub use node::*;
-pub use publish::*;
-pub use search::*;
 pub use seen::*;
-pub use unpublish::*;
 
 /// Have I seen this?
 #[derive(Parser)]
@@ -39,7 +30,11 @@ pub struct Cli {
 
 /// The command line, with all that is said about it.
 pub fn command() -> clap::Command {
-    notes::annotate(Cli::command(), "")
+    let command = notes::annotate(Cli::command(), "");
+    match network::MISSING {
+        Some(missing) => command.after_help(missing),
+        None => command,
+    }
 }
 
 /// The arguments of this process.
@@ -64,11 +59,8 @@ pub enum Command {
     /// process. These commands never cut a file short; they replace it.
     #[command(subcommand)]
     Dict(DictCommand),
-    Node(NodeOptions),
-    Publish(PublishOptions),
-    Unpublish(UnpublishOptions),
-    Search(SearchOptions),
-    Demo(DemoOptions),
+    #[command(flatten)]
+    Network(NetworkCommand),
     /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into
     Compact(CompactOptions),
     Snapshot(SnapshotOptions),

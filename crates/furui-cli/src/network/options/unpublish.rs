@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::NodeAddress;
+use super::node::NodeAddress;
 
 /// Withdraw documents that were published, so that no node finds them any more
 ///

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::blocks::Blocks;
-use crate::cli::UnpublishOptions;
 use crate::interrupt::Interrupt;
-use crate::node::Client;
+use crate::network::node::Client;
+use crate::network::options::unpublish::UnpublishOptions;
 use crate::output::print;
 use crate::report::grouped;
 

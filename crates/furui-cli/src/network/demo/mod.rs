@@ -16,8 +16,8 @@ use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use crate::cli::DemoOptions;
-use crate::node::{CALLS, Client, interruption};
+use crate::network::node::{CALLS, Client, interruption};
+use crate::network::options::demo::DemoOptions;
 use crate::output::print;
 
 /// Where the page is unless another port is wanted: where `furui search` looks for it.

@@ -24,8 +24,8 @@ use furui::search::{ContentId, MAX_TITLE, Record, words};
 use furui_pages::{Media, Page};
 use url::Url;
 
-use crate::cli::PublishOptions;
-use crate::node::Client;
+use crate::network::node::Client;
+use crate::network::options::publish::PublishOptions;
 use crate::output::print;
 use crate::progress::Progress;
 use batch::Batch;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::NodeAddress;
+use super::node::NodeAddress;
 use crate::number;
 
 /// Find the documents that hold all of some words

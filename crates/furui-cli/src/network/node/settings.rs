@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use furui::Error;
 use serde::Deserialize;
 
-use crate::cli::NodeOptions;
+use crate::network::options::node::NodeOptions;
 
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
@@ -95,10 +95,11 @@ mod tests {
 
     use super::*;
     use crate::cli::{Cli, Command};
+    use crate::network::NetworkCommand;
 
     fn settings(arguments: &[&str]) -> Result<Settings, Error> {
         let command = Cli::try_parse_from([&["furui", "node"], arguments].concat()).unwrap().command;
-        let Command::Node(options) = command else { unreachable!("asked for above") };
+        let Command::Network(NetworkCommand::Node(options)) = command else { unreachable!("asked for above") };
         Settings::new(&options)
     }
 

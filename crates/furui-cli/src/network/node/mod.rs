@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::cli::NodeOptions;
+use crate::network::options::node::NodeOptions;
 use crate::output::print;
 
 pub use client::{Client, Lines};

@@ -2,7 +2,7 @@ use furui::Error;
 use furui::search::{ContentId, Record};
 use serde::{Deserialize, Serialize};
 
-use crate::node::Client;
+use crate::network::node::Client;
 
 /// How many documents are sent at a time, and after how many bytes no further one is added.
 const DOCUMENTS: usize = 256;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use furui::Error;
 use serde::Deserialize;
 
-use crate::cli::SearchOptions;
-use crate::node::{Client, Lines};
+use crate::network::node::{Client, Lines};
+use crate::network::options::search::SearchOptions;
 use crate::output::{Output, Sink, is_styled};
 
 /// The exit code for "nothing found".

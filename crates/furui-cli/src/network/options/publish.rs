@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use furui_pages::{Format, Kind};
 use url::Url;
 
-use super::NodeAddress;
+use super::node::NodeAddress;
 
 /// Publish documents, so that every node finds them
 ///
