@@ -93,8 +93,6 @@ fn good(kind: Kind, size: u8, width: u8) -> Option<AnyFilter> {
             }
             AnyFilter::Growing(chain)
         }
-        Kind::BlockedBloom if width > 191 => AnyFilter::Blocked(BlockedBloom::straddling(size.into()).ok()?),
-        Kind::BlockedBloom if width > 127 => AnyFilter::Blocked(BlockedBloom::with_patterns(size.into()).ok()?),
         Kind::BlockedBloom => AnyFilter::Blocked(BlockedBloom::from_parts(size.into(), u32::from(width % 17)).ok()?),
         Kind::RingedBloom => {
             let params = RingedParams::new(1 + u32::from(width % 9), Gamma::Exact, 1 + u32::from(width / 9)).ok()?;

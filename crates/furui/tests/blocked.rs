@@ -15,12 +15,8 @@ fn keys(list: u64, n: u64) -> Vec<KeyHash> {
 }
 
 /// The filters of the examples in docs/format.md, with the names of their files.
-fn golden() -> [(&'static str, BlockedBloom); 3] {
-    let empty = [
-        ("blocked.filter", BlockedBloom::from_parts(2, 10).unwrap()),
-        ("blocked-straddling.filter", BlockedBloom::straddling(2).unwrap()),
-        ("blocked-patterned.filter", BlockedBloom::with_patterns(2).unwrap()),
-    ];
+fn golden() -> [(&'static str, BlockedBloom); 1] {
+    let empty = [("blocked.filter", BlockedBloom::from_parts(2, 10).unwrap())];
     empty.map(|(name, mut filter)| {
         for key in [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF] {
             assert!(filter.insert(KeyHash::new(key)).unwrap());
@@ -78,16 +74,8 @@ fn the_examples_of_the_format_description_are_the_golden_files() {
 
 #[test]
 fn borrowed_bytes_at_any_address_answer_alike() {
-    let parts = [3, 8, 12].map(|probes| BlockedBloom::from_parts(60, probes).unwrap());
-    for mut filter in
-        parts.into_iter().chain([BlockedBloom::straddling(60).unwrap(), BlockedBloom::with_patterns(60).unwrap()])
-    {
-        let kind = format!(
-            "{} probes, straddling: {}, patterned: {}",
-            filter.probes(),
-            filter.straddles(),
-            filter.patterned()
-        );
+    for probes in [3, 8, 12] {
+        let mut filter = BlockedBloom::from_parts(60, probes).unwrap();
         filter.insert_all(&keys(0, 2000)).unwrap();
         let file = file_of(filter.clone());
         let asked = keys(1, 5000);
@@ -97,7 +85,7 @@ fn borrowed_bytes_at_any_address_answer_alike() {
             let shifted = [&vec![0; shift][..], &file].concat();
             let borrowed = FilterRef::from_bytes(&shifted[shift..], "borrowed").unwrap();
             borrowed.contains_all(&asked, &mut answers);
-            assert_eq!(answers, expected, "{kind}, {shift} bytes on");
+            assert_eq!(answers, expected, "{probes} probes, {shift} bytes on");
             assert!(asked.iter().zip(&expected).all(|(&key, &answer)| borrowed.contains(key) == answer));
             assert_eq!(borrowed.false_positive_rate(), filter.false_positive_rate());
         }
@@ -106,11 +94,11 @@ fn borrowed_bytes_at_any_address_answer_alike() {
 
 #[test]
 fn numbers_that_no_filter_has_are_errors() {
-    let sealed = |lines: u64, probes: u32, placing: u32, last: u8, table: usize| {
+    let sealed = |lines: u64, probes: u32, reserved: u32, last: u8, table: usize| {
         let mut meta = [0; 32];
         meta[..8].copy_from_slice(&lines.to_le_bytes());
         meta[16..20].copy_from_slice(&probes.to_le_bytes());
-        meta[20..24].copy_from_slice(&placing.to_le_bytes());
+        meta[20..24].copy_from_slice(&reserved.to_le_bytes());
         meta[31] = last;
         let mut file = vec![];
         let mut writer = EnvelopeWriter::new(&mut file, Kind::BlockedBloom, HashSpec::default()).unwrap();
@@ -123,9 +111,7 @@ fn numbers_that_no_filter_has_are_errors() {
     };
     let read = |file: &[u8]| FilterRef::from_bytes(file, "file").map(|filter| filter.contains(KeyHash::new(7)));
     assert!(read(&sealed(2, 9, 0, 0, 128)).is_ok());
-    assert!(read(&sealed(2, 8, 1, 0, 128)).is_ok());
-    assert!(read(&sealed(3, 9, 2, 0, 192)).is_ok());
-    for (lines, probes, placing, last, table) in [
+    for (lines, probes, reserved, last, table) in [
         (0, 8, 0, 0, 0),
         (u64::MAX, 8, 0, 0, 128),
         (1 << 58, 8, 0, 0, 0),
@@ -133,19 +119,12 @@ fn numbers_that_no_filter_has_are_errors() {
         (2, 17, 0, 0, 128),
         (2, u32::MAX, 0, 0, 128),
         (3, 9, 0, 0, 192),
-        (3, 8, 1, 0, 192),
-        (2, 7, 1, 0, 128),
-        (2, 9, 1, 0, 128),
-        (2, 8, 2, 0, 128),
-        (2, 10, 2, 0, 128),
-        (2, 9, 3, 0, 128),
-        (2, 8, u32::MAX, 0, 128),
+        (2, 8, 1, 0, 128),
         (2, 8, 0, 1, 128),
-        (2, 8, 1, 1, 128),
         (2, 8, 0, 0, 127),
         (2, 8, 0, 0, 192),
     ] {
-        let file = sealed(lines, probes, placing, last, table);
-        assert!(read(&file).is_err(), "{lines} lines, {probes} probes, {placing}, {table} bytes");
+        let file = sealed(lines, probes, reserved, last, table);
+        assert!(read(&file).is_err(), "{lines} lines, {probes} probes, {reserved}, {table} bytes");
     }
 }

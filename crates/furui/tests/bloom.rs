@@ -3,7 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
-use furui::filter::{AnyFilter, Bloom, Estimate, Filter, FilterMut, sizing};
+use std::sync::Arc;
+
+use furui::filter::{AnyFilter, BlockedBloom, Bloom, Concurrent, Estimate, Filter, FilterMut, Shareable, sizing};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
 
@@ -151,33 +153,42 @@ fn likeness_tells_sizes_and_what_is_common_within_3_errors() {
     assert_eq!(one.likeness(&one).unwrap().differing_bits, 0);
 }
 
+/// Four threads insert overlapping parts of the keys, one by one and in batches.
+fn threads_lose_nothing<F: Shareable + Send + Sync>(
+    new: impl Fn() -> F,
+    insert_all: impl Fn(&mut F, &[KeyHash]),
+) -> [F; 2] {
+    let keys = hashes(3, 9000);
+    let mut alone = new();
+    insert_all(&mut alone, &keys);
+    let shared = Arc::new(Concurrent::new(new()).unwrap());
+    std::thread::scope(|scope| {
+        for start in [0, 1500, 3000, 4500] {
+            let (shared, part) = (Arc::clone(&shared), &keys[start..start + 4500]);
+            scope.spawn(move || {
+                part[..3000].chunks(500).for_each(|keys| _ = shared.insert_all(keys));
+                part[3000..].iter().for_each(|&key| _ = shared.insert_hash(key));
+                // While the others are still at it.
+                assert!(part.iter().all(|&key| shared.contains_hash(key)));
+                assert!(!part.iter().any(|&key| shared.insert_hash(key)), "what is there is not new");
+            });
+        }
+    });
+    assert_eq!(shared.insert_all(&keys), 0);
+    [alone, shared.to_filter().unwrap()]
+}
+
 #[test]
 fn threads_that_share_a_filter_lose_nothing() {
-    let keys = hashes(3, 9000);
     let default = HashSpec::default();
-    for (bits, hash) in [(60_007, default), (100, default), (400_003, default), (20_000_003, default), (60_007, SHA1)] {
+    for (bits, hash) in [(60_007, default), (100, default), (20_000_003, default), (60_007, SHA1)] {
         let new = || Bloom::from_parts(bits, 7).unwrap().hashed_by(hash);
-        let (mut alone, mut together) = (new(), new());
-        alone.insert_all(&keys).unwrap();
-        let shared = together.share();
-        std::thread::scope(|scope| {
-            // Into small filters by copies, at once or after some keys; into large ones by parts. Their shares overlap: every
-            // key is inserted twice or more, some one by one.
-            for start in [0, 1500, 3000, 4500] {
-                let (shared, part) = (&shared, &keys[start..start + 4500]);
-                scope.spawn(move || {
-                    part[..3000].chunks(500).for_each(|keys| shared.insert_all(keys));
-                    part[3000..].iter().for_each(|&key| {
-                        shared.insert(key);
-                    });
-                    // While the others are still at it.
-                    assert!(part.iter().all(|&key| shared.contains(key)));
-                    assert!(!part.iter().any(|&key| shared.insert(key)), "what is there is not new");
-                });
-            }
-        });
-        assert!(!shared.insert(keys[0]));
-        drop(shared);
+        let [alone, together] = threads_lose_nothing(new, |filter, keys| _ = filter.insert_all(keys).unwrap());
+        assert_eq!(together, alone);
+    }
+    for (lines, probes) in [(200, 8), (3, 5), (200, 14), (40_000, 8)] {
+        let new = || BlockedBloom::from_parts(lines, probes).unwrap();
+        let [alone, together] = threads_lose_nothing(new, |filter, keys| _ = filter.insert_all(keys).unwrap());
         assert_eq!(together, alone);
     }
 }

@@ -90,8 +90,6 @@ fn small() -> Vec<AnyFilter> {
         AnyFilter::Bloom(Bloom::with_rate(1, 0.01).unwrap()),
         AnyFilter::Blocked(BlockedBloom::from_parts(1, 3).unwrap()),
         AnyFilter::Blocked(BlockedBloom::from_parts(4, 11).unwrap()),
-        AnyFilter::Blocked(BlockedBloom::straddling(2).unwrap()),
-        AnyFilter::Blocked(BlockedBloom::with_patterns(1).unwrap()),
         AnyFilter::Stable(StableBloom::from_parts(2, 1, 1, 1).unwrap()),
         AnyFilter::SplitBlock(SplitBlockBloom::from_parts(3).unwrap()),
         ringed(1, 1.0, 1, 1),

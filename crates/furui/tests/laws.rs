@@ -14,8 +14,6 @@ type Maker = fn() -> Box<dyn FilterMut>;
 /// Every filter, new and empty, with room for [`ROOM`] keys at [`RATE`] or better.
 const FILTERS: &[(&str, Maker)] = &[
     ("BlockedBloom", || Box::new(BlockedBloom::with_rate(ROOM, RATE).unwrap())),
-    ("BlockedBloom, straddling", || Box::new(BlockedBloom::straddling(100).unwrap())),
-    ("BlockedBloom, patterned", || Box::new(BlockedBloom::with_patterns(104).unwrap())),
     ("BlockedBloom, two lines a key", || Box::new(BlockedBloom::from_parts(130, 11).unwrap())),
     ("Bloom", || Box::new(Bloom::with_rate(ROOM, RATE).unwrap())),
     ("Bloom, variable size", || Box::new(Bloom::variable_size(ROOM, RATE).unwrap())),

@@ -73,12 +73,7 @@ fn error_rate(filter: &AnyFilter) -> f64 {
 fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
     let mut numbers = match filter {
         AnyFilter::Bloom(filter) => vec![("bits", filter.bits()), ("probes", filter.probes().into())],
-        AnyFilter::Blocked(filter) => vec![
-            ("cache_lines", filter.lines()),
-            ("probes", filter.probes().into()),
-            ("straddling", filter.straddles().into()),
-            ("patterned", filter.patterned().into()),
-        ],
+        AnyFilter::Blocked(filter) => vec![("cache_lines", filter.lines()), ("probes", filter.probes().into())],
         AnyFilter::Counting(filter) => {
             vec![("counters", filter.counters() as u64), ("probes", filter.probes().into())]
         }

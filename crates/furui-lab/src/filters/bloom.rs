@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use furui::filter::{Bloom, FilterMut};
+use furui::filter::{Bloom, Concurrent, FilterMut};
 use furui::{KeyHash, Result};
 
 use super::{Batched, Contestant, Row, Single, report};
@@ -20,8 +20,11 @@ pub(super) fn run(n: usize) -> Result<()> {
             let mut rows: Vec<Row> = vec![
                 ("Bloom, batches", Box::new(Batched { bits, filter: filter.clone() })),
                 ("Bloom, single", Box::new(Single { bits, filter: filter.clone() })),
-                ("Bloom, shared, batches", Box::new(Shared { filter: filter.clone(), single: false })),
-                ("Bloom, shared, single", Box::new(Shared { filter, single: true })),
+                (
+                    "Bloom, shared, batches",
+                    Box::new(Shared { bits, filter: Concurrent::new(filter.clone())?, single: false }),
+                ),
+                ("Bloom, shared, single", Box::new(Shared { bits, filter: Concurrent::new(filter)?, single: true })),
             ];
             #[cfg(feature = "rivals")]
             {
@@ -39,33 +42,32 @@ pub(super) fn run(n: usize) -> Result<()> {
 
 /// One of ours, filled as threads do it.
 struct Shared {
-    filter: Bloom,
+    filter: Concurrent<Bloom>,
+    bits: u64,
     single: bool,
 }
 
 impl Contestant for Shared {
     fn insert(&mut self, keys: &[KeyHash]) {
-        let shared = self.filter.share();
         if self.single {
             keys.iter().for_each(|&key| {
-                black_box(shared.insert(key));
+                black_box(self.filter.insert_hash(key));
             });
         } else {
-            shared.insert_all(keys);
+            self.filter.insert_all(keys);
         }
     }
 
     fn count(&self, keys: &[KeyHash]) -> usize {
-        use furui::filter::Filter;
-        keys.iter().filter(|&&key| self.filter.contains(key)).count()
+        keys.iter().filter(|&&key| self.filter.contains_hash(key)).count()
     }
 
     fn bits(&self) -> u64 {
-        self.filter.bits()
+        self.bits
     }
 }
 
-/// The same fill by the plain insertion, and by 1 and 2 threads that share the filter: the CPU time that a key costs the
+/// One fill by the plain insertion, and by 1 and 2 threads that share the filter: the CPU time that a key costs the
 /// thread that inserts it. Two threads with a core each then take half of that a key.
 fn threads(n: usize) -> Result<()> {
     let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
@@ -84,8 +86,8 @@ fn threads(n: usize) -> Result<()> {
                 black_box(filter.insert(key).expect("it is never full"));
             }
         }));
-        one.push(share(&mut warm()?, &keys, 1));
-        two.push(share(&mut warm()?, &keys, 2));
+        one.push(share(&Concurrent::new(warm()?)?, &keys, 1));
+        two.push(share(&Concurrent::new(warm()?)?, &keys, 2));
     }
     let (plain, one, two) = (median(&mut plain), median(&mut one), median(&mut two));
     println!("\n## Threads, 1 %, {n} keys\n");
@@ -95,9 +97,9 @@ fn threads(n: usize) -> Result<()> {
 }
 
 /// The CPU time of a key when `threads` threads fill a filter.
-fn share(filter: &mut Bloom, keys: &[KeyHash], threads: usize) -> f64 {
-    let shared = filter.share();
-    let fill = |part: &[KeyHash]| ns_each(part.len(), || part.chunks(10_000).for_each(|keys| shared.insert_all(keys)));
+fn share(filter: &Concurrent<Bloom>, keys: &[KeyHash], threads: usize) -> f64 {
+    let fill =
+        |part: &[KeyHash]| ns_each(part.len(), || part.chunks(10_000).for_each(|keys| _ = filter.insert_all(keys)));
     std::thread::scope(|scope| {
         let fill = &fill;
         let threads: Vec<_> =

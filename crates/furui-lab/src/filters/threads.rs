@@ -1,10 +1,10 @@
-//! Insertion through `&self`: what it costs one thread, and what two get done.
+//! Insertion through `&self`, into a concurrent filter: what it costs one thread, and what two get done.
 
 use std::hint::black_box;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use furui::filter::{BlockedBloom, FilterMut};
+use furui::filter::{BlockedBloom, Concurrent, FilterMut};
 use furui::{KeyHash, Result};
 
 use super::ROUNDS;
@@ -30,13 +30,11 @@ pub(super) fn run(n: usize) -> Result<()> {
     #[cfg(feature = "rivals")]
     let (mut rival_plain, mut rival) = (vec![], Samples::default());
     {
-        let mut filters: Vec<BlockedBloom> =
-            (0..5).map(|_| BlockedBloom::from_parts(lines, 8)).collect::<std::result::Result<_, _>>()?;
         let own = || BlockedBloom::from_parts(lines, 8).map(Mutex::new);
         let (own_one, own_two) = ([own()?], [own()?, own()?]);
-        let [first, batched_one, batched_two, single_one, single_two] = &mut filters[..] else { unreachable!() };
-        let (batched_one, batched_two) = (batched_one.share(), batched_two.share());
-        let (single_one, single_two) = (single_one.share(), single_two.share());
+        let mut first = BlockedBloom::from_parts(lines, 8)?;
+        let shared = || Concurrent::new(BlockedBloom::from_parts(lines, 8)?);
+        let (batched_one, batched_two, single_one, single_two) = (shared()?, shared()?, shared()?, shared()?);
         #[cfg(feature = "rivals")]
         let (mut fast, fast_one, fast_two) = (
             fastbloom::BloomFilter::with_false_pos(0.01).expected_items(n),
@@ -55,9 +53,9 @@ pub(super) fn run(n: usize) -> Result<()> {
                 black_box(filter.insert_all(keys).is_ok());
             };
             apart.add(share, &|keys| insert(&own_one, keys), &|keys| insert(&own_two, keys));
-            batched.add(share, &|keys| batched_one.insert_all(keys), &|keys| batched_two.insert_all(keys));
-            let one_by_one = |filter: &furui::filter::SharedBlocked<'_>, keys: &[KeyHash]| {
-                keys.iter().for_each(|&key| _ = black_box(filter.insert(key)));
+            batched.add(share, &|keys| _ = batched_one.insert_all(keys), &|keys| _ = batched_two.insert_all(keys));
+            let one_by_one = |filter: &Concurrent<BlockedBloom>, keys: &[KeyHash]| {
+                keys.iter().for_each(|&key| _ = black_box(filter.insert_hash(key)));
             };
             single.add(share, &|keys| one_by_one(&single_one, keys), &|keys| one_by_one(&single_two, keys));
             #[cfg(feature = "rivals")]
@@ -75,9 +73,9 @@ pub(super) fn run(n: usize) -> Result<()> {
     }
     let plain = median(&mut plain);
     println!("| BlockedBloom, plain batches | {plain:.2} | 1.00 | | | |");
-    apart.print("the same, each thread its own", plain);
-    batched.print("SharedBlocked, batches", plain);
-    single.print("SharedBlocked, single", plain);
+    apart.print("BlockedBloom, each thread its own", plain);
+    batched.print("Concurrent<BlockedBloom>, batches", plain);
+    single.print("Concurrent<BlockedBloom>, single", plain);
     #[cfg(feature = "rivals")]
     {
         let plain = median(&mut rival_plain);

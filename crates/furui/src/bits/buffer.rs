@@ -40,6 +40,11 @@ impl fmt::Display for NoMemory {
 impl std::error::Error for NoMemory {}
 
 impl Buffer {
+    /// A table of no bytes.
+    pub(crate) fn empty() -> Self {
+        Self { kind: Kind::Heap(vec![]), start: 0, len: 0 }
+    }
+
     pub(crate) fn zeroed(len: usize) -> Result<Self, NoMemory> {
         if len >= HUGE_PAGE
             && let Some(table) = Self::huge_pages(len)

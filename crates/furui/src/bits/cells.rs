@@ -238,7 +238,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         let bits = self.bits;
         let words = &mut self.words_mut()[first..end];
         if bits == 2 {
-            arch::decrement_2bit(words);
+            arch::decrement_2bit(arch::Cpu::detect(), words);
         } else {
             for word in words {
                 change(word, |word| word - nonzero(word, bits));

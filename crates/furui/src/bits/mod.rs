@@ -15,7 +15,7 @@ pub(crate) mod testing;
 mod unary;
 pub(crate) mod word;
 
-pub(crate) use arch::{Vectors, prefetch, split_block};
+pub(crate) use arch::{Cpu, Level, prefetch, prefetch_for_write};
 pub(crate) use bit_writer::BitWriter;
 pub use buffer::{Buffer, NoMemory};
 pub use cells::Cells;
@@ -25,4 +25,4 @@ pub use rank::Rank1;
 pub use scan::byte_positions;
 pub use select::Select0;
 pub use unary::{unary_numbers, unary_position};
-pub(crate) use word::{bit, least_of, scale};
+pub(crate) use word::{bit, scale};

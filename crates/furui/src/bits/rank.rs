@@ -1,7 +1,7 @@
 use std::ops::Deref;
 
 use super::Buffer;
-use super::arch::Words;
+use super::Cpu;
 use super::counts::{BLOCK, Counts, block};
 use super::word::low_bits;
 
@@ -23,7 +23,7 @@ pub struct Rank1<M = Buffer> {
     len: u64,
     /// The ones before each block of bits 0..=len.
     counts: Counts<M>,
-    instructions: Words,
+    instructions: Cpu,
 }
 
 impl Rank1 {
@@ -34,7 +34,7 @@ impl Rank1 {
     pub fn new(words: Buffer, len: u64) -> Self {
         assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
         let counts = Counts::collect(counts(&words, len), count(len), len);
-        Self { words, len, counts, instructions: Words::detect() }
+        Self { words, len, counts, instructions: Cpu::detect() }
     }
 }
 
@@ -46,7 +46,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
             return None;
         }
         let counts = Counts::from_bytes(index, count(len), len)?;
-        Some(Self { words, len, counts, instructions: Words::detect() })
+        Some(Self { words, len, counts, instructions: Cpu::detect() })
     }
 
     /// Whether the index is right. Cost: one pass over the bits.

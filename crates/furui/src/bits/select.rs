@@ -1,7 +1,7 @@
 use std::ops::Deref;
 
 use super::Buffer;
-use super::arch::Words;
+use super::Cpu;
 use super::counts::{BLOCK, Counts, block};
 
 /// Zeros to a hint.
@@ -35,7 +35,7 @@ pub struct Select0<M = Buffer> {
     counts: Counts<M>,
     /// See [`hints`].
     hints: Counts<M>,
-    instructions: Words,
+    instructions: Cpu,
 }
 
 impl Select0 {
@@ -48,7 +48,7 @@ impl Select0 {
         let counts = Counts::collect(counts(&words, len), blocks(len), len);
         let zeros = blocks(len).checked_sub(1).map_or(0, |last| counts.get(last) + zeros(&words, last, len));
         let hints = Counts::collect(hints(&counts, len, zeros), hint_count(zeros), len);
-        Self { words, len, zeros, counts, hints, instructions: Words::detect() }
+        Self { words, len, zeros, counts, hints, instructions: Cpu::detect() }
     }
 }
 
@@ -61,7 +61,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         }
         let counts = Counts::from_bytes(counts, blocks(len), len)?;
         let hints = Counts::from_bytes(hints, hint_count(zeros), len)?;
-        Some(Self { words, len, zeros, counts, hints, instructions: Words::detect() })
+        Some(Self { words, len, zeros, counts, hints, instructions: Cpu::detect() })
     }
 
     /// Whether the index and the number of zeros are right. Cost: one pass over the bits.
@@ -116,7 +116,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
     }
 
     #[inline(always)]
-    fn select0_inlined(&self, number: u64, instructions: Words) -> Option<u64> {
+    fn select0_inlined(&self, number: u64, instructions: Cpu) -> Option<u64> {
         let hint = (number / HINT) as usize;
         let mut index = self.hints.get(hint) as usize;
         let mut end = (self.hints.get(hint + 1) as usize).saturating_add(1);

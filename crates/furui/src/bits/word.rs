@@ -18,11 +18,6 @@ pub(crate) const fn scale(random: u64, n: usize) -> usize {
     ((random as u128 * n as u128) >> 64) as usize
 }
 
-/// The least of the words that [`scale`] maps to `quotient`, which is less than n.
-pub(crate) const fn least_of(quotient: usize, n: usize) -> u64 {
-    ((quotient as u128) << 64).div_ceil(n as u128) as u64
-}
-
 /// A word cut into equal lanes, each of which is compared with a value in the same few instructions (SWAR).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
@@ -71,17 +66,6 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_least_word_of_a_quotient_is_scaled_to_it_and_the_word_before_to_the_one_before() {
-        for n in (1..200).chain([1 << 20, (1 << 34) - 1, 1 << 34]) {
-            for quotient in (0..n.min(200)).chain([n / 2, n - 1]) {
-                let least = least_of(quotient, n);
-                assert_eq!(scale(least, n), quotient, "{n}");
-                assert_eq!(least.checked_sub(1).map(|before| scale(before, n)), quotient.checked_sub(1), "{n}");
-            }
-        }
-    }
 
     #[test]
     fn any_equal_compares_each_lane_and_nothing_else() {

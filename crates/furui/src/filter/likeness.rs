@@ -1,6 +1,6 @@
 //! What the ones of filters say about the sets in them.
 
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 
 /// An estimate and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub struct Likeness {
 /// How many bits are set. Cost: one pass.
 pub(super) fn ones(words: &[u8]) -> u64 {
     let words = words.as_chunks::<8>().0;
-    Words::detect().run(
+    Cpu::detect().run(
         #[inline(always)]
         |_| words.iter().map(|&word| u64::from(u64::from_le_bytes(word).count_ones())).sum(),
     )
@@ -66,7 +66,7 @@ pub(super) fn ones(words: &[u8]) -> u64 {
 /// How many bits are set in one or the other, of equal lengths. Cost: one pass over both.
 pub(super) fn ones_of_either(a: &[u8], b: &[u8]) -> u64 {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
-    Words::detect().run(
+    Cpu::detect().run(
         #[inline(always)]
         |_| words.map(|(&a, &b)| u64::from((u64::from_le_bytes(a) | u64::from_le_bytes(b)).count_ones())).sum(),
     )

@@ -5,15 +5,14 @@ use std::fmt;
 use crate::hash::KeyHash;
 
 mod any;
-mod at_once;
+mod batch;
 mod blocked;
 mod bloom;
 mod checked;
-mod copies;
+mod concurrent;
 mod counters;
 mod counting;
 mod error;
-mod far;
 mod file;
 mod growing;
 mod least;
@@ -29,11 +28,10 @@ mod stable_light;
 mod steady;
 
 pub use any::{AnyFilter, FilterRef};
-pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES, SharedBlocked};
+pub use blocked::{BlockedBloom, FINEST_BLOCKED_RATE, MAX_BLOCKED_PROBES};
 pub use bloom::Bloom;
-#[cfg(target_has_atomic = "64")]
-pub use bloom::SharedBloom;
 pub use checked::CheckedFilter;
+pub use concurrent::{Concurrent, Shareable};
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};
@@ -53,9 +51,9 @@ pub trait Filter {
     /// Whether `key` may be in the set.
     fn contains(&self, key: KeyHash) -> bool;
 
-    /// Asks for the memory that [`contains`](Self::contains) will read for `key`: worth it for who then asks several
-    /// filters about the key. Only blocked filters do: probes of others lie far apart, or are prefetched in batches alone.
-    fn fetch(&self, key: KeyHash) {
+    /// Prefetches the cache lines that [`contains`](Self::contains) will read for `key`: useful before several filters are asked
+    /// for one key. [`BlockedBloom`] and [`SplitBlockBloom`] do so; the default does nothing.
+    fn prefetch(&self, key: KeyHash) {
         let _ = key;
     }
 

@@ -1,8 +1,5 @@
 //! Portable twins of the vector code.
 
-use super::lines::Half;
-use super::pattern::Pattern;
-
 /// Calls `f`. Not inlined: its registers are not to be saved where vector code is called instead.
 #[inline(never)]
 pub(super) fn run<R>(f: impl FnOnce() -> R) -> R {
@@ -124,27 +121,7 @@ fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
     }
 }
 
-/// See [`super::Lines::set`].
-#[inline(always)]
-pub(super) fn set(halves: [&mut Half; 2], choice: u64, pattern: &Pattern) -> bool {
-    let mut missing = 0;
-    let words = halves.into_iter().flat_map(|half| half.as_chunks_mut::<8>().0);
-    for (word, bits) in words.zip(pattern.turned(choice)) {
-        let old = u64::from_le_bytes(*word);
-        missing |= bits & !old;
-        *word = (old | bits).to_le_bytes();
-    }
-    missing != 0
-}
-
-/// See [`super::Lines::test`].
-#[inline(always)]
-pub(super) fn test(halves: [&Half; 2], choice: u64, pattern: &Pattern) -> bool {
-    let words = halves.into_iter().flat_map(|half| half.as_chunks::<8>().0).zip(pattern.turned(choice));
-    words.fold(0, |missing, (&word, bits)| missing | bits & !u64::from_le_bytes(word)) == 0
-}
-
-/// See [`super::Vectors::positions`]. Eight bytes a step, then the tops of the zero bytes gathered by a multiplication.
+/// See [`super::Cpu::positions`]. Eight bytes a step, then the tops of the zero bytes gathered by a multiplication.
 #[inline(always)]
 pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
     const LOW7: u64 = 0x7F7F_7F7F_7F7F_7F7F;
@@ -158,7 +135,7 @@ pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
     mask
 }
 
-/// See [`super::Vectors::starts_with`]. Words that overlap at the end instead of a loop over the last bytes.
+/// See [`super::Cpu::starts_with`]. Words that overlap at the end instead of a loop over the last bytes.
 #[inline(always)]
 pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     let Some(text) = text.get(..prefix.len()) else { return false };
@@ -172,7 +149,7 @@ pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     text.iter().zip(prefix).all(|(a, b)| a == b)
 }
 
-/// See [`super::Vectors::sum_7bit`].
+/// See [`super::Cpu::sum_7bit`].
 #[inline(always)]
 pub(super) fn sum_7bit(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(byte & 0x7F)).sum()

@@ -1,81 +1,71 @@
 //! Vector code: the best instruction set found at run time, and the portable twin it must equal bit for bit.
 //!
-//! Every operation is one function here that dispatches; `x86_64` holds the vector versions, `generic` the twin.
-//! This folder is the only place in the crate, besides the memory map, where `unsafe` is allowed.
+//! Every operation is one function here, or a method of [`Cpu`], that dispatches; `x86_64` holds the vector versions, `generic`
+//! the twin. Besides the kernels of the filters and the memory map this folder is the only place where `unsafe` is allowed.
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
+)]
 
-#[cfg(target_has_atomic = "64")]
-pub(crate) mod atomic;
-mod gather;
-mod gather_batch;
+mod cpu;
 mod generic;
-mod key_range;
-mod line_batch;
-#[cfg(target_arch = "x86_64")]
-mod line_inline;
-#[cfg(target_arch = "x86_64")]
-mod line_vectors;
-mod lines;
-mod pattern;
-pub(crate) mod split_block;
-mod striped_lines;
-mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod word_inline;
-mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub(crate) use gather::{Gather, LANES, Lanes, Windows};
-pub(crate) use key_range::{KeyRange, Pile, Room};
-pub(crate) use line_batch::{LineBatch, Placing, straddle};
-pub(crate) use lines::{Half, Line, Lines};
-pub(crate) use pattern::Pattern;
-pub(crate) use striped_lines::StripedLines;
-pub(crate) use vectors::Vectors;
-pub(crate) use words::Words;
+pub(crate) use cpu::{Cpu, Level};
 
 /// Appends to `out` the positions in `haystack` that hold `byte`, ascending. `haystack` must be shorter than 4 GiB.
 pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     debug_assert!(u32::try_from(haystack.len()).is_ok());
-    #[cfg(target_arch = "x86_64")]
-    if x86_64::byte_positions(haystack, byte, out) {
-        return;
+    match Cpu::detect().level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 => unsafe { x86_64::byte_positions_v4(haystack, byte, out) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V3 => unsafe { x86_64::byte_positions_v3(haystack, byte, out) },
+        Level::Portable => generic::byte_positions(haystack, byte, out),
     }
-    generic::byte_positions(haystack, byte, out);
 }
 
 /// The position of the zero that has `rank` zeros before it, in a bit string of little-endian words.
 #[inline]
 pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(position) = x86_64::select_zero(words, rank) {
-        return position;
+    match Cpu::detect().level() {
+        Level::Portable => generic::select_zero(words, rank),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the levels above the portable one say that the instructions exist.
+        _ => unsafe { x86_64::select_zero_v3(words, rank) },
     }
-    generic::select_zero(words, rank)
 }
 
 /// The numbers of a string of unary numbers: the i-th one-bit, at position p, stands for `base` + p - i. False if there
 /// are more or fewer of them than `numbers` has room for.
 #[inline]
 pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(complete) = x86_64::unary_numbers(words, base, numbers) {
-        return complete;
+    match Cpu::detect().level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 => unsafe { x86_64::unary_numbers_v4(words, base, numbers) },
+        _ => generic::unary_numbers(words, base, numbers),
     }
-    generic::unary_numbers(words, base, numbers)
 }
 
 /// Appends to every value the number of `bits` bits, at most 56, that has its index in `packed`.
 #[inline]
 pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
-    #[cfg(target_arch = "x86_64")]
-    let groups = x86_64::append_packed(packed, bits, values);
-    #[cfg(not(target_arch = "x86_64"))]
-    let groups = 0;
+    let groups = match Cpu::detect().level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 => unsafe { x86_64::append_packed_v4(packed, bits, values) },
+        _ => 0,
+    };
     generic::append_packed(&packed[groups * bits as usize..], bits, &mut values[groups * 8..]);
 }
 
-/// Asks for the cache line of `item`, which will be read soon. Changes nothing but time.
+/// Prefetches the cache line of `item`, which will be read soon.
 #[inline(always)]
 pub(crate) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -84,8 +74,7 @@ pub(crate) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
-/// Asks for the cache line `at` bytes behind the first of `items`, which will be read soon. If it is beyond their end,
-/// no harm is done: nothing is checked, as this must cost no more than an instruction.
+/// Prefetches the cache line `at` bytes behind the first of `items`, which will be read soon. It does no harm beyond their end.
 #[inline(always)]
 pub(crate) fn prefetch_at<T>(items: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -98,19 +87,22 @@ pub(crate) fn prefetch_at<T>(items: &[T], at: usize) {
 ///
 /// Cost: memory bandwidth, from a few kilobytes on.
 #[inline]
-pub(crate) fn decrement_2bit(words: &mut [[u8; 8]]) {
+pub(crate) fn decrement_2bit(cpu: Cpu, words: &mut [[u8; 8]]) {
+    // A stable filter decrements two or three words an insertion: no vector pays for that.
     #[cfg(target_arch = "x86_64")]
-    {
-        // A stable filter decrements two or three words an insertion: no vector pays for that.
-        const WORTH_A_VECTOR: usize = 8;
-        if words.len() >= WORTH_A_VECTOR && x86_64::decrement_2bit(words) {
-            return;
-        }
+    const WORTH_A_VECTOR: usize = 8;
+    match cpu.level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 if words.len() >= WORTH_A_VECTOR => unsafe { x86_64::decrement_2bit_v4(words) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V3 if words.len() >= WORTH_A_VECTOR => unsafe { x86_64::decrement_2bit_v3(words) },
+        _ => generic::decrement_2bit(words),
     }
-    generic::decrement_2bit(words);
 }
 
-/// Asks for the cache line of `items[index]`, soon to be changed; does nothing if there is no such item.
+/// Prefetches the cache line of `items[index]`, which will be changed soon; does nothing if there is no such item.
 #[inline]
 pub(crate) fn prefetch_for_write<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -130,15 +122,10 @@ mod tests {
             for end in start..words.len() {
                 let mut expected = words.clone();
                 generic::decrement_2bit(&mut expected[start..end]);
-                let mut dispatched = words.clone();
-                decrement_2bit(&mut dispatched[start..end]);
-                assert_eq!(dispatched, expected);
-                #[cfg(target_arch = "x86_64")]
-                for path in [x86_64::decrement_2bit_with_avx512, x86_64::decrement_2bit_with_avx2] {
-                    let mut vector = words.clone();
-                    if path(&mut vector[start..end]) {
-                        assert_eq!(vector, expected);
-                    }
+                for cpu in Cpu::all() {
+                    let mut decremented = words.clone();
+                    decrement_2bit(cpu, &mut decremented[start..end]);
+                    assert_eq!(decremented, expected, "{cpu:?}");
                 }
             }
         }

@@ -2,7 +2,7 @@ use std::ops::Deref;
 
 use super::search::Step;
 use super::{Found, Guard, Trie};
-use crate::bits::{Vectors, prefetch};
+use crate::bits::{Cpu, prefetch};
 
 /// How many searches of a batch are under way at a time.
 const BATCH: usize = 16;
@@ -29,7 +29,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     }
 
     #[inline(always)]
-    fn find_all(&self, keys: &[&[u8]], ids: &mut [Option<u64>; CHUNK], vectors: Vectors) {
+    fn find_all(&self, keys: &[&[u8]], ids: &mut [Option<u64>; CHUNK], vectors: Cpu) {
         let names = self.names();
         for key in keys {
             key.iter().step_by(64).take(2).for_each(prefetch);

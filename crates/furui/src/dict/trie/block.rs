@@ -14,7 +14,7 @@
 //! ```
 
 use super::labels::Label;
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 
 pub(super) const NODES: usize = 64;
@@ -124,7 +124,7 @@ impl<'a> Block<'a> {
 
     /// How the rest of a node's label is written; `None` if that cannot be.
     #[inline(always)]
-    pub(super) fn label(self, slot: u32, vectors: Vectors) -> Option<Label<'a>> {
+    pub(super) fn label(self, slot: u32, vectors: Cpu) -> Option<Label<'a>> {
         let (one, two) = (self.one(), self.two());
         let code =
             (one & !two & below(slot)).count_ones() as usize + 2 * (two & !one & below(slot)).count_ones() as usize;

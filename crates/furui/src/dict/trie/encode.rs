@@ -8,7 +8,7 @@ use super::skeleton::Skeleton;
 use super::tokens::Tokens;
 use super::values::Width;
 use super::writer::{Encoded, Writer, link_nibbles};
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 
 /// Encodes a trie: the codes of labels from their counts, the tokens from the labels without codes, then the blocks in one
 /// pass over the nodes.
@@ -34,7 +34,7 @@ pub(super) fn encode(skeleton: &Skeleton) -> Result<Encoded, TrieError> {
         writer.push(skeleton.edges[node], skeleton.firsts.get(node), skeleton.inner.get(node), found)?;
     }
     let Codes { places, texts, .. } = codes;
-    writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Vectors::detect())
+    writer.finish(Dictionary { places, texts, tokens: tokens.as_bytes().to_vec() }, Cpu::detect())
 }
 
 /// About how many bytes a node takes, at most; where it is more, the trie is moved once while it is written.

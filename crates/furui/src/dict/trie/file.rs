@@ -8,7 +8,7 @@ use super::skeleton::MAX_NODES;
 use super::values::{Width, terminals_len};
 use super::writer::DIRECTORY_STEP;
 use super::{Shape, Trie, Trusted};
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 use crate::format::field::{put, u16_at, u32_at, u64_at};
 use crate::format::{Align, Bytes, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Regions, Seal, Tag};
 use crate::hash::HashSpec;
@@ -53,7 +53,7 @@ impl<'a> Trie<&'a [u8]> {
         envelope.verify(bytes)?;
         let offset = envelope.section(TRIE)?.offset as usize;
         // The envelope has checked that its sections lie inside the file.
-        Ok(Self { body: &bytes[offset..][..shape.parts.len()], shape, vectors: Vectors::detect(), guard: Trusted })
+        Ok(Self { body: &bytes[offset..][..shape.parts.len()], shape, vectors: Cpu::detect(), guard: Trusted })
     }
 }
 
@@ -65,7 +65,7 @@ impl Trie<Bytes> {
         let base = envelope.section(TRIE)?.offset as usize;
         let body = bytes.part(base..base + shape.parts.len()).expect("the envelope's sections lie inside the file");
         let regions = envelope.regions(bytes).expect("a trie's file has checksums of its regions");
-        Ok((Self { body, shape, vectors: Vectors::detect(), guard: Trusted }, regions, base))
+        Ok((Self { body, shape, vectors: Cpu::detect(), guard: Trusted }, regions, base))
     }
 }
 

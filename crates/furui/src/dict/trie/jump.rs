@@ -11,7 +11,7 @@ use super::guard::Guard;
 use super::parts::Names;
 use super::room::{collected, filled, reserve};
 use super::search::group;
-use crate::bits::{Vectors, scale};
+use crate::bits::{Cpu, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
 
@@ -102,7 +102,7 @@ impl Jump {
         lengths: &[u16],
         terminals: &[u8],
         nodes: u64,
-        vectors: Vectors,
+        vectors: Cpu,
     ) -> Result<Self, TrieError> {
         let heavy = heavy(names, lengths, terminals, nodes, vectors)?;
         let all = f64::from(heavy[0].keys);
@@ -205,7 +205,7 @@ fn heavy(
     lengths: &[u16],
     terminals: &[u8],
     nodes: u64,
-    vectors: Vectors,
+    vectors: Cpu,
 ) -> Result<Vec<Heavy>, TrieError> {
     let mut counted = vectors.run(
         #[inline(always)]
@@ -229,7 +229,7 @@ fn heavy(
 }
 
 /// The label of a node behind its first byte.
-fn rest(names: &Names<'_>, position: Position, vectors: Vectors) -> Vec<u8> {
+fn rest(names: &Names<'_>, position: Position, vectors: Cpu) -> Vec<u8> {
     let mut out = vec![];
     let label = names.block(position.offset()).and_then(|block| block.label(position.slot(), vectors));
     let rest = label.and_then(|label| names.rest(label, vectors));
@@ -237,12 +237,7 @@ fn rest(names: &Names<'_>, position: Position, vectors: Vectors) -> Vec<u8> {
     out
 }
 
-fn landings(
-    names: &Names<'_>,
-    heavy: &[Heavy],
-    lengths: &[usize],
-    vectors: Vectors,
-) -> Result<Vec<Landing>, TrieError> {
+fn landings(names: &Names<'_>, heavy: &[Heavy], lengths: &[usize], vectors: Cpu) -> Result<Vec<Landing>, TrieError> {
     let mut landings = vec![];
     for node in &heavy[1..] {
         let above = heavy[node.parent].depth;
@@ -269,7 +264,7 @@ fn landings(
 }
 
 /// Where the children of an inner node are.
-fn children(names: &Names<'_>, position: Position, vectors: Vectors) -> Option<Position> {
+fn children(names: &Names<'_>, position: Position, vectors: Cpu) -> Option<Position> {
     let block = names.block(position.offset())?;
     let (down, skip) = (block.down(), (block.inner() & below(position.slot())).count_ones());
     let (_, offset, slot) = group(names, down.offset(), down.slot(), skip, vectors)?;
@@ -288,7 +283,7 @@ pub(super) struct JumpTable<'a, G> {
 
 /// Where a key jumps to: the children it goes on with, and how many of its bytes, not all, lead there.
 #[inline(always)]
-pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Vectors) -> Option<(Position, usize)> {
+pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Cpu) -> Option<(Position, usize)> {
     let lines = table.buckets.as_chunks::<BUCKET>().0;
     for &length in table.lengths {
         let Some(start) = key.get(..usize::from(length)).filter(|start| !start.is_empty()) else { continue };

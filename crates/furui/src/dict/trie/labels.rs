@@ -2,7 +2,7 @@ use super::block::Position;
 use super::guard::Guard;
 use super::parts::Names;
 use super::text::Text;
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 
 /// How the rest of a label (what is behind its first byte) is written.
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ pub(super) enum Rest<'a> {
 impl<'a, G: Guard> Names<'a, G> {
     /// Follows codes and links; `None` if the bytes are damaged.
     #[inline(always)]
-    pub(super) fn rest(&self, label: Label<'a>, vectors: Vectors) -> Option<Rest<'a>> {
+    pub(super) fn rest(&self, label: Label<'a>, vectors: Cpu) -> Option<Rest<'a>> {
         match label {
             Label::Empty => Some(Rest::Text(Text::default())),
             Label::One(code) => text(self.texts, self.place(usize::from(code), 0)?),
@@ -80,7 +80,7 @@ impl<'a, G: Guard> Names<'a, G> {
 
     /// Kept out of the way of the usual labels.
     #[inline(never)]
-    fn linked(&self, records: &'a [u8], start: usize, nibbles: usize, vectors: Vectors) -> Option<Rest<'a>> {
+    fn linked(&self, records: &'a [u8], start: usize, nibbles: usize, vectors: Cpu) -> Option<Rest<'a>> {
         let mut bytes = [0; 16];
         let from = records.get(start / 2..)?;
         let len = from.len().min(9);
@@ -110,7 +110,7 @@ impl<'a, G: Guard> Names<'a, G> {
 
     /// How long the label's rest is, if `text` begins with it.
     #[inline(always)]
-    pub(super) fn length_if_prefix(&self, rest: Rest<'_>, text: &[u8], vectors: Vectors) -> Option<usize> {
+    pub(super) fn length_if_prefix(&self, rest: Rest<'_>, text: &[u8], vectors: Cpu) -> Option<usize> {
         match rest {
             Rest::Text(label) => vectors.starts_with(text, label.as_bytes()).then_some(label.len()),
             Rest::Tokens { records, start, count } => {

@@ -11,7 +11,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use crate::bits::{Buffer, Vectors, prefetch};
+use crate::bits::{Buffer, Cpu, prefetch};
 
 mod batch;
 mod bits;
@@ -102,7 +102,7 @@ use values::Width;
 pub struct Trie<M = Buffer, G = Trusted> {
     body: M,
     shape: Shape,
-    vectors: Vectors,
+    vectors: Cpu,
     /// Told of what is read.
     guard: G,
 }
@@ -148,7 +148,7 @@ impl Trie {
     }
 
     fn assemble(encoded: writer::Encoded) -> Self {
-        Self { body: encoded.body, shape: encoded.shape, vectors: Vectors::detect(), guard: Trusted }
+        Self { body: encoded.body, shape: encoded.shape, vectors: Cpu::detect(), guard: Trusted }
     }
 }
 
@@ -222,7 +222,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
 
     /// A search from where the key jumps to, or from the root.
     #[inline(always)]
-    fn begin<'k>(&self, key: &'k [u8], vectors: Vectors) -> Search<'k> {
+    fn begin<'k>(&self, key: &'k [u8], vectors: Cpu) -> Search<'k> {
         let table = JumpTable {
             lengths: &self.shape.jump,
             buckets: self.part(Part::Buckets),
@@ -249,7 +249,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     }
 
     #[inline(always)]
-    fn find(&self, key: &[u8], vectors: Vectors) -> Option<u64> {
+    fn find(&self, key: &[u8], vectors: Cpu) -> Option<u64> {
         if key.is_empty() {
             return self.inner_id(0);
         }

@@ -1,7 +1,7 @@
 use super::block::{Block, Position, below};
 use super::guard::Guard;
 use super::parts::Names;
-use crate::bits::{Vectors, prefetch};
+use crate::bits::{Cpu, prefetch};
 
 /// A group of siblings has at most 256 nodes, and the children of a block's inner nodes are within this many blocks.
 const MAX_SPAN: usize = 260;
@@ -61,7 +61,7 @@ impl<'k> Search<'k> {
     ///
     /// `leaf` is told of a leaf's rank before its label is compared.
     #[inline(always)]
-    pub(super) fn step<G: Guard>(&mut self, names: &Names<'_, G>, vectors: Vectors, leaf: impl Fn(u64)) -> Step {
+    pub(super) fn step<G: Guard>(&mut self, names: &Names<'_, G>, vectors: Cpu, leaf: impl Fn(u64)) -> Step {
         let Some(&byte) = self.key.get(self.at) else { return Step::Miss };
         let Some((block, slot)) = self.child(names, vectors, byte) else { return Step::Miss };
         let inner = block.is_inner(slot);
@@ -101,7 +101,7 @@ impl<'k> Search<'k> {
 
     /// The node of the group whose label begins with `byte`.
     #[inline(always)]
-    fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Vectors, byte: u8) -> Option<(Block<'a>, u32)> {
+    fn child<'a, G: Guard>(&self, names: &Names<'a, G>, vectors: Cpu, byte: u8) -> Option<(Block<'a>, u32)> {
         let (mut block, mut offset, slot) = group(names, self.offset, self.slot, self.skip, vectors)?;
         // Up to the next first child: the borrow of the subtraction runs to the top if there is none in the block.
         let mut next = block.first() & (!1 << slot);
@@ -142,7 +142,7 @@ pub(super) fn group<'a, G: Guard>(
     mut offset: usize,
     slot: u32,
     mut skip: u32,
-    vectors: Vectors,
+    vectors: Cpu,
 ) -> Option<(Block<'a>, usize, u32)> {
     let mut mask = !below(slot);
     for _ in 0..MAX_SPAN {

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::block::{Block, Position, below};
 use super::values::terminal_select;
 use super::{Guard, MAX_KEY, Part, Trie};
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The key of this number, below [`keys`](Self::keys). Numbers are in breadth-first order, first of the keys that end in
@@ -90,7 +90,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     }
 }
 
-fn select(vectors: Vectors, word: u64, rank: u64) -> Option<u32> {
+fn select(vectors: Cpu, word: u64, rank: u64) -> Option<u32> {
     let rank = u32::try_from(rank).ok().filter(|&rank| rank < 64)?;
     Some(vectors.select(word, rank)).filter(|&slot| slot < 64)
 }

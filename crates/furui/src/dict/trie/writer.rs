@@ -10,7 +10,7 @@ use super::room::reserve;
 use super::skeleton::MAX_NODES;
 use super::values::Width;
 use super::{Found, Shape, TrieError, Trusted};
-use crate::bits::{Buffer, Vectors, prefetch};
+use crate::bits::{Buffer, Cpu, prefetch};
 
 /// The offset of every so many blocks is in the directory.
 pub(super) const DIRECTORY_STEP: usize = 64;
@@ -191,7 +191,7 @@ impl Writer {
     }
 
     /// The trie, if its labels have the codes and tokens of `dictionary`.
-    pub(super) fn finish(mut self, dictionary: Dictionary, vectors: Vectors) -> Result<Encoded, TrieError> {
+    pub(super) fn finish(mut self, dictionary: Dictionary, vectors: Cpu) -> Result<Encoded, TrieError> {
         let nodes = (self.lengths.len() * NODES + self.draft.nodes()) as u64;
         if self.draft.nodes() > 0 {
             self.block()?;

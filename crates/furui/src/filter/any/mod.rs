@@ -233,8 +233,8 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
         self.filter().contains(key)
     }
 
-    fn fetch(&self, key: KeyHash) {
-        self.filter().fetch(key);
+    fn prefetch(&self, key: KeyHash) {
+        self.filter().prefetch(key);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {

@@ -42,13 +42,6 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
         if self.probes() != other.probes() {
             return differ("probes a key", self.probes().into(), other.probes().into());
         }
-        if self.spread != other.spread {
-            return Err(Mismatch(
-                "keys have patterns, or straddle lines, in one filter and not in the other: build one of them again like the \
-                 other"
-                    .into(),
-            ));
-        }
         if self.hash != other.hash {
             return Err(Mismatch(format!(
                 "keys are hashed by {} in one filter and by {} in the other: build one of them again like the other",
@@ -60,7 +53,7 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
 
     fn marking(&self) -> Marking {
         // The bits of a key lie in a line, or in a pair of lines.
-        let blocks = if self.spread.is_of_pairs() { self.lines() / 2 } else { self.lines() };
+        let blocks = if self.layout.is_pair() { self.lines() / 2 } else { self.lines() };
         Marking::of_blocks(self.bits(), blocks, self.probes())
     }
 }

@@ -3,9 +3,7 @@ use std::ops::Deref;
 
 use super::super::file::{BITS, META, Source, Stored, Writer};
 use super::super::probes::{MAX_PROBES, positions, salted_positions};
-use super::probing::at_once;
 use super::{Bloom, MAX_BITS};
-use crate::bits::arch::Gather;
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError, Tag};
 use crate::hash::KeyHash;
@@ -69,13 +67,6 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         {
             return Err(source.invalid(tag, "a bit beyond the last is set"));
         }
-        Ok(Self {
-            words,
-            bits,
-            probes,
-            at_once: at_once(Gather::detect(), bits, probes),
-            capacity,
-            hash: source.envelope().hash(),
-        })
+        Ok(Self { words, bits, probes, capacity, hash: source.envelope().hash() })
     }
 }

@@ -1,23 +1,16 @@
 mod file;
-#[cfg(target_has_atomic = "64")]
-mod gathered;
 mod probing;
 mod sets;
-#[cfg(target_has_atomic = "64")]
-mod share;
 
 use std::ops::{Deref, DerefMut};
 
-use super::at_once::AtOnce;
+use super::concurrent::BitTable;
 use super::error::no_memory;
-use super::probes::{check_probes, own_rate};
+use super::probes::{check_probes, own_rate, positions, salted_positions};
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
 use crate::bits::Buffer;
-use crate::bits::arch::Gather;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 use probing::Shape;
-#[cfg(target_has_atomic = "64")]
-pub use share::SharedBloom;
 
 /// The most bits a Bloom filter has: 1 TiB of them.
 const MAX_BITS: u64 = 1 << 43;
@@ -37,9 +30,8 @@ const MAX_BITS: u64 = 1 << 43;
 /// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k; beyond
 /// the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to four, in
 /// batches two; [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) fetch the lines of many
-/// keys at once, which beyond the caches takes a third to two thirds of the time, but for hits where memory is slow. In a
-/// cache, processors that gather words test all bits of a key at once, in two thirds of the time, and in batches a bit or two of
-/// eight keys, which takes half of that for a miss. Where space matters less, a blocked filter touches one line.
+/// keys at once, which beyond the caches takes a third to two thirds of the time, but for hits where memory is slow. Where
+/// space matters less, a blocked filter touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
 /// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative
@@ -74,8 +66,6 @@ pub struct Bloom<M = Buffer> {
     words: M,
     bits: u64,
     probes: u32,
-    /// See [`probing::at_once`].
-    at_once: Option<AtOnce>,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
@@ -96,8 +86,7 @@ impl Bloom {
         // Bits are numbered in machine words.
         let words = usize::try_from(bits).map_err(|_| no_memory(usize::MAX, "bits"))?.div_ceil(64);
         let words = Buffer::zeroed(8 * words).map_err(|_| no_memory(words, "words of 64 bits"))?;
-        let at_once = probing::at_once(Gather::detect(), bits, probes);
-        Ok(Self { words, bits, probes, at_once, capacity: 0, hash: HashSpec::default() })
+        Ok(Self { words, bits, probes, capacity: 0, hash: HashSpec::default() })
     }
 
     /// A filter that has the false-positive rate `rate` when it holds `keys` keys, of the fewest probes with which it is at most
@@ -157,7 +146,7 @@ impl<M> Bloom<M> {
 
     #[inline]
     fn shape(&self) -> Shape {
-        Shape { bits: self.bits as usize, probes: self.probes, at_once: self.at_once }
+        Shape { bits: self.bits as usize, probes: self.probes }
     }
 
     /// Whether the probes are by SHA-1.
@@ -234,33 +223,57 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
     }
 }
 
+impl BitTable for Bloom {
+    fn take_table(self) -> (Self, Buffer) {
+        (Self { words: Buffer::empty(), ..self }, self.words)
+    }
+
+    fn with_table(&self, words: Buffer) -> Self {
+        Self { words, ..*self }
+    }
+
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    #[inline(always)]
+    fn all(&self, _: usize, key: KeyHash, mut each: impl FnMut(usize, u64) -> bool) -> bool {
+        let mut each = |position: usize| each(position / 64, 1 << (position % 64));
+        if self.salted() {
+            return salted_positions(key, self.probes, self.bits as usize).all(each);
+        }
+        positions(key, self.probes, self.bits as usize).all(&mut each)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bits::bit;
     use crate::bits::testing::mostly_ones;
 
     #[test]
-    fn bits_tested_at_once_give_the_answers_of_bits_tested_one_by_one() {
-        // Near ones, one far enough for lookups to go in steps where bits are loaded one by one, and one where they are not.
+    fn a_batch_gives_the_answers_of_single_keys() {
+        // Near ones, and two beyond the caches.
         for bits in [1, 1000, 70_001, 40_000_001, 101_000_003] {
             let mut table = Bloom::from_parts(bits, 1).unwrap();
             let words = table.words.as_chunks_mut().0;
             words.copy_from_slice(&mostly_ones(words.len()));
             let keys: Vec<KeyHash> = (0..2000u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect();
             for probes in [1, 2, 3, 4, 5, 7, 8, 9, 16, 20, 64] {
-                let [by_loads, at_once] = [None, Gather::even_if_slow()].map(|gather| {
-                    let at_once = probing::at_once(gather, table.bits, probes);
-                    Bloom { probes, at_once, ..table.clone() }
-                });
-                let expected: Vec<bool> = keys.iter().map(|&key| by_loads.contains(key)).collect();
+                let filter = Bloom { probes, ..table.clone() };
+                let expected: Vec<bool> = keys
+                    .iter()
+                    .map(|&key| {
+                        positions(key, probes, bits as usize).all(|position| bit(filter.words(), position) == 1)
+                    })
+                    .collect();
+                assert!(keys.iter().map(|&key| filter.contains(key)).eq(expected.iter().copied()), "{bits}, {probes}");
                 let mut batch = vec![];
-                by_loads.contains_all(&keys, &mut batch);
-                assert_eq!(batch, expected, "{bits} bits, {probes} probes");
-                at_once.contains_all(&keys, &mut batch);
-                assert_eq!(batch, expected, "{bits} bits, {probes} probes, at once");
-                at_once.contains_all(&keys[..20], &mut batch);
-                assert_eq!(batch, expected[..20], "{bits} bits, {probes} probes, few at once");
-                assert!(keys.iter().map(|&key| at_once.contains(key)).eq(expected), "{bits} bits, {probes} probes");
+                for count in [2000, 20] {
+                    filter.contains_all(&keys[..count], &mut batch);
+                    assert_eq!(batch, expected[..count], "{bits} bits, {probes} probes");
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 use std::ops::Deref;
 
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 use crate::bits::word::{Lanes, low_bits};
 use crate::filter::Filter;
 use crate::hash::KeyHash;
@@ -21,7 +21,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     /// Runs lie in the order of their quotients, and the first of this block's lies behind `offset` slots, so the
     /// paper's walk to the cluster's start and back is one select among the run starts from there on.
     #[inline(always)]
-    pub(super) fn run_start(&self, words: Words, block: usize, head: &Head, rank: u32) -> Slot {
+    pub(super) fn run_start(&self, words: Cpu, block: usize, head: &Head, rank: u32) -> Slot {
         match near_run_start(words, head, rank) {
             64.. => self.distant_run_start(words, block, rank),
             index => Slot { block, index },
@@ -31,7 +31,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     /// [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the usual way needs
     /// few registers and instructions: then more lookups are in flight at a time.
     #[inline(never)]
-    fn distant_run_start(&self, words: Words, block: usize, rank: u32) -> Slot {
+    fn distant_run_start(&self, words: Cpu, block: usize, rank: u32) -> Slot {
         words.run(
             #[inline(always)]
             move |words| {
@@ -59,7 +59,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     /// In a table beyond the caches what counts is how many lookups the processor has in flight, so how few
     /// instructions one takes: whatever is rare is a call to one function, which starts over.
     #[inline(always)]
-    pub(super) fn contains(&self, words: Words, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
+    pub(super) fn contains(&self, words: Cpu, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
         let block = self.block((quotient / 64) as usize);
         let index = (quotient % 64) as u32;
         // The run begins at home or not far behind: asked for at once, its lines come together with the head's.
@@ -94,7 +94,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
 
     /// [`contains`](Self::contains) for any quotient that has a run, one remainder after the other.
     #[inline(never)]
-    fn walk_finds(&self, words: Words, quotient: u64, remainder: u64) -> bool {
+    fn walk_finds(&self, words: Cpu, quotient: u64, remainder: u64) -> bool {
         words.run(
             #[inline(always)]
             move |words| {
@@ -118,7 +118,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     }
 
     /// How many times `remainder` is in the run of `quotient`.
-    pub(super) fn count(&self, words: Words, quotient: u64, remainder: u64) -> u64 {
+    pub(super) fn count(&self, words: Cpu, quotient: u64, remainder: u64) -> u64 {
         let (block, index) = ((quotient / 64) as usize, (quotient % 64) as u32);
         let head = self.head(block);
         if head.occupied >> index & 1 == 0 {
@@ -161,7 +161,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
 
 /// The index in its own block of where a run begins, as [`Table::run_start`]; 64 if it begins in a later block.
 #[inline(always)]
-fn near_run_start(words: Words, head: &Head, rank: u32) -> u32 {
+fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
     let offset = u32::from(head.offset);
     if offset < 64 { words.select(head.starts & (u64::MAX << offset), rank) } else { 64 }
 }

@@ -1,6 +1,6 @@
 use std::ops::{Deref, DerefMut};
 
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 use crate::bits::word::low_bits;
 use crate::filter::{FilterMut, Full};
 use crate::hash::KeyHash;
@@ -30,7 +30,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
     /// Puts `remainder` into the run of `quotient`, in order. With `copies`, even if it is there already. With `full`,
     /// nothing is put in, but what is there is still found.
     #[inline(always)]
-    pub(super) fn insert(&mut self, words: Words, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
+    pub(super) fn insert(&mut self, words: Cpu, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
         let head = self.head(home.block);
         let home_bit = 1 << home.index;

@@ -1,4 +1,4 @@
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 use crate::bits::word::low_bits;
 
 use super::shape::Shape;
@@ -14,7 +14,7 @@ pub(super) const CHUNK: usize = 64;
 pub(super) struct Decoder<'a> {
     table: Table<&'a [u8]>,
     shape: Shape,
-    words: Words,
+    words: Cpu,
     /// The block of slots to read next, how many of its first slots to leave out, and how many blocks to read yet;
     /// the first block is read a second time, for the slots left out.
     block: usize,
@@ -29,7 +29,7 @@ pub(super) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(table: Table<&'a [u8]>, shape: Shape, words: Words) -> Self {
+    pub(super) fn new(table: Table<&'a [u8]>, shape: Shape, words: Cpu) -> Self {
         let head = table.head(0);
         let (mut block, mut skip) = (0, u32::from(head.offset));
         while skip >= table.width(block) {

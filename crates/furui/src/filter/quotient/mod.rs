@@ -17,7 +17,7 @@ mod table;
 use std::ops::Deref;
 
 use crate::bits::Buffer;
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 use crate::bits::word::Lanes;
 use crate::filter::ConfigError;
 use crate::hash::{HashSpec, KeyHash};
@@ -84,7 +84,7 @@ pub struct QuotientFilter<M = Buffer> {
     table: Table<M>,
     shape: Shape,
     lanes: Lanes,
-    words: Words,
+    words: Cpu,
     len: u64,
     distinct: u64,
     counting: bool,
@@ -149,7 +149,7 @@ impl<M> QuotientFilter<M> {
             table,
             shape,
             lanes: Lanes::new(shape.remainder_bits, MAX_REMAINDER_BITS),
-            words: Words::detect(),
+            words: Cpu::detect(),
             len: 0,
             distinct: 0,
             counting: false,
@@ -248,7 +248,7 @@ mod tests {
     fn portable_code_builds_the_same_table() {
         for (slots, remainder_bits) in [(1, 3), (64, 1), (200, 7), (1000, 40), (77, 57)] {
             let mut fast = QuotientFilter::new(slots, remainder_bits).unwrap();
-            let mut portable = QuotientFilter { words: Words::portable(), ..fast.clone() };
+            let mut portable = QuotientFilter { words: Cpu::all()[0], ..fast.clone() };
             let mut x = slots;
             for _ in 0..20_000 {
                 x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);

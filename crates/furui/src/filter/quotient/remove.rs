@@ -1,6 +1,6 @@
 use std::ops::DerefMut;
 
-use crate::bits::arch::Words;
+use crate::bits::Cpu;
 use crate::bits::word::low_bits;
 use crate::hash::KeyHash;
 
@@ -21,7 +21,7 @@ pub(super) enum Removed {
 impl<M: DerefMut<Target = [u8]>> Table<M> {
     /// Takes one copy of `remainder` out of the run of `quotient`; the rest of the cluster moves back by one slot.
     #[inline(always)]
-    pub(super) fn remove(&mut self, words: Words, quotient: u64, remainder: u64) -> Removed {
+    pub(super) fn remove(&mut self, words: Cpu, quotient: u64, remainder: u64) -> Removed {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
         let head = self.head(home.block);
         if head.occupied >> home.index & 1 == 0 {

@@ -1,14 +1,9 @@
 use super::RingedParams;
-use crate::bits::arch::prefetch_at;
 use crate::filter::probes::positions;
 use crate::hash::KeyHash;
 
 /// Before the offsets: the hash, its low half first.
 const HASH_WORDS: usize = 2;
-
-/// How many bytes ahead of a key those that follow are asked for: what asks many keys of a filter that is near waits for the
-/// keys themselves.
-const AHEAD: usize = 3 << 10;
 
 /// All that a ringed filter needs to know of a key, computed before the filter's size is known, and good for every
 /// size: the hash h₀ and the k offsets in its window.
@@ -100,10 +95,7 @@ impl RingedKeys {
 
     /// All keys, in the order in which they were pushed.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = RingedKey<'_>> + Clone {
-        self.words.chunks_exact(self.stride()).map(|words| {
-            prefetch_at(words, AHEAD);
-            RingedKey { words }
-        })
+        self.words.chunks_exact(self.stride()).map(|words| RingedKey { words })
     }
 
     fn stride(&self) -> usize {

@@ -1,56 +1,30 @@
 //! The bits of keys, tested and set: the loops in which a ringed filter spends its time.
 
-use super::super::at_once::NEAR;
-use super::super::far;
-use super::super::probes::Probes;
 use super::key::{mixed, offsets};
 use super::ring::Ring;
 use super::{RingedKey, RingedKeys};
-use crate::bits::arch::prefetch_for_write;
-use crate::bits::bit;
+use crate::bits::{bit, prefetch_for_write};
+use crate::filter::batch;
+use crate::filter::probes::Probes;
 use crate::hash::KeyHash;
+
+/// Tables of at most so many words are in a cache near enough for the processor to overlap lookups by itself.
+const NEAR: usize = (4 << 20) / 8;
 
 /// How many keys are computed at a time: what fits into the first cache.
 const CHUNK: usize = 128;
 
-/// Into tables of so many words keys are inserted as fast one by one: to ask for their memory is to compute where it is twice.
+/// Into tables of so many words keys are inserted as fast one by one: a prefetch would compute the positions twice.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
 /// How many keys are inserted at a time; those take all their cache lines at once.
 const INSERT_BATCH: usize = 64;
 
 /// Whether all bits of a key are set.
-#[inline(always)]
-pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
-    match ring.at_once() {
-        Some(at_once) => {
-            let (windows, start) = ring.window_of(key.hash());
-            at_once.contains_at(words, (windows.ring, start), key.offsets())
-        }
-        None => by_loads(words, ring, key),
-    }
-}
-
-/// The same of a key of which nothing is computed yet.
-#[inline(always)]
-pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
-    match ring.at_once() {
-        Some(at_once) => at_once.contains_around(words, ring.window_of(key), mixed(key)),
-        None => two_by_two(words, ring, key),
-    }
-}
-
-/// Where the bits of a key are.
-pub(super) fn positions(ring: &Ring, key: KeyHash) -> impl Iterator<Item = usize> {
-    let start = ring.start_of(key.get());
-    offsets(key, ring.params()).map(move |offset| ring.position(start, offset))
-}
-
-/// [`contains`] by loads.
 ///
 /// Few windows reach beyond the ring's end, unless they are long.
 #[inline(always)]
-fn by_loads(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
+pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
     let start = ring.start_of(key.hash().get());
     if ring.is_straight(start) {
         let start = start as usize;
@@ -58,6 +32,25 @@ fn by_loads(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bool {
     } else {
         around_the_end(words, ring, start, key.offsets())
     }
+}
+
+/// [`contains`] of a key of which nothing was computed before, two bits at a time.
+pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
+    let (start, mut offsets) = (ring.start_of(key.get()), offsets(key, ring.params()));
+    let next = |offset| bit(words, ring.position(start, offset));
+    loop {
+        let Some(first) = offsets.next() else { return true };
+        let Some(second) = offsets.next() else { return next(first) == 1 };
+        if next(first) & next(second) == 0 {
+            return false;
+        }
+    }
+}
+
+/// Where the bits of a key are.
+pub(super) fn positions(ring: &Ring, key: KeyHash) -> impl Iterator<Item = usize> {
+    let start = ring.start_of(key.get());
+    offsets(key, ring.params()).map(move |offset| ring.position(start, offset))
 }
 
 /// The rest of [`contains`] where the window reaches beyond the ring's last bit.
@@ -95,19 +88,6 @@ fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) 
     }
 }
 
-/// [`contains_hash`] by loads.
-fn two_by_two(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
-    let (start, mut offsets) = (ring.start_of(key.get()), offsets(key, ring.params()));
-    let next = |offset| bit(words, ring.position(start, offset));
-    loop {
-        let Some(first) = offsets.next() else { return true };
-        let Some(second) = offsets.next() else { return next(first) == 1 };
-        if next(first) & next(second) == 0 {
-            return false;
-        }
-    }
-}
-
 /// [`contains`] for every key, in as many `answers`.
 pub(super) fn contains_all<'a>(
     words: &[[u8; 8]],
@@ -126,12 +106,6 @@ pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHas
     if words.len() > NEAR {
         return contains_all_far(words, ring, keys.iter().copied(), answers);
     }
-    if let Some(at_once) = ring.at_once() {
-        for (answer, &key) in answers.iter_mut().zip(keys) {
-            *answer = at_once.contains_around(words, ring.window_of(key), mixed(key));
-        }
-        return;
-    }
     let mut computed = RingedKeys::new(ring.params());
     for (keys, answers) in keys.chunks(CHUNK).zip(answers.chunks_mut(CHUNK)) {
         computed.clear();
@@ -140,12 +114,13 @@ pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHas
     }
 }
 
-/// The same where the table is far: there offsets are computed while lines come.
+/// [`contains_hash`] for every key, in as many `answers`, where the table is beyond the caches: offsets are computed while lines
+/// come.
 fn contains_all_far(words: &[[u8; 8]], ring: &Ring, keys: impl Iterator<Item = KeyHash>, answers: &mut [bool]) {
     let window = ring.params().window() as usize;
     let keys = keys.map(|key| (Probes::of(mixed(key)), ring.start_of(key.get())));
     let next = |(probes, start): &mut (Probes, u64)| ring.position(*start, probes.next(window) as u32);
-    far::contains_all(words, ring.params().probes(), keys, next, answers);
+    batch::contains_all(words, ring.params().probes(), keys, next, answers);
 }
 
 /// Sets the bits of a key; true if one was not set.
@@ -201,12 +176,11 @@ mod tests {
     use super::super::{Gamma, RingedParams};
     use super::*;
     use crate::HashSpec;
-    use crate::bits::arch::Gather;
     use crate::bits::testing::mostly_ones;
 
     #[test]
-    fn bits_tested_at_once_give_the_answers_of_bits_tested_one_by_one() {
-        // The last of them have tables that are far, for which keys are asked in steps.
+    fn every_way_to_look_keys_up_tests_the_bits_at_their_positions() {
+        // The last of them have tables that are beyond the caches.
         let words = mostly_ones(650_000);
         for keys in [1, 2, 30, 1000, 70_001, 4_000_000] {
             for delta in [1, 100, 1000, 100_000] {
@@ -214,24 +188,24 @@ mod tests {
                     let params = RingedParams::new(probes, Gamma::Bits(10.1), delta).unwrap();
                     let ring = Ring::new(params, keys).unwrap();
                     let words = &words[..ring.bits_here().unwrap().div_ceil(64)];
-                    let [by_loads, at_once] = [None, Gather::even_if_slow()].map(|gather| ring.with_gather(gather));
                     let mut asked = RingedKeys::new(params);
                     asked.extend((0..500u32).map(|i| HashSpec::default().hash(&i.to_le_bytes())));
-                    let expected: Vec<bool> = asked.iter().map(|key| contains(words, &by_loads, key)).collect();
+                    let hashes: Vec<KeyHash> = asked.iter().map(RingedKey::hash).collect();
+                    let all_set = |&key: &KeyHash| positions(&ring, key).all(|position| bit(words, position) == 1);
+                    let expected: Vec<bool> = hashes.iter().map(all_set).collect();
                     let context = format!("{keys} keys, {params}");
-                    for ring in [by_loads, at_once] {
-                        let each = asked.iter().map(|key| contains(words, &ring, key));
-                        assert!(each.eq(expected.iter().copied()), "{context}, {ring:?}");
-                        let each = asked.iter().map(|key| contains_hash(words, &ring, key.hash()));
-                        assert!(each.eq(expected.iter().copied()), "{context}, from the hash, {ring:?}");
-                        let mut batch = vec![false; asked.len()];
-                        contains_all(words, &ring, asked.iter(), &mut batch);
-                        assert_eq!(batch, expected, "{context}, {ring:?}");
-                        batch.fill(false);
-                        let hashes: Vec<KeyHash> = asked.iter().map(RingedKey::hash).collect();
-                        contains_all_hashes(words, &ring, &hashes, &mut batch);
-                        assert_eq!(batch, expected, "{context}, from the hashes, {ring:?}");
-                    }
+                    assert!(
+                        asked.iter().map(|key| contains(words, &ring, key)).eq(expected.iter().copied()),
+                        "{context}"
+                    );
+                    let each = hashes.iter().map(|&key| contains_hash(words, &ring, key));
+                    assert!(each.eq(expected.iter().copied()), "{context}");
+                    let mut batch = vec![false; asked.len()];
+                    contains_all(words, &ring, asked.iter(), &mut batch);
+                    assert_eq!(batch, expected, "{context}");
+                    batch.fill(false);
+                    contains_all_hashes(words, &ring, &hashes, &mut batch);
+                    assert_eq!(batch, expected, "{context}");
                 }
             }
         }

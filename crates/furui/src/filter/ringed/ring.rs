@@ -1,10 +1,7 @@
 //! Where on the ring a key's bits are.
 
 use super::RingedParams;
-use crate::bits::arch::{Gather, Windows};
 use crate::filter::ConfigError;
-use crate::filter::at_once::AtOnce;
-use crate::hash::KeyHash;
 
 /// The ring of a filter of a given size. Everything that depends on the size is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,33 +13,19 @@ pub(super) struct Ring {
     reciprocal: u64,
     /// Windows that begin before this bit end before the ring does.
     straight: u64,
-    /// See [`at_once`](Self::at_once).
-    at_once: Option<AtOnce>,
-    /// The sizes of ring and window as vector code loads them, if they are tested so.
-    windows: Windows,
 }
 
 impl Ring {
     /// The ring for so many keys; for none it is that of one.
     pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let bits = params.bits(keys)?;
-        let ring = Self {
+        Ok(Self {
             params,
             groups: Divisor::new(keys.max(1)),
             bits,
             reciprocal: (u64::MAX / bits).wrapping_add(1),
             straight: (bits + 1).saturating_sub(params.window().into()),
-            at_once: None,
-            windows: Windows { length: params.window(), ring: bits as u32 },
-        };
-        Ok(ring.with_gather(Gather::detect()))
-    }
-
-    /// The same ring, whose bits are tested so if they can be.
-    pub(super) fn with_gather(self, gather: Option<Gather>) -> Self {
-        let gather = gather.filter(|_| self.straight > 0 && self.bits <= Gather::RING_BITS);
-        let at_once = gather.map(|gather| AtOnce::new(gather, self.params.probes(), self.bits));
-        Self { at_once, ..self }
+        })
     }
 
     /// What the ring has in common with those of other sizes.
@@ -80,24 +63,10 @@ impl Ring {
         self.start(self.groups.remainder(hash))
     }
 
-    /// The windows of a ring whose bits are tested [at once](Self::at_once), and where that of a key begins.
-    #[inline(always)]
-    pub(super) fn window_of(&self, key: KeyHash) -> (&Windows, u32) {
-        // So many bits and groups are numbers of 32 bits, and n γ in units of 2⁻³² bits one of 64.
-        let start = self.groups.remainder(key.get()).wrapping_mul(self.params.fixed_gamma()) >> 32;
-        (&self.windows, start as u32)
-    }
-
     /// Whether the window that begins at `start` ends before the ring does.
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight
-    }
-
-    /// How the bits of a key are tested at once, if they can be: then no window is longer than the ring.
-    #[inline(always)]
-    pub(super) fn at_once(&self) -> Option<AtOnce> {
-        self.at_once
     }
 
     /// The bit at `offset` in the window that begins at `start` (eq. 8).

@@ -6,11 +6,12 @@ use super::file::{BITS, META, Source, Stored, Writer};
 use super::least::least;
 use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
-use crate::bits::{Buffer, prefetch, split_block};
+use crate::bits::{Buffer, Cpu, prefetch};
 use crate::format::field::{put, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
+mod kernel;
 mod parquet;
 mod sets;
 mod thrift;
@@ -18,7 +19,7 @@ mod thrift;
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
 
 /// The bytes of a block.
-const BLOCK: usize = size_of::<split_block::Block>();
+const BLOCK: usize = size_of::<kernel::Block>();
 
 /// The most blocks there are, as Parquet's specification has it: one less than 2³¹, almost 64 GiB.
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
@@ -75,6 +76,7 @@ pub struct SplitBlockBloom<M = Buffer> {
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
+    cpu: Cpu,
 }
 
 impl SplitBlockBloom {
@@ -89,7 +91,7 @@ impl SplitBlockBloom {
         let blocks = blocks as usize;
         let table = blocks.checked_mul(BLOCK).and_then(|bytes| Buffer::zeroed(bytes).ok());
         let table = table.ok_or_else(|| no_memory(blocks, "blocks of 256 bits"))?;
-        Ok(Self { table, capacity: 0, hash: XXH64 })
+        Ok(Self { table, capacity: 0, hash: XXH64, cpu: Cpu::detect() })
     }
 
     /// The smallest filter that has the false-positive `rate` when it holds `keys` keys.
@@ -209,24 +211,25 @@ impl<M: DerefMut<Target = [u8]>> SplitBlockBloom<M> {
 
 impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
     fn contains(&self, key: KeyHash) -> bool {
-        split_block::contains(self.table.as_chunks().0, key)
+        kernel::contains(self.cpu, self.table.as_chunks().0, key)
     }
 
     #[inline]
-    fn fetch(&self, key: KeyHash) {
+    fn prefetch(&self, key: KeyHash) {
         let blocks = self.table.as_chunks::<BLOCK>().0;
-        prefetch(&blocks[split_block::place(key, blocks.len())]);
+        prefetch(&blocks[kernel::place(key, blocks.len())]);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
-        split_block::contains_all(self.table.as_chunks().0, keys, out);
+        out.resize(keys.len(), false);
+        kernel::contains_all(self.cpu, self.table.as_chunks().0, keys, out);
     }
 
     /// The mean over all blocks of the product over its words of (bits that are set)/32. Cost: one pass over the blocks.
     fn false_positive_rate(&self) -> f64 {
         let blocks = self.table.as_chunks::<BLOCK>().0;
-        let rate_of = |block: &split_block::Block| -> f64 {
+        let rate_of = |block: &kernel::Block| -> f64 {
             let words = block.as_chunks::<4>().0;
             words.iter().map(|&word| f64::from(u32::from_le_bytes(word).count_ones()) / 32.0).product()
         };
@@ -237,11 +240,11 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
 impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
     /// Never full.
     fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        Ok(split_block::insert(self.table.as_chunks_mut().0, key))
+        Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, key))
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        Ok(split_block::insert_all(self.table.as_chunks_mut().0, keys))
+        Ok(kernel::insert_all(self.cpu, self.table.as_chunks_mut().0, keys))
     }
 }
 
@@ -260,7 +263,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
 
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
         let blocks = self.table.as_chunks::<BLOCK>().0;
-        see(&blocks[split_block::place(key, blocks.len())]);
+        see(&blocks[kernel::place(key, blocks.len())]);
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
@@ -271,6 +274,6 @@ impl<M: Deref<Target = [u8]>> Stored<M> for SplitBlockBloom<M> {
             return Err(source.invalid(META, "no split-block filter has this number of blocks"));
         }
         let table = source.table(BITS, blocks * BLOCK as u64)?;
-        Ok(Self { table, capacity, hash: source.envelope().hash() })
+        Ok(Self { table, capacity, hash: source.envelope().hash(), cpu: Cpu::detect() })
     }
 }

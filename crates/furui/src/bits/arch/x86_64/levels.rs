@@ -1,5 +1,4 @@
-//! What [`Vectors`](super::super::Vectors) and [`Words`](super::super::Words) call: code compiled for a level of x86-64, and
-//! what is inlined into it. Whether the processor has the instructions, its callers have asked.
+//! What [`Cpu`](super::super::Cpu) calls: code compiled for a level of x86-64, and what is inlined into it.
 #![expect(unsafe_code, reason = "vectors are loaded")]
 
 use std::arch::x86_64::*;
@@ -8,13 +7,6 @@ use std::arch::x86_64::*;
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(in super::super) fn run_v3<R>(f: impl FnOnce() -> R) -> R {
     f()
-}
-
-/// See [`super::super::generic::select`].
-#[inline]
-#[target_feature(enable = "bmi1,bmi2")]
-pub(in super::super) fn select(word: u64, n: u32) -> u32 {
-    _tzcnt_u64(_pdep_u64(1 << n, word)) as u32
 }
 
 /// Whether the processor has what [`run_v3`] is compiled for.
@@ -28,7 +20,13 @@ pub(in super::super) fn has_v3() -> bool {
 
 /// Whether the processor has what [`run_v4`] is compiled for.
 pub(in super::super) fn has_v4() -> bool {
-    has_v3() && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")
+    has_v3()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
 }
 
 /// Calls `f` compiled for x86-64-v4: AVX-512 on top of [`run_v3`].
@@ -37,7 +35,7 @@ pub(in super::super) fn run_v4<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// See [`super::super::Vectors::positions`].
+/// See [`super::super::Cpu::positions`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(in super::super) fn positions_v4(bytes: &[u8; 64], byte: u8) -> u64 {
@@ -46,7 +44,7 @@ pub(in super::super) fn positions_v4(bytes: &[u8; 64], byte: u8) -> u64 {
     _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8))
 }
 
-/// See [`super::super::Vectors::positions`].
+/// See [`super::super::Cpu::positions`].
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn positions_v3(bytes: &[u8; 64], byte: u8) -> u64 {
@@ -59,7 +57,7 @@ pub(in super::super) fn positions_v3(bytes: &[u8; 64], byte: u8) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// See [`super::super::Vectors::starts_with`]. Loads are masked: no byte outside the slices is touched.
+/// See [`super::super::Cpu::starts_with`]. Loads are masked: no byte outside the slices is touched.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
 pub(in super::super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
@@ -95,7 +93,7 @@ pub(in super::super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
     true
 }
 
-/// See [`super::super::Vectors::sum_7bit`]. `count` is 64 at most.
+/// See [`super::super::Cpu::sum_7bit`]. `count` is 64 at most.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn sum_7bit_v3(bytes: &[u8; 64], count: usize) -> u32 {
@@ -114,7 +112,7 @@ pub(in super::super) fn sum_7bit_v3(bytes: &[u8; 64], count: usize) -> u32 {
     (_mm_cvtsi128_si64(sums) + _mm_extract_epi64::<1>(sums)) as u32
 }
 
-/// See [`super::super::Vectors::sum_7bit`].
+/// See [`super::super::Cpu::sum_7bit`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(in super::super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {

@@ -1,4 +1,4 @@
-//! x86-64 vector code. Each function returns false, having done nothing, where the processor lacks the instructions.
+//! x86-64 vector code. Whether the processor has the instructions of a level, the callers have checked.
 #![expect(unsafe_code, reason = "vector instructions are called after their presence was checked")]
 
 use std::arch::x86_64::*;
@@ -23,36 +23,15 @@ pub(super) fn prefetch_at<T>(items: &[T], at: usize) {
     unsafe { _mm_prefetch(items.as_ptr().cast::<i8>().wrapping_add(at), _MM_HINT_T0) };
 }
 
-/// See [`super::select_zero`]. The outer `None` says that the instructions are missing.
-#[inline]
-pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<Option<usize>> {
-    if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
-        // SAFETY: POPCNT, BMI1 and BMI2 were found just above.
-        Some(unsafe { select_zero_bmi2(words, rank) })
-    } else {
-        None
-    }
-}
-
+/// See [`super::select_zero`].
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
-fn select_zero_bmi2(words: &[[u8; 8]], rank: u64) -> Option<usize> {
-    generic::select_zero_by(words, rank, |word, rank| select(word, rank))
+pub(super) fn select_zero_v3(words: &[[u8; 8]], rank: u64) -> Option<usize> {
+    generic::select_zero_by(words, rank, |word, rank| _tzcnt_u64(_pdep_u64(1 << rank, word)) as u32)
 }
 
-/// See [`super::unary_numbers`]. The outer `None` says that the instructions are missing.
-#[inline]
-pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> Option<bool> {
-    if is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("popcnt") {
-        // SAFETY: AVX-512 with VBMI2, which includes BW, and POPCNT were found just above.
-        Some(unsafe { unary_numbers_avx512(words, base, numbers) })
-    } else {
-        None
-    }
-}
-
-/// The positions of a word's ones, as bytes, by one compression of the bytes 0 to 63; then eight numbers at a time.
+/// See [`super::unary_numbers`]. The positions of a word's ones, as bytes, by one compression of the bytes 0 to 63; then eight numbers at a time.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-fn unary_numbers_avx512(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
+pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     let every_position: [u8; 64] = std::array::from_fn(|i| i as u8);
     // SAFETY: 64 readable bytes, and the load needs no alignment.
     let every_position = unsafe { _mm512_loadu_si512(every_position.as_ptr().cast()) };
@@ -84,21 +63,10 @@ fn unary_numbers_avx512(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bo
     done == numbers.len()
 }
 
-/// See [`super::append_packed`]. Does the first groups of eight, and says how many.
-#[inline]
-pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) -> usize {
-    if is_x86_feature_detected!("avx512vbmi") {
-        // SAFETY: AVX-512 with VBMI was found just above.
-        unsafe { append_packed_avx512(packed, bits, values) }
-    } else {
-        0
-    }
-}
-
-/// One permutation brings to every lane the eight bytes in which its number is. Groups behind which there are not 64
+/// See [`super::append_packed`]; does the first groups of eight, and says how many. One permutation brings to every lane the eight bytes in which its number is. Groups behind which there are not 64
 /// bytes to load are left to others.
 #[target_feature(enable = "avx512f,avx512vbmi")]
-fn append_packed_avx512(packed: &[u8], bits: u32, values: &mut [u64]) -> usize {
+pub(super) fn append_packed_v4(packed: &[u8], bits: u32, values: &mut [u64]) -> usize {
     let bit = |lane: usize| lane * bits as usize;
     let bytes: [u8; 64] = std::array::from_fn(|i| (bit(i / 8) / 8 + i % 8) as u8);
     let shifts: [u64; 8] = std::array::from_fn(|lane| (bit(lane) % 8) as u64);
@@ -123,22 +91,8 @@ fn append_packed_avx512(packed: &[u8], bits: u32, values: &mut [u64]) -> usize {
 }
 
 /// See [`super::byte_positions`].
-pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) -> bool {
-    if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("bmi1") {
-        // SAFETY: AVX-512BW and BMI1 were found just above.
-        unsafe { byte_positions_avx512(haystack, byte, out) };
-        true
-    } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") {
-        // SAFETY: AVX2 and BMI1 were found just above.
-        unsafe { byte_positions_avx2(haystack, byte, out) };
-        true
-    } else {
-        false
-    }
-}
-
 #[target_feature(enable = "avx512bw,bmi1")]
-fn byte_positions_avx512(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
+pub(super) fn byte_positions_v4(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let pattern = _mm512_set1_epi8(byte as i8);
     flatten(haystack, byte, out, |block| {
         // SAFETY: `block` is 64 readable bytes and the load needs no alignment.
@@ -147,8 +101,9 @@ fn byte_positions_avx512(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     });
 }
 
+/// See [`super::byte_positions`].
 #[target_feature(enable = "avx2,bmi1")]
-fn byte_positions_avx2(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
+pub(super) fn byte_positions_v3(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let pattern = _mm256_set1_epi8(byte as i8);
     flatten(haystack, byte, out, |block| {
         // SAFETY: `block` is 64 readable bytes, so both halves are, and the loads need no alignment.
@@ -197,32 +152,8 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
 }
 
 /// See [`super::decrement_2bit`].
-pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) -> bool {
-    decrement_2bit_with_avx512(words) || decrement_2bit_with_avx2(words)
-}
-
-/// [`decrement_2bit`], if there is AVX-512.
-pub(super) fn decrement_2bit_with_avx512(words: &mut [[u8; 8]]) -> bool {
-    if !is_x86_feature_detected!("avx512f") {
-        return false;
-    }
-    // SAFETY: AVX-512F was found just above.
-    unsafe { decrement_2bit_avx512(words) };
-    true
-}
-
-/// [`decrement_2bit`], if there is AVX2.
-pub(super) fn decrement_2bit_with_avx2(words: &mut [[u8; 8]]) -> bool {
-    if !is_x86_feature_detected!("avx2") {
-        return false;
-    }
-    // SAFETY: AVX2 was found just above.
-    unsafe { decrement_2bit_avx2(words) };
-    true
-}
-
 #[target_feature(enable = "avx512f")]
-fn decrement_2bit_avx512(words: &mut [[u8; 8]]) {
+pub(super) fn decrement_2bit_v4(words: &mut [[u8; 8]]) {
     let low_bits = _mm512_set1_epi64(0x5555_5555_5555_5555);
     let (blocks, tail) = words.as_chunks_mut::<8>();
     for block in blocks {
@@ -236,8 +167,9 @@ fn decrement_2bit_avx512(words: &mut [[u8; 8]]) {
     generic::decrement_2bit(tail);
 }
 
+/// See [`super::decrement_2bit`].
 #[target_feature(enable = "avx2")]
-fn decrement_2bit_avx2(words: &mut [[u8; 8]]) {
+pub(super) fn decrement_2bit_v3(words: &mut [[u8; 8]]) {
     let low_bits = _mm256_set1_epi64x(0x5555_5555_5555_5555);
     let (blocks, tail) = words.as_chunks_mut::<4>();
     for block in blocks {

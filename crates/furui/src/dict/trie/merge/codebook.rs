@@ -1,6 +1,6 @@
 use std::num::NonZeroU32;
 
-use crate::bits::{Vectors, prefetch};
+use crate::bits::{Cpu, prefetch};
 use crate::dict::trie::TrieError;
 use crate::dict::trie::codes::Code;
 use crate::dict::trie::labels::{GROUP, Label, ONES, Rest};
@@ -19,7 +19,7 @@ pub(super) struct Codebook<'t> {
     /// What the text of each code does to a hash.
     runs: Vec<RollingRun>,
     rolling: &'t Rolling,
-    vectors: Vectors,
+    vectors: Cpu,
 }
 
 /// A code of the merged trie from 1 on, those of one byte before those of two; the last is that of the empty text.
@@ -51,7 +51,7 @@ fn tag(hash: u64) -> u32 {
 }
 
 impl<'t> Codebook<'t> {
-    pub(super) fn new(names: Names<'t>, rolling: &'t Rolling, vectors: Vectors) -> Result<Self, TrieError> {
+    pub(super) fn new(names: Names<'t>, rolling: &'t Rolling, vectors: Cpu) -> Result<Self, TrieError> {
         let count = count(&names);
         let slots = filled(0, (count + count / 2).next_power_of_two() + PLACES)?;
         let runs = filled(RollingRun::default(), count + 1)?;
@@ -165,7 +165,7 @@ pub(super) fn number(label: Label<'_>) -> Option<usize> {
 }
 
 #[inline(always)]
-fn text<'t>(names: &Names<'t>, number: usize, vectors: Vectors) -> Option<Text<'t>> {
+fn text<'t>(names: &Names<'t>, number: usize, vectors: Cpu) -> Option<Text<'t>> {
     let label = match number.checked_sub(ONES) {
         None => Label::One(number as u8),
         Some(two) => Label::Two(two as u16),

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::path::Path;
 use super::source::{At, Branch, End};
 use super::{TrieError, Walk};
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 use crate::dict::trie::labels::{Rest, Token};
 use crate::dict::trie::text::{SLACK, Text};
 use crate::hash::KeyHash;
@@ -18,7 +18,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         parent: Path,
         alike: impl Iterator<Item = &'b Branch<'p>> + Clone,
         first: bool,
-        vectors: Vectors,
+        vectors: Cpu,
     ) -> Result<(), TrieError> {
         self.ends.clear();
         let mut byte = 0;
@@ -50,7 +50,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
 
     /// Writes what is left of a branch's label, behind its first byte, behind the others.
     #[inline(always)]
-    fn decode(&mut self, branch: &Branch<'_>, vectors: Vectors) -> Result<(), TrieError> {
+    fn decode(&mut self, branch: &Branch<'_>, vectors: Cpu) -> Result<(), TrieError> {
         let start = self.ends.last().copied().unwrap_or(0);
         let end = match branch.at {
             At::Tail(text, _) => self.keep(text, start),

@@ -5,7 +5,7 @@ use super::parts::{Names, Part};
 use super::values::Width;
 use super::writer::{Encoded, Writer};
 use super::{Found, Trie, TrieError};
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 use crate::hash::{KeyHash, Rolling, RollingState};
 
 mod codebook;
@@ -71,7 +71,7 @@ impl Trie {
         if tries.len() > MAX_MERGED {
             return Err(TrieError::TooLarge("more than 256 tries to merge"));
         }
-        let vectors = Vectors::detect();
+        let vectors = Cpu::detect();
         let Some((heir, _)) = (0..=u8::MAX).zip(tries).max_by_key(|(_, trie)| trie.nodes()) else {
             return Self::encode(&super::Skeleton::new());
         };
@@ -114,7 +114,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         rolling: &'t Rolling,
         forget: bool,
         each_key: F,
-        vectors: Vectors,
+        vectors: Cpu,
     ) -> Result<Self, TrieError> {
         let sources: Vec<Source<'t>> = (0..=u8::MAX).zip(tries).map(|(i, trie)| Source::new(i, *trie)).collect();
         let names: Vec<Names<'t>> = sources.iter().map(|source| source.names).collect();
@@ -145,7 +145,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
     }
 
     #[inline(always)]
-    fn run(&mut self, vectors: Vectors) -> Result<(), TrieError> {
+    fn run(&mut self, vectors: Cpu) -> Result<(), TrieError> {
         while let Some(piece) = self.queue.pop()? {
             let mut waiting = Waiting::new(&piece);
             let (mut branches, mut order) = (vec![], Order::default());
@@ -162,7 +162,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    fn finish(self, vectors: Vectors) -> Result<Encoded, TrieError> {
+    fn finish(self, vectors: Cpu) -> Result<Encoded, TrieError> {
         let Self { mut writer, mut labels, .. } = self;
         labels.settle(&mut writer)?;
         writer.finish(labels.finish(), vectors)
@@ -170,7 +170,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
 
     /// The first branch of the next cursor.
     #[inline(always)]
-    fn next_branch<'p>(&self, waiting: &mut Waiting<'p>, vectors: Vectors) -> Result<Branch<'p>, TrieError>
+    fn next_branch<'p>(&self, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<Branch<'p>, TrieError>
     where
         't: 'p,
     {
@@ -186,7 +186,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
 
     /// The children of a node that only one trie has.
     #[inline(always)]
-    fn copy_all<'p>(&mut self, parent: Path, waiting: &mut Waiting<'p>, vectors: Vectors) -> Result<(), TrieError>
+    fn copy_all<'p>(&mut self, parent: Path, waiting: &mut Waiting<'p>, vectors: Cpu) -> Result<(), TrieError>
     where
         't: 'p,
     {
@@ -208,7 +208,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         waiting: &mut Waiting<'p>,
         branches: &mut Vec<Branch<'p>>,
         order: &mut Order,
-        vectors: Vectors,
+        vectors: Cpu,
     ) -> Result<(), TrieError>
     where
         't: 'p,
@@ -234,13 +234,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
 
     /// The children of a node that several tries have: `order` says in which order, of equal bytes the newest first.
     #[inline(always)]
-    fn merge(
-        &mut self,
-        parent: Path,
-        branches: &[Branch<'_>],
-        order: &[u32],
-        vectors: Vectors,
-    ) -> Result<(), TrieError> {
+    fn merge(&mut self, parent: Path, branches: &[Branch<'_>], order: &[u32], vectors: Cpu) -> Result<(), TrieError> {
         let mut at = 0;
         while let Some(&begin) = order.get(at) {
             let alike = 1 + order[at + 1..].iter().take_while(|&&other| Order::same_byte(begin, other)).count();
@@ -258,7 +252,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
 
     /// Adds a node that only one trie has.
     #[inline(always)]
-    fn copy(&mut self, parent: Path, branch: &Branch<'_>, first: bool, vectors: Vectors) -> Result<(), TrieError> {
+    fn copy(&mut self, parent: Path, branch: &Branch<'_>, first: bool, vectors: Cpu) -> Result<(), TrieError> {
         let path = parent.push(self.rolling, branch.byte);
         let (path, end) = match branch.at {
             At::Node(block, position) => {
@@ -277,7 +271,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
 
     /// The label of a node that only one trie has.
     #[inline(always)]
-    fn label(&mut self, path: Path, trie: u8, label: Label<'_>, vectors: Vectors) -> Result<Path, TrieError> {
+    fn label(&mut self, path: Path, trie: u8, label: Label<'_>, vectors: Cpu) -> Result<Path, TrieError> {
         if let Some(known) = self.labels.known(trie, label) {
             return Ok(self.labels.push_known(known, path));
         }

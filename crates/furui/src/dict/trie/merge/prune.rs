@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use super::labels::Labels;
 use super::path::Path;
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 use crate::dict::trie::room::{no_memory, reserve};
 use crate::dict::trie::text::Text;
 use crate::dict::trie::writer::Writer;
@@ -12,7 +12,7 @@ use crate::hash::Rolling;
 impl Trie {
     /// The trie of the keys that are not deleted: without the nodes that lead to none, and nodes that lead to one child
     /// only become one with it.
-    pub(super) fn without_deleted(&self, rolling: &Rolling, vectors: Vectors) -> Result<Self, TrieError> {
+    pub(super) fn without_deleted(&self, rolling: &Rolling, vectors: Cpu) -> Result<Self, TrieError> {
         let staying = self.staying()?;
         let kept = |node| self.terminal(node).filter(|&found| found != Found::Deleted);
         let children = |inner: TrieNode| {

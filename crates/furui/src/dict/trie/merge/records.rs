@@ -1,4 +1,4 @@
-use crate::bits::{Vectors, prefetch, scale};
+use crate::bits::{Cpu, prefetch, scale};
 use crate::dict::trie::TrieError;
 use crate::dict::trie::block::{Block, Position};
 use crate::dict::trie::labels::{Label, NEAR_NIBBLES, TOKEN_NIBBLES, words};
@@ -52,7 +52,7 @@ impl Records {
         words: &[u64],
         count: usize,
         hash: u64,
-        vectors: Vectors,
+        vectors: Cpu,
     ) -> Option<Position> {
         let nibbles = count * TOKEN_NIBBLES;
         if nibbles <= NEAR_NIBBLES {
@@ -74,7 +74,7 @@ impl Records {
 
 /// Whether a record is the label of the node at `position`.
 #[inline(always)]
-fn is_at(nodes: &[u8], position: Position, record: &[u64], count: usize, vectors: Vectors) -> bool {
+fn is_at(nodes: &[u8], position: Position, record: &[u64], count: usize, vectors: Cpu) -> bool {
     let label = Block::at(nodes, position.offset()).and_then(|block| block.label(position.slot(), vectors));
     let Some(Label::Record { records, start, nibbles, link: false }) = label else { return false };
     nibbles == count * TOKEN_NIBBLES && words(records, start, count).eq(record.iter().copied())

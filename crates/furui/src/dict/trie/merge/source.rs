@@ -1,7 +1,7 @@
 use std::ops::Deref;
 
 use super::cursor::Cursor;
-use crate::bits::{Vectors, prefetch};
+use crate::bits::{Cpu, prefetch};
 use crate::dict::trie::block::{Block, Position, below};
 use crate::dict::trie::parts::{Names, Part};
 use crate::dict::trie::search::group;
@@ -66,7 +66,7 @@ impl<'t> Source<'t> {
 
     /// The first of the children with which a cursor goes on.
     #[inline(always)]
-    pub(super) fn first_child(&self, cursor: Cursor, vectors: Vectors) -> Result<Branch<'t>, TrieError> {
+    pub(super) fn first_child(&self, cursor: Cursor, vectors: Cpu) -> Result<Branch<'t>, TrieError> {
         let down = cursor.down();
         let group = group(&self.names, down.offset(), down.slot(), cursor.skip(), vectors);
         let (block, offset, slot) = group.ok_or(TrieError::Damaged)?;

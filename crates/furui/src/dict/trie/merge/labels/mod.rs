@@ -5,7 +5,7 @@ use super::greedy::Greedy;
 use super::path::Path;
 use super::records::Records;
 use super::tokens::{merged_tokens, text_of};
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::block::NODES;
 use crate::dict::trie::codes::{Code, Dictionary};
@@ -26,7 +26,7 @@ pub(super) struct Labels<'t> {
     names: Names<'t>,
     heir: u8,
     rolling: &'t Rolling,
-    vectors: Vectors,
+    vectors: Cpu,
     book: Codebook<'t>,
     /// By source and code.
     known: Vec<Vec<Option<Number>>>,
@@ -84,7 +84,7 @@ impl<'t> Labels<'t> {
         heir: u8,
         keys: u64,
         rolling: &'t Rolling,
-        vectors: Vectors,
+        vectors: Cpu,
     ) -> Result<Self, TrieError> {
         let names = sources[usize::from(heir)];
         let book = Codebook::new(names, rolling, vectors)?;

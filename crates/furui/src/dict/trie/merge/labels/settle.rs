@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Labels, Rare, Sought};
-use crate::bits::Vectors;
+use crate::bits::Cpu;
 use crate::dict::trie::TrieError;
 use crate::dict::trie::encode::MAX_RARE;
 use crate::dict::trie::labels::{MAX_RECORD, TOKEN_NIBBLES, WORD_TOKENS, in_word};
@@ -22,7 +22,7 @@ impl Labels<'_> {
     }
 
     #[inline(always)]
-    fn settle_with(&mut self, writer: &mut Writer, vectors: Vectors) -> Result<(), TrieError> {
+    fn settle_with(&mut self, writer: &mut Writer, vectors: Cpu) -> Result<(), TrieError> {
         for i in 0..self.sought.len() {
             let Sought { slot, start, end, hash } = self.sought[i];
             match self.book.find(Text::of(&self.text, start as usize..end as usize), hash) {

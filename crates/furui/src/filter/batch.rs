@@ -1,31 +1,60 @@
-//! Lookups of many keys in a table of bits that is far.
+//! Many keys at once: how filters overlap the cache misses of a batch.
 
 use std::hint::select_unpredictable;
 
-use crate::bits::arch::{Words, prefetch};
-use crate::bits::bit;
+use crate::bits::{Cpu, bit, prefetch};
+use crate::hash::KeyHash;
 
-/// How many keys are under way at a time: as many lines as a core can wait for come meanwhile, many times over, and are still
-/// near when their turn comes.
-const UNDER_WAY: usize = 128;
+/// Tables of at most so many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+const NEAR: usize = 1 << 20;
 
-/// A key under way.
+/// How many keys ahead the memory of a key is prefetched.
+const AHEAD: usize = 16;
+
+/// Calls `each` for every key, in order, and before that, where the `table` has more `bytes` than are near, `fetch`, which prefetches
+/// what `each` will touch.
+#[inline(always)]
+pub(super) fn for_each<T>(
+    mut table: T,
+    bytes: usize,
+    keys: &[KeyHash],
+    fetch: impl Fn(&T, KeyHash),
+    mut each: impl FnMut(&mut T, KeyHash),
+) {
+    if bytes <= NEAR {
+        return keys.iter().for_each(|&key| each(&mut table, key));
+    }
+    keys.iter().take(AHEAD).for_each(|&key| fetch(&table, key));
+    for (i, &key) in keys.iter().enumerate() {
+        if let Some(&soon) = keys.get(i + AHEAD) {
+            fetch(&table, soon);
+        }
+        each(&mut table, key);
+    }
+}
+
+/// How many lookups are in flight at a time: several times as many cache lines as a core can wait for, which are still in the nearest
+/// cache when their turn comes.
+const IN_FLIGHT: usize = 128;
+
+/// A key whose bits are being tested.
 #[derive(Clone, Copy)]
 struct Lookup<S> {
-    /// What its next positions are computed from.
+    /// What the next positions of the key are computed from.
     state: S,
-    /// Of the bit whose line was asked for.
+    /// The position of the bit whose line was prefetched.
     position: usize,
-    /// How many bits come after that.
+    /// How many bits come after that one.
     left: u32,
-    /// Which of its batch it is.
+    /// The index of the key in the batch.
     key: usize,
 }
 
 /// Whether all bits of each key are set, in as many `answers`: `probes` a key, whose positions `next` computes from its state.
 ///
-/// Of each key that is under way the next bit is tested, and the line of the one after it asked for. Those that fail drop out
-/// without a branch, and others take their place: a miss costs two lines, and no key waits for another.
+/// In each round the next bit of every key in flight is tested, and the line of the bit after it is prefetched. Keys that fail drop
+/// out without a branch, and others take their place: a miss costs two lines, and no key waits for another. For tables beyond the
+/// caches; in a cache it gains nothing.
 #[inline(always)]
 pub(super) fn contains_all<S: Copy>(
     words: &[[u8; 8]],
@@ -34,7 +63,7 @@ pub(super) fn contains_all<S: Copy>(
     next: impl Fn(&mut S) -> usize,
     answers: &mut [bool],
 ) {
-    Words::detect().run(
+    Cpu::detect().run(
         #[inline(always)]
         |_| each(words, probes, keys, next, answers),
     );
@@ -55,10 +84,10 @@ fn each<S: Copy>(
     };
     let mut lookups = keys.enumerate().map(begin);
     let Some(first) = lookups.next() else { return };
-    let mut under_way = [first; UNDER_WAY];
+    let mut in_flight = [first; IN_FLIGHT];
     let mut count = 1;
     loop {
-        for (place, lookup) in under_way[count..].iter_mut().zip(lookups.by_ref()) {
+        for (place, lookup) in in_flight[count..].iter_mut().zip(lookups.by_ref()) {
             *place = lookup;
             count += 1;
         }
@@ -67,14 +96,14 @@ fn each<S: Copy>(
         }
         let mut kept = 0;
         for i in 0..count {
-            let Lookup { mut state, position, left, key } = under_way[i];
+            let Lookup { mut state, position, left, key } = in_flight[i];
             let set = bit(words, position) == 1;
             answers[key] = set;
             let goes_on = set & (left > 0);
             let ahead = next(&mut state);
-            // Of a key that drops out, a line that is there already.
+            // For a key that drops out, a line that is there already.
             prefetch(&words[select_unpredictable(goes_on, ahead, position) / 64]);
-            under_way[kept] = Lookup { state, position: ahead, left: left.wrapping_sub(1), key };
+            in_flight[kept] = Lookup { state, position: ahead, left: left.wrapping_sub(1), key };
             kept += usize::from(goes_on);
         }
         count = kept;
@@ -93,7 +122,7 @@ mod tests {
         let (half, all) = (mostly_ones(BITS.div_ceil(64)), vec![[0xff; 8]; BITS.div_ceil(64)]);
         let mut random = random();
         for words in [half, all] {
-            for keys in [0, 1, 2, UNDER_WAY - 1, UNDER_WAY, UNDER_WAY + 1, 2 * UNDER_WAY, 1000] {
+            for keys in [0, 1, 2, IN_FLIGHT - 1, IN_FLIGHT, IN_FLIGHT + 1, 2 * IN_FLIGHT, 1000] {
                 for probes in [1, 2, 7, 64] {
                     let keys: Vec<usize> = (0..keys).map(|_| random() as usize % BITS).collect();
                     let next = |position: &mut usize| {

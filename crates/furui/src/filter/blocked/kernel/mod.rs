@@ -1,0 +1,149 @@
+//! The bits of keys in lines, tested and set: where a blocked filter spends its time.
+//!
+//! One file for each set of instructions tests and sets the bits of one key in one line. How keys find their lines, one by one and
+//! in batches, is written once, here.
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
+)]
+
+use super::layout::{Layout, Row};
+use crate::bits::{Cpu, Level, prefetch, prefetch_for_write, scale};
+use crate::filter::batch;
+use crate::hash::KeyHash;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+/// A cache line: eight lanes, which are little-endian words of 64 bits.
+pub(super) type Line = [u8; 64];
+
+/// Whether all bits of `key` are set.
+#[inline(always)]
+pub(super) fn contains(cpu: Cpu, table: &[Line], layout: Layout, key: KeyHash) -> bool {
+    match cpu.level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 => unsafe { avx512::contains(table, layout, key) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V3 => unsafe { avx2::contains(table, layout, key) },
+        Level::Portable => contains_by(table, layout, key, portable::test),
+    }
+}
+
+/// Sets all bits of `key`. True if one was not set.
+#[inline(always)]
+pub(super) fn insert(cpu: Cpu, table: &mut [Line], layout: Layout, key: KeyHash) -> bool {
+    match cpu.level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 => unsafe { avx512::insert(table, layout, key) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V3 => unsafe { avx2::insert(table, layout, key) },
+        Level::Portable => insert_by(table, layout, key, portable::set),
+    }
+}
+
+/// [`contains`] for every key, in as many `answers`.
+pub(super) fn contains_all(cpu: Cpu, table: &[Line], layout: Layout, keys: &[KeyHash], answers: &mut [bool]) {
+    match cpu.level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 => unsafe { avx512::contains_all(table, layout, keys, answers) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V3 => unsafe { avx2::contains_all(table, layout, keys, answers) },
+        Level::Portable => contains_all_by(table, layout, keys, answers, portable::test),
+    }
+}
+
+/// [`insert`] for every key; says how often it was true.
+pub(super) fn insert_all(cpu: Cpu, table: &mut [Line], layout: Layout, keys: &[KeyHash]) -> u64 {
+    match cpu.level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V4 => unsafe { avx512::insert_all(table, layout, keys) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level says that the instructions exist.
+        Level::V3 => unsafe { avx2::insert_all(table, layout, keys) },
+        Level::Portable => insert_all_by(table, layout, keys, portable::set),
+    }
+}
+
+/// The index of the key's own line among `lines`.
+#[inline(always)]
+pub(super) fn line_of(key: KeyHash, lines: usize) -> usize {
+    scale(key.get(), lines)
+}
+
+#[inline(always)]
+fn contains_by(table: &[Line], layout: Layout, key: KeyHash, test: impl Fn(&Line, u64, &Row) -> bool) -> bool {
+    let (line, choice) = (line_of(key, table.len()), Layout::choice(key));
+    if !test(&table[line], choice, layout.own(choice)) {
+        return false;
+    }
+    if !layout.is_pair() {
+        return true;
+    }
+    let choice = Layout::other_choice(choice);
+    test(&table[line ^ 1], choice, layout.other(choice))
+}
+
+#[inline(always)]
+fn insert_by(table: &mut [Line], layout: Layout, key: KeyHash, set: impl Fn(&mut Line, u64, &Row) -> bool) -> bool {
+    let (line, choice) = (line_of(key, table.len()), Layout::choice(key));
+    let new = set(&mut table[line], choice, layout.own(choice));
+    if !layout.is_pair() {
+        return new;
+    }
+    let choice = Layout::other_choice(choice);
+    set(&mut table[line ^ 1], choice, layout.other(choice)) | new
+}
+
+#[inline(always)]
+fn contains_all_by(
+    table: &[Line],
+    layout: Layout,
+    keys: &[KeyHash],
+    answers: &mut [bool],
+    test: impl Fn(&Line, u64, &Row) -> bool,
+) {
+    let fetch = |table: &&[Line], key| {
+        let line = line_of(key, table.len());
+        prefetch(&table[line]);
+        // A miss seldom reads the neighbour, but a hit waits for it.
+        if layout.is_pair() {
+            prefetch(&table[line ^ 1]);
+        }
+    };
+    let mut answers = answers.iter_mut();
+    batch::for_each(table, size_of_val(table), keys, fetch, |table, key| {
+        if let Some(answer) = answers.next() {
+            *answer = contains_by(table, layout, key, &test);
+        }
+    });
+}
+
+#[inline(always)]
+fn insert_all_by(
+    table: &mut [Line],
+    layout: Layout,
+    keys: &[KeyHash],
+    set: impl Fn(&mut Line, u64, &Row) -> bool,
+) -> u64 {
+    let fetch = |table: &&mut [Line], key| {
+        let line = line_of(key, table.len());
+        prefetch_for_write(table, line);
+        if layout.is_pair() {
+            prefetch_for_write(table, line ^ 1);
+        }
+    };
+    let (bytes, mut new) = (size_of_val(table), 0);
+    batch::for_each(table, bytes, keys, fetch, |table, key| new += u64::from(insert_by(table, layout, key, &set)));
+    new
+}

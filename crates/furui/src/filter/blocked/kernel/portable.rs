@@ -1,0 +1,22 @@
+//! The bits of a key in a line, lane by lane: the twin that all vector code equals.
+
+use super::{Line, Row};
+
+/// Whether all bits of the key are set.
+#[inline(always)]
+pub(super) fn test(line: &Line, choice: u64, row: &Row) -> bool {
+    let words = line.as_chunks::<8>().0.iter().zip(row.bits(choice));
+    words.fold(0, |missing, (&word, bits)| missing | bits & !u64::from_le_bytes(word)) == 0
+}
+
+/// Sets all bits of the key. True if one was not set.
+#[inline(always)]
+pub(super) fn set(line: &mut Line, choice: u64, row: &Row) -> bool {
+    let mut missing = 0;
+    for (word, bits) in line.as_chunks_mut::<8>().0.iter_mut().zip(row.bits(choice)) {
+        let old = u64::from_le_bytes(*word);
+        missing |= bits & !old;
+        *word = (old | bits).to_le_bytes();
+    }
+    missing != 0
+}

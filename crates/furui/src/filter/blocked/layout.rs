@@ -1,0 +1,124 @@
+use crate::filter::probes::MULTIPLIER;
+use crate::hash::KeyHash;
+
+/// The most probes of a [`BlockedBloom`](super::BlockedBloom): one in each lane of two lines.
+pub const MAX_BLOCKED_PROBES: u32 = 16;
+
+/// The lanes of a line.
+const LANES: u32 = 8;
+
+/// Which bits belong to a key, in its own line and in the neighbour of that, line ⊕ 1:
+///
+/// | probes | its own line | the neighbour |
+/// |--:|---|---|
+/// | 1 to 8 | a bit in as many lanes in a row | none |
+/// | 9 to 16 | a bit in each lane | a bit in as many lanes in a row as are left |
+///
+/// Of a key h, 6 bits of h · M from bit 16 on, lane by lane, say which bit of each lane; 3 bits below say which lane is the first of
+/// the row. In the neighbour h · M² says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout(u8);
+
+/// The lowest bit of each lane in which a key has a bit: to be rotated by what the key says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub(super) struct Row(pub(super) [u64; 8]);
+
+/// Rows of 0 to 8 lanes, from each lane on.
+static ROWS: [[Row; 8]; 9] = rows();
+
+impl Layout {
+    pub(super) const LINE: Self = Self(LANES as u8);
+
+    /// The layout with so many probes. `None` for numbers of probes that no filter has.
+    pub(super) fn of(probes: u32) -> Option<Self> {
+        (1..=MAX_BLOCKED_PROBES).contains(&probes).then_some(Self(probes as u8))
+    }
+
+    /// Every layout there is.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        (1..=MAX_BLOCKED_PROBES).filter_map(Self::of)
+    }
+
+    /// How many bits a key has.
+    #[inline(always)]
+    pub(super) fn probes(self) -> u32 {
+        self.0.into()
+    }
+
+    /// Whether keys have bits in two lines, so that there must be an even number of lines.
+    #[inline(always)]
+    pub(super) fn is_pair(self) -> bool {
+        self.probes() > LANES
+    }
+
+    /// The row of the key in its own line, of which `choice` says the first lane.
+    #[inline(always)]
+    pub(super) fn own(self, choice: u64) -> &'static Row {
+        Row::of(self.probes().min(LANES), choice)
+    }
+
+    /// The row of the key in the neighbour, of which `choice` says the first lane.
+    #[inline(always)]
+    pub(super) fn other(self, choice: u64) -> &'static Row {
+        Row::of(self.probes() - LANES, choice)
+    }
+
+    /// What chooses the bits of the key in its own line.
+    #[inline(always)]
+    pub(super) fn choice(key: KeyHash) -> u64 {
+        key.get().wrapping_mul(MULTIPLIER)
+    }
+
+    /// What chooses the bits in the neighbour, after the `choice` of those in the key's own line.
+    #[inline(always)]
+    pub(super) fn other_choice(choice: u64) -> u64 {
+        choice.wrapping_mul(MULTIPLIER)
+    }
+}
+
+impl Row {
+    /// A row of `lanes` lanes, at most 8, of which `choice` says the first.
+    #[inline(always)]
+    fn of(lanes: u32, choice: u64) -> &'static Self {
+        &ROWS[lanes.min(LANES) as usize][(choice >> 13) as usize & 7]
+    }
+
+    /// The bits of each lane, where `choice` says which.
+    #[inline(always)]
+    pub(super) fn bits(&self, choice: u64) -> [u64; 8] {
+        std::array::from_fn(|lane| self.0[lane] << (choice >> (16 + 6 * lane) & 63))
+    }
+}
+
+const fn rows() -> [[Row; 8]; 9] {
+    let mut rows = [[Row([0; 8]); 8]; 9];
+    let mut lanes = 0;
+    while lanes < 9 {
+        let mut first = 0;
+        while first < 8 {
+            let mut i = 0;
+            while i < lanes {
+                rows[lanes][first].0[(first + i) % 8] = 1;
+                i += 1;
+            }
+            first += 1;
+        }
+        lanes += 1;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_lanes_in_a_row_from_the_chosen_one_on() {
+        let layout = |probes| Layout::of(probes).unwrap();
+        assert_eq!(layout(8).own(3 << 13).0, [1; 8]);
+        assert_eq!(layout(3).own(6 << 13).0, [1, 0, 0, 0, 0, 0, 1, 1]);
+        assert_eq!((layout(11).own(6 << 13).0, layout(11).other(6 << 13).0), ([1; 8], [1, 0, 0, 0, 0, 0, 1, 1]));
+        assert_eq!(layout(2).own(5 << 22).bits(5 << 22), [1, 1 << 5, 0, 0, 0, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,195 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::error::no_memory;
+use super::{BlockedBloom, Bloom, ConfigError, batch};
+use crate::bits::{Buffer, prefetch};
+use crate::hash::{HashSpec, KeyHash};
+
+/// A [`Bloom`] or [`BlockedBloom`] filter that any number of threads fill and query at once, behind an `Arc` for instance.
+///
+/// It is made from a filter and gives one back, with [`to_filter`](Self::to_filter); the bits are the same as if one thread had
+/// inserted all keys. A key whose insertion has returned is found by every thread that learns of it. Of threads that insert the same
+/// new key at the same time, one or more are told that it is new.
+///
+/// Cost: an atomic instruction for each word of which a bit is not set yet; one cache line is in one core at a time. Where each
+/// thread can have a filter of its own, fill one each and unite them: that shares nothing.
+///
+/// ```
+/// use std::sync::Arc;
+/// use furui::filter::{Bloom, Concurrent};
+///
+/// let words = Arc::new(Concurrent::new(Bloom::with_rate(1000, 0.01)?)?);
+/// std::thread::scope(|scope| {
+///     for word in ["以前", "珠玉"] {
+///         let words = Arc::clone(&words);
+///         scope.spawn(move || words.insert(word));
+///     }
+/// });
+/// assert!(words.contains("以前") && !words.insert("珠玉"));
+/// let words: Bloom = words.to_filter()?;
+/// # assert_eq!(words.probes(), 6);
+/// # Ok::<(), furui::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Concurrent<F> {
+    /// The filter, whose table is empty: the bits are in `words`.
+    shape: F,
+    words: Box<[AtomicU64]>,
+}
+
+/// What threads may share: a filter whose bits are words, to be set one by one.
+#[expect(private_bounds, reason = "what a filter does to be shared is no part of the interface")]
+pub trait Shareable: BitTable {}
+
+impl Shareable for Bloom {}
+impl Shareable for BlockedBloom {}
+
+/// The bits of a filter.
+pub(super) trait BitTable: Sized {
+    /// The table of little-endian words, and the filter without it.
+    fn take_table(self) -> (Self, Buffer);
+
+    /// The filter with this table.
+    fn with_table(&self, table: Buffer) -> Self;
+
+    fn hash_spec(&self) -> HashSpec;
+
+    /// Calls `each` for every word of a table of `words` words in which `key` has bits, with these bits, until it is false, and says
+    /// whether it never was.
+    fn all(&self, words: usize, key: KeyHash, each: impl FnMut(usize, u64) -> bool) -> bool;
+}
+
+/// A word of the table.
+trait Word {
+    fn get(&self) -> u64;
+
+    /// Sets `bits`, and gives the word as it was before.
+    fn set(&self, bits: u64) -> u64;
+}
+
+/// Nothing but the bits themselves is passed from thread to thread, so no other memory need be ordered.
+impl Word for AtomicU64 {
+    #[inline(always)]
+    fn get(&self) -> u64 {
+        self.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn set(&self, bits: u64) -> u64 {
+        self.fetch_or(bits, Ordering::Relaxed)
+    }
+}
+
+/// Sets `bits` in `word` and says whether one was not set. A word that has them is only read: lines stay in all caches then.
+#[inline(always)]
+fn set_missing(word: &impl Word, bits: u64) -> bool {
+    word.get() & bits != bits && word.set(bits) & bits != bits
+}
+
+impl<F: Shareable> Concurrent<F> {
+    /// A filter with what `filter` holds. Cost: a copy of the bits.
+    ///
+    /// # Errors
+    /// If there is no memory for the copy.
+    pub fn new(filter: F) -> Result<Self, ConfigError> {
+        let (shape, table) = filter.take_table();
+        let table = table.as_chunks::<8>().0;
+        let mut words = vec![];
+        words.try_reserve_exact(table.len()).map_err(|_| no_memory(table.len(), "words of 64 bits"))?;
+        words.extend(table.iter().map(|&word| AtomicU64::new(u64::from_le_bytes(word))));
+        Ok(Self { shape, words: words.into() })
+    }
+
+    /// The filter as it stands: with all keys whose insertion has returned. Cost: a copy of the bits.
+    ///
+    /// # Errors
+    /// If there is no memory for the copy.
+    pub fn to_filter(&self) -> Result<F, ConfigError> {
+        let mut table =
+            Buffer::zeroed(8 * self.words.len()).map_err(|_| no_memory(self.words.len(), "words of 64 bits"))?;
+        table.as_chunks_mut().0.iter_mut().zip(&self.words).for_each(|(to, word)| *to = word.get().to_le_bytes());
+        Ok(self.shape.with_table(table))
+    }
+
+    /// How keys are hashed.
+    pub fn hash_spec(&self) -> HashSpec {
+        self.shape.hash_spec()
+    }
+
+    /// Whether `key` may have been inserted; "no" is certain.
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        self.contains_hash(self.hash_spec().hash(key.as_ref()))
+    }
+
+    /// [`contains`](Self::contains) of a key that was hashed by [`hash_spec`](Self::hash_spec).
+    #[inline]
+    pub fn contains_hash(&self, key: KeyHash) -> bool {
+        self.shape.all(self.words.len(), key, |index, bits| self.words[index].get() & bits == bits)
+    }
+
+    /// Inserts `key`. True if it was certainly new.
+    pub fn insert(&self, key: impl AsRef<[u8]>) -> bool {
+        self.insert_hash(self.hash_spec().hash(key.as_ref()))
+    }
+
+    /// [`insert`](Self::insert) of a key that was hashed by [`hash_spec`](Self::hash_spec).
+    #[inline]
+    pub fn insert_hash(&self, key: KeyHash) -> bool {
+        let mut new = false;
+        self.shape.all(self.words.len(), key, |index, bits| {
+            new |= set_missing(&self.words[index], bits);
+            true
+        });
+        new
+    }
+
+    /// [`insert_hash`](Self::insert_hash) of many keys, whose memory is prefetched; says how many were certainly new.
+    pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
+        let fetch = |words: &&[AtomicU64], key| {
+            self.shape.all(words.len(), key, |index, _| {
+                prefetch(&words[index]);
+                true
+            });
+        };
+        let mut new = 0;
+        batch::for_each(&*self.words, 8 * self.words.len(), keys, fetch, |_, key| {
+            new += u64::from(self.insert_hash(key));
+        });
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use loom::sync::atomic::AtomicU64 as LoomWord;
+
+    use super::*;
+
+    impl Word for LoomWord {
+        fn get(&self) -> u64 {
+            self.load(Ordering::Relaxed)
+        }
+
+        fn set(&self, bits: u64) -> u64 {
+            self.fetch_or(bits, Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn in_every_interleaving_no_bit_is_lost_and_somebody_is_told_that_a_key_is_new() {
+        // Keys with a bit in each of two words; both threads insert the second.
+        const KEYS: [[[u64; 2]; 2]; 2] = [[[1, 1], [2, 4]], [[2, 4], [4, 2]]];
+        loom::model(|| {
+            let words: loom::sync::Arc<[LoomWord; 2]> = loom::sync::Arc::default();
+            let told = KEYS.map(|keys| {
+                let words = words.clone();
+                loom::thread::spawn(move || {
+                    keys.map(|key| words.iter().zip(key).fold(false, |new, (word, bits)| set_missing(word, bits) | new))
+                })
+            });
+            let [[first, shared], [again, last]] = told.map(|thread| thread.join().unwrap());
+            assert!(first && last && (shared || again), "a key was new to nobody");
+            assert_eq!([7, 7], [0, 1].map(|index| words[index].get()), "a bit was lost");
+        });
+    }
+}

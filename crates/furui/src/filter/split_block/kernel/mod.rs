@@ -1,0 +1,134 @@
+//! The bits of keys in blocks, tested and set: where a split-block filter spends its time.
+#![cfg_attr(
+    target_arch = "x86_64",
+    expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
+)]
+
+use crate::bits::{Cpu, Level, prefetch, prefetch_for_write};
+use crate::filter::batch;
+use crate::hash::KeyHash;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+/// Eight little-endian words of 32 bits.
+pub(super) type Block = [u8; 32];
+
+/// What a key is multiplied with for each word; the upper 5 bits of the product number the bit. They are part of
+/// Parquet's format.
+const SALTS: [u32; 8] =
+    [0x47B6_137B, 0x4497_4D91, 0x8824_AD5B, 0xA2B7_289D, 0x7054_95C7, 0x2DF1_424B, 0x9EFC_4947, 0x5C6B_FB31];
+
+/// Whether all bits of `key` are set.
+#[inline]
+pub(super) fn contains(cpu: Cpu, blocks: &[Block], key: KeyHash) -> bool {
+    let block = &blocks[place(key, blocks.len())];
+    match cpu.level() {
+        Level::Portable => portable::test(block, low(key)),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the levels above the portable one say that the instructions exist.
+        _ => unsafe { avx2::test(block, low(key)) },
+    }
+}
+
+/// Sets all bits of `key`. True if one was not set.
+#[inline]
+pub(super) fn insert(cpu: Cpu, blocks: &mut [Block], key: KeyHash) -> bool {
+    let place = place(key, blocks.len());
+    let block = &mut blocks[place];
+    match cpu.level() {
+        Level::Portable => portable::set(block, low(key)),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the levels above the portable one say that the instructions exist.
+        _ => unsafe { avx2::set(block, low(key)) },
+    }
+}
+
+/// [`contains`] for every key, in as many `answers`.
+pub(super) fn contains_all(cpu: Cpu, blocks: &[Block], keys: &[KeyHash], answers: &mut [bool]) {
+    match cpu.level() {
+        Level::Portable => contains_all_by(blocks, keys, answers, portable::test),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the levels above the portable one say that the instructions exist.
+        _ => unsafe { avx2::contains_all(blocks, keys, answers) },
+    }
+}
+
+/// [`insert`] for every key; says how often it was true.
+pub(super) fn insert_all(cpu: Cpu, blocks: &mut [Block], keys: &[KeyHash]) -> u64 {
+    match cpu.level() {
+        Level::Portable => insert_all_by(blocks, keys, portable::set),
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the levels above the portable one say that the instructions exist.
+        _ => unsafe { avx2::insert_all(blocks, keys) },
+    }
+}
+
+/// The index of a key's block among `blocks`, at most 2³¹: by the upper 32 bits of its hash.
+#[inline(always)]
+pub(super) fn place(key: KeyHash, blocks: usize) -> usize {
+    (((key.get() >> 32) * blocks as u64) >> 32) as usize
+}
+
+/// The part of a key that chooses its bits in the block.
+#[inline(always)]
+fn low(key: KeyHash) -> u32 {
+    key.get() as u32
+}
+
+#[inline(always)]
+fn contains_all_by(blocks: &[Block], keys: &[KeyHash], answers: &mut [bool], test: impl Fn(&Block, u32) -> bool) {
+    let fetch = |blocks: &&[Block], key| prefetch(&blocks[place(key, blocks.len())]);
+    let mut answers = answers.iter_mut();
+    batch::for_each(blocks, size_of_val(blocks), keys, fetch, |blocks, key| {
+        if let Some(answer) = answers.next() {
+            *answer = test(&blocks[place(key, blocks.len())], low(key));
+        }
+    });
+}
+
+#[inline(always)]
+fn insert_all_by(blocks: &mut [Block], keys: &[KeyHash], set: impl Fn(&mut Block, u32) -> bool) -> u64 {
+    let fetch = |blocks: &&mut [Block], key| prefetch_for_write(blocks, place(key, blocks.len()));
+    let (bytes, mut new) = (size_of_val(blocks), 0);
+    batch::for_each(blocks, bytes, keys, fetch, |blocks, key| {
+        let place = place(key, blocks.len());
+        new += u64::from(set(&mut blocks[place], low(key)));
+    });
+    new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(n: u64) -> Vec<KeyHash> {
+        let random = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29).wrapping_mul(0xD129_0DAC_6E5A_42B5);
+        (0..n).map(|i| KeyHash::new(random(i))).chain([0, u64::MAX, 1 << 32].map(KeyHash::new)).collect()
+    }
+
+    #[test]
+    fn every_path_equals_the_portable_one() {
+        // The last has more bytes than are near.
+        for count in [1, 2, 3, 64, 1000, 40_000] {
+            let mut portable = vec![[0; 32]; count];
+            let (first, second) = (keys(400), keys(900));
+            let new = insert_all_by(&mut portable, &first, portable::set);
+            let mut expected = vec![false; second.len()];
+            contains_all_by(&portable, &second, &mut expected, portable::test);
+            for cpu in Cpu::all() {
+                let (mut single, mut batch) = (vec![[0; 32]; count], vec![[0; 32]; count]);
+                assert_eq!(first.iter().filter(|&&key| insert(cpu, &mut single, key)).count() as u64, new);
+                assert_eq!(insert_all(cpu, &mut batch, &first), new);
+                assert!(single == portable && batch == portable, "{cpu:?}, {count} blocks");
+                let mut answers = vec![false; second.len()];
+                contains_all(cpu, &portable, &second, &mut answers);
+                assert_eq!(answers, expected);
+                assert!(
+                    second.iter().zip(&expected).all(|(&key, &expected)| contains(cpu, &portable, key) == expected)
+                );
+            }
+        }
+    }
+}
