@@ -32,7 +32,7 @@ use furui::Error;
 use cli::{Cli, Command};
 use output::{is_styled, print};
 
-/// Exit codes are grep's: 0 done or found, 1 nothing found, 2 error.
+/// The exit code after an error. The codes are those of grep: 0 for done or found, 1 for nothing found.
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
@@ -59,12 +59,12 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     }
 }
 
-/// Prints the help that was asked for, or says what is wrong with the arguments.
+/// Prints the requested help, or explains what is wrong with the arguments.
 fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     if error.use_stderr() {
-        // Its advice to write `-- -c` is hardly ever what was meant.
+        // clap suggests to write `-- -c`, which is rarely what the user meant.
         error.remove(ContextKind::Suggested);
-        // A standard error that takes nothing is no reason to say it any louder.
+        // If standard error cannot be written to, the exit code must do.
         let _ = error.print();
         return Ok(ExitCode::from(ERROR));
     }
@@ -73,8 +73,8 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what went wrong.
+/// Prints an error on standard error.
 fn complain(error: &Error) {
-    // A standard error that takes nothing is no reason to say it any louder.
+    // If standard error cannot be written to, the exit code must do.
     let _ = writeln!(std::io::stderr(), "furui: {error}");
 }
