@@ -1,4 +1,5 @@
-//! The search engine on the command line: the commands that are, or ask, a node. Only builds with the feature `node` have them.
+//! The commands of the search engine: `furui node`, and those that send requests to a node. Only builds with the feature `node` have
+//! them; others have `no_network.rs` in the place of this module.
 
 mod demo;
 mod node;
@@ -20,7 +21,7 @@ use options::publish::PublishOptions;
 use options::search::SearchOptions;
 use options::unpublish::UnpublishOptions;
 
-/// What stands below the list of all commands.
+/// The text below the list of all commands in the help.
 pub const MISSING: Option<&str> = None;
 
 #[derive(Subcommand)]

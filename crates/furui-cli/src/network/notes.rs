@@ -1,4 +1,4 @@
-//! What the help and the manual page say of the commands of the search engine.
+//! Exit statuses and examples of the commands of the search engine.
 
 use crate::cli::notes::{DONE, ERROR, Notes};
 
@@ -27,12 +27,12 @@ pub const NOTES: &[Notes] = &[
     },
     Notes {
         command: "unpublish",
-        statuses: &[("0", "something was withdrawn"), ("1", "nothing was"), ERROR],
+        statuses: &[("0", "something was withdrawn"), ("1", "nothing was withdrawn"), ERROR],
         examples: &[("furui unpublish https://example.org/page.html", "withdraw what was published under this URL")],
     },
     Notes {
         command: "search",
-        statuses: &[("0", "some document was found"), ("1", "none was"), ERROR],
+        statuses: &[("0", "some document was found"), ("1", "no document was found"), ERROR],
         examples: &[
             ("furui search bloom filter", "documents with both words"),
             ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with a word and without another"),

@@ -11,10 +11,10 @@ use crate::output::{Output, Sink, is_styled};
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
-/// How many documents are asked for at a time: a node does not hand out more.
+/// How many documents are requested at a time. A node returns no more.
 const PAGE: u64 = 1000;
 
-/// A line of a node's answer.
+/// A line of the answer of a node.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -29,7 +29,7 @@ struct Hit {
     id: String,
     url: String,
     title: String,
-    /// What shows that it fits; nodes of other versions may know nothing of it.
+    /// A part of the text that contains the words. Nodes of other versions may leave it out.
     #[serde(default)]
     snippet: String,
     #[serde(default)]
@@ -40,7 +40,7 @@ struct Hit {
 
 /// Runs the command.
 pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
-    // Where words may begin with a minus, an option after them is taken for one of them.
+    // A word may begin with a minus, so clap takes an option after the words for a word.
     if let Some(word) = options.query.iter().find(|word| word.starts_with("--")) {
         return Err(Error::Config(format!("{word} is no word; options come before the words")));
     }
@@ -78,11 +78,11 @@ pub fn run(options: &SearchOptions) -> Result<ExitCode, Error> {
 struct Search<'a> {
     options: &'a SearchOptions,
     output: Output,
-    /// Whether the words that were asked for are printed in bold.
+    /// True if the words of the query are printed in bold.
     bold: bool,
-    /// How many documents more are wanted.
+    /// How many more documents to print.
     left: u64,
-    /// The sums of all pages.
+    /// Sums over all pages.
     total: u64,
     bytes: u64,
     whole: bool,
@@ -92,12 +92,12 @@ struct Search<'a> {
 enum Page {
     Next(String),
     Last,
-    /// Nobody reads any more.
+    /// The reader of the output has closed the pipe.
     Unwanted,
 }
 
 impl Search<'_> {
-    /// Prints a page, document by document as they come.
+    /// Prints a page, each document as soon as it arrives.
     fn page(&mut self, mut lines: Lines) -> Result<Page, Error> {
         loop {
             let Some(line) = lines.next()? else { return Err(lines.cut_off()) };
@@ -118,7 +118,7 @@ impl Search<'_> {
                 }
             };
             let text = match end {
-                // The end of this page is not that of the search.
+                // The summary of a page is printed only if no other page follows.
                 Some(Page::Next(_)) => String::new(),
                 _ if self.options.json => self.json(raw, &line),
                 _ => self.text(&line),
@@ -139,7 +139,7 @@ impl Search<'_> {
                 let cursor = serde_json::json!(cursor);
                 format!("{{\"total\":{total},\"bytes\":{bytes},\"cursor\":{cursor},\"whole\":{whole}}}\n")
             }
-            // As it came.
+            // Other lines are printed as they arrived.
             _ => String::from_utf8_lossy(&raw).into_owned() + "\n",
         }
     }
@@ -157,12 +157,12 @@ impl Search<'_> {
         format!("{title}{}\n{snippet}", shown(&hit.url))
     }
 
-    /// A text that strangers wrote, with these places in bold.
+    /// Formats a text by strangers, with these ranges in bold.
     fn marked(&self, text: &str, marks: &[[usize; 2]]) -> String {
         let mut marked = String::new();
         let mut at = 0;
         for &[start, end] in marks.iter().filter(|_| self.bold) {
-            // Whatever a node sends: what is no place in the text is not marked.
+            // A range that is not in the text is ignored, as a node may send anything.
             let (Some(before), Some(mark)) = (text.get(at..start), text.get(start..end)) else { continue };
             marked += &format!("{}\x1b[1m{}\x1b[22m", shown(before), shown(mark));
             at = end;
@@ -184,7 +184,7 @@ impl Search<'_> {
     }
 }
 
-/// What strangers wrote, without what a terminal would obey.
+/// Replaces the control characters in a text by strangers, which a terminal would obey.
 fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -17,12 +17,12 @@ use crate::report::grouped;
 /// How many URLs are sent at a time, and after how many bytes no further one is added.
 const URLS: usize = 1024;
 const BYTES: usize = 512 << 10;
-/// The longest line that is a URL.
+/// The maximum length of a URL.
 const MAX_URL: usize = furui::search::MAX_URL;
-/// Nothing was withdrawn.
+/// The exit code if nothing was withdrawn.
 const NOTHING: u8 = 1;
 
-/// What a node answers.
+/// The answer of a node.
 #[derive(Deserialize)]
 struct Answer {
     withdrawn: u64,
@@ -93,7 +93,7 @@ impl Withdrawal {
     fn send(&mut self) -> Result<(), Error> {
         self.bytes = 0;
         let urls = std::mem::take(&mut self.batch);
-        // Pages have URLs in their usual form, lines of JSON have them as they are written there.
+        // Pages are published under normalised URLs, lines of JSON under URLs as they are written.
         let usual = |url: &String| Url::parse(url).map_or_else(|_| url.clone(), String::from);
         let unknown = self.withdraw(urls)?;
         let unknown = self.withdraw(unknown.iter().map(usual).collect())?;
@@ -101,7 +101,7 @@ impl Withdrawal {
         Ok(())
     }
 
-    /// Returns those of which there was nothing.
+    /// Withdraws what is published under these URLs. Returns the URLs under which nothing was published.
     fn withdraw(&mut self, urls: Vec<String>) -> Result<Vec<String>, Error> {
         if urls.is_empty() {
             return Ok(urls);
@@ -119,7 +119,7 @@ impl Withdrawal {
 
     fn name_unknown(&mut self, url: &str) {
         self.unknown += 1;
-        // A standard error that takes nothing is no reason to end.
+        // If standard error cannot be written to, the command continues.
         let _ = writeln!(io::stderr(), "furui: {url}: not published by this node");
     }
 }

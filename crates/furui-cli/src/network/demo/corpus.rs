@@ -1,5 +1,5 @@
-//! The sample: short texts written for it, facts about elements and countries, and numbers, whose facts are computed. Each
-//! leads to the encyclopedia's article on the same thing.
+//! The sample documents: short texts, facts about elements and countries, and computed facts about numbers. Each has the URL of an
+//! encyclopedia's article on its subject.
 
 use std::fmt::Write;
 
@@ -20,20 +20,20 @@ pub(super) fn documents() -> Vec<Record> {
     articles.chain(elements).chain(countries).chain((1..=NUMBERS).map(number)).collect()
 }
 
-/// Where the encyclopedia has an article of this name; `ja:` is before those that are in Japanese.
+/// The URL of the encyclopedia's article with this name. The names of Japanese articles begin with `ja:`.
 fn place(name: &str) -> String {
     let (language, name) = name.split_once(':').unwrap_or(("en", name));
     format!("https://{language}.wikipedia.org/wiki/{}", name.replace(' ', "_"))
 }
 
-/// `Title|Name`, the name only if it is not the title, then the text on a line of its own.
+/// Parses `Title|Name` and a second line with the text. The name is left out if it is the title.
 fn article(block: &str) -> Option<Record> {
     let (head, text) = block.trim().split_once('\n')?;
     let (title, name) = head.split_once('|').unwrap_or((head, head));
     Some(Record { url: place(name), title: title.into(), text: text.into() })
 }
 
-/// `Country|Capital|Continent`.
+/// Parses `Country|Capital|Continent`.
 fn country(line: &str) -> Option<Record> {
     let (country, rest) = line.split_once('|')?;
     let (capital, continent) = rest.split_once('|')?;
@@ -41,7 +41,7 @@ fn country(line: &str) -> Option<Record> {
     Some(Record { url: place(country), title: country.into(), text })
 }
 
-/// `Symbol Name Sentences…`, in the order of atomic numbers.
+/// Parses `Symbol Name Sentences…`. The lines are in the order of atomic numbers.
 fn element(line: &str, number: u32) -> Option<Record> {
     let (symbol, rest) = line.split_once(' ')?;
     let (name, sentences) = rest.split_once(' ')?;
@@ -78,7 +78,7 @@ fn element(line: &str, number: u32) -> Option<Record> {
     Some(Record { url: place(page), title: format!("{name} ({symbol})"), text })
 }
 
-/// Where an element stands in its row.
+/// The position of an element in its period.
 #[derive(Debug, PartialEq, Eq)]
 enum Column {
     Group(u32),
@@ -88,7 +88,7 @@ enum Column {
 
 fn period_and_column(number: u32) -> (u32, Column) {
     let mut before = 0;
-    // The last of each row is a noble gas.
+    // The last element of each period is a noble gas.
     for (period, last) in (1..).zip([2, 10, 18, 36, 54, 86, 118]) {
         if number > last {
             before = last;
@@ -109,7 +109,7 @@ fn period_and_column(number: u32) -> (u32, Column) {
     unreachable!("there are 118 elements")
 }
 
-/// What can be said about a number.
+/// The document on a number.
 fn number(n: u32) -> Record {
     let factors = factors(n);
     let mut text = match factors[..] {
@@ -143,7 +143,7 @@ fn number(n: u32) -> Record {
     Record { url: place(&format!("{n} (number)")), title: format!("The number {n}"), text }
 }
 
-/// Prime factors in ascending order; none for 1.
+/// The prime factors in ascending order. There are none for 1.
 fn factors(n: u32) -> Vec<u32> {
     let mut factors = Vec::new();
     let mut left = n;

@@ -1,4 +1,4 @@
-//! `furui demo`: a search network in this process, for who wants to see it first.
+//! `furui demo`: a search network in this process, to try the search engine.
 
 mod browser;
 mod corpus;
@@ -20,10 +20,10 @@ use crate::network::node::{CALLS, Client, interruption};
 use crate::network::options::demo::DemoOptions;
 use crate::output::print;
 
-/// Where the page is unless another port is wanted: where `furui search` looks for it.
+/// The default port of the page, at which `furui search` looks for a node.
 const PORT: u16 = 7717;
 
-/// What to ask; each finds something. The page is opened with the first.
+/// Suggested queries, each of which finds something. The page is opened with the first.
 const SUGGESTED: [&str; 9] = [
     "bloom filter",
     "\"morning star\"",
@@ -36,7 +36,7 @@ const SUGGESTED: [&str; 9] = [
     "篩 site:ja.wikipedia.org",
 ];
 
-/// A line of a node's answer to documents.
+/// A line of the answer of a node to published documents.
 #[derive(Deserialize)]
 struct Progress {
     documents: u64,
@@ -49,12 +49,12 @@ pub fn run(options: &DemoOptions) -> Result<ExitCode, Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
     let done = runtime.block_on(demo(options));
-    // Everything is in memory: whatever is under way need not come to an end.
+    // Everything is in memory, so nothing in progress needs to finish.
     runtime.shutdown_background();
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Until the user interrupts.
+/// Runs until the user interrupts.
 async fn demo(options: &DemoOptions) -> Result<(), Error> {
     let interrupted = interruption().map_err(|source| Error::io("cannot listen to", "signals", source))?;
     let mut interrupted = pin!(interrupted);
@@ -66,7 +66,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
         () = &mut interrupted => return Ok(()),
     };
     let (calls, asked) = mpsc::channel(CALLS);
-    // The first node is the user's.
+    // The first node plays the user's.
     tokio::spawn(nodes[0].clone().answer(asked));
     let shown = async {
         let client = Client::new(&url);
@@ -92,7 +92,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
     served
 }
 
-/// Listens on this port; if it does not matter which, on any that is free.
+/// Listens on this port. Without one, listens on the default port or, if that is taken, on any free one.
 async fn listen(port: Option<u16>) -> Result<TcpListener, Error> {
     let on = |port| TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     let listener = match (on(port.unwrap_or(PORT)).await, port) {
@@ -102,7 +102,7 @@ async fn listen(port: Option<u16>) -> Result<TcpListener, Error> {
     listener.map_err(|source| Error::io("cannot listen on", format!("127.0.0.1:{}", port.unwrap_or(0)), source))
 }
 
-/// Starts so many nodes that know each other and have compared what they hold.
+/// Starts `count` nodes, which know each other and have compared what they hold.
 async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     eprintln!("starting {count} nodes on this machine; one of them is yours");
     let mut nodes: Vec<Node> = Vec::new();
@@ -117,13 +117,13 @@ async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     for node in &nodes {
         node.net().refresh().await;
     }
-    // All at once, as each looks around only now and then.
+    // All nodes repair at the same time, as each of them does so only from time to time.
     let repaired = nodes.iter().cloned().map(|node| async move { node.repaired().await });
     repaired.collect::<JoinSet<()>>().join_all().await;
     Ok(nodes)
 }
 
-/// Gives the node the sample, as `furui publish` would.
+/// Publishes the sample documents, as `furui publish` would.
 fn publish(client: &Client) -> Result<(), Error> {
     let documents = corpus::documents();
     let count = documents.len();
@@ -145,18 +145,18 @@ fn publish(client: &Client) -> Result<(), Error> {
     }
 }
 
-/// Prints where the page is, and what to ask.
+/// Prints the address of the page, and the suggested queries.
 fn announce(url: &str) -> Result<(), Error> {
     let mut text = format!("\nThe page is at {url}\n\nTry\n");
     for query in SUGGESTED {
-        // Characters of double width are a few columns off, and nobody minds.
+        // Characters of double width shift the column, which is tolerable here.
         text += &format!("  {query:24} {url}/?q={}\n", asked_as(query));
     }
     text += "\n^C ends it and leaves nothing behind.\n";
     print(text.as_bytes())
 }
 
-/// A query as a value in a URL.
+/// Encodes a query as a value in a URL.
 fn asked_as(query: &str) -> String {
     url::form_urlencoded::byte_serialize(query.as_bytes()).collect()
 }

@@ -6,38 +6,38 @@ use serde::Deserialize;
 use ureq::http::Response;
 use ureq::{Agent, Body, BodyReader};
 
-/// How long a node on this machine may take to accept a connection.
+/// The maximum time for a node to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long it may take to begin its answer. In the middle of one it says itself if something takes too long.
+/// The maximum time for a node to begin its answer. After that, the node itself reports what takes too long.
 const BEGIN: Duration = Duration::from_secs(120);
-/// The longest line of an answer.
+/// The maximum length of a line of an answer.
 const MAX_LINE: u64 = 1 << 20;
 
-/// A node's HTTP face.
+/// A client of the HTTP interface of a node.
 pub struct Client {
     agent: Agent,
     url: String,
 }
 
-/// What a node says when it does not do something.
+/// The answer of a node that refuses a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Refused {
     error: String,
-    /// Where in a query; the sentence says so, too.
+    /// The position of the error in a query, which the message contains, too.
     #[serde(default, rename = "at")]
     _at: Option<u64>,
 }
 
 impl Client {
-    /// The node at this URL.
+    /// Creates a client of the node at this URL.
     pub fn new(url: &str) -> Self {
         let config = Agent::config_builder()
             .timeout_connect(Some(CONNECT))
             .timeout_recv_response(Some(BEGIN))
             .http_status_as_error(false)
             .max_redirects(0)
-            // The node is on this machine, or near; a proxy for the web is no way to it.
+            // The node is on this machine or near it, and is not reached by a proxy for the web.
             .proxy(None)
             .build();
         Self { agent: config.into(), url: url.into() }
@@ -68,7 +68,7 @@ impl Client {
             return Ok(lines);
         }
         match lines.next() {
-            // The line was an error.
+            // The line was the error of the whole answer.
             Err(error @ Error::Config(_)) => Err(error),
             _ => Err(Error::Config(format!("{} answers {status}: is this a node?", self.url))),
         }
@@ -83,7 +83,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The next line, if there is one. One that is `{"error":…}` is the error of the whole answer.
+    /// Returns the next line, if there is one. A line that is `{"error":…}` becomes the error of the whole answer.
     pub fn next(&mut self) -> Result<Option<&[u8]>, Error> {
         self.line.clear();
         let read = self.reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut self.line);
@@ -98,12 +98,12 @@ impl Lines {
         }
     }
 
-    /// The error of an answer that ends too early.
+    /// Creates the error of an answer that ends too early.
     pub fn cut_off(&self) -> Error {
         Error::io("the answer was cut off by", &self.url, io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// The error of a line that a node does not say.
+    /// Creates the error of a line that no node should send.
     pub fn strange(&self, error: &serde_json::Error) -> Error {
         Error::Config(format!("{} answers something else than a node does ({error}): is it one?", self.url))
     }

@@ -1,4 +1,4 @@
-//! `furui node`, and asking one.
+//! `furui node`, and the client for a node.
 
 mod client;
 mod settings;
@@ -21,12 +21,12 @@ use crate::output::print;
 pub use client::{Client, Lines};
 use settings::Settings;
 
-/// Requests of the HTTP face on their way to the node.
+/// The maximum number of HTTP requests that wait for the node.
 pub const CALLS: usize = 64;
 
 /// Runs the command.
 pub fn run(options: &NodeOptions) -> Result<ExitCode, Error> {
-    // What a node holds is its owner's alone, whatever files it makes.
+    // Only the owner may read the files of a node.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::io("cannot start", "threads", source))?;
@@ -52,7 +52,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
         async move {
             tokio::select! {
                 () = interrupted => {}
-                // An error: it is not served any more.
+                // After an error the node is not served any more.
                 why = node.failed() => drop(failure.send(why)),
                 Err(panic) = answering => drop(failure.send(panic.to_string())),
             }
@@ -63,7 +63,7 @@ async fn serve(settings: Settings) -> Result<ExitCode, Error> {
     served.map_err(|source| Error::io("cannot serve", http.to_string(), source))?;
     match failed.await {
         Ok(why) => Err(Error::Config(why)),
-        // It was interrupted.
+        // The channel is closed: the node was interrupted.
         Err(_) => Ok(ExitCode::SUCCESS),
     }
 }
@@ -76,7 +76,7 @@ fn announce(node: &Node, http: SocketAddr) -> Result<(), Error> {
     print(lines.as_bytes())
 }
 
-/// Ready at the first ^C or SIGTERM; a second one ends the process at once.
+/// A future that is ready at the first ^C or SIGTERM. A second signal ends the process at once.
 pub fn interruption() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

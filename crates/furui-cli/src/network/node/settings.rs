@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use crate::network::options::node::NodeOptions;
 
-/// The most bytes of a configuration file.
+/// The maximum size of a configuration file in bytes.
 const MAX_FILE: u64 = 1 << 20;
-/// Where a node listens if nobody says.
+/// The default address on which a node listens.
 const LISTEN: &str = "/ip4/0.0.0.0/tcp/0";
 const HTTP: &str = "127.0.0.1:7717";
 
-/// How a node is to run: as the options say, or else its configuration file, or else as usual.
+/// The settings of a node: from the options, else from the configuration file, else the defaults.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settings {
     pub data: PathBuf,
@@ -39,7 +39,7 @@ struct Configuration {
 }
 
 impl Settings {
-    /// Of these options.
+    /// Combines the options with the configuration file and the defaults.
     ///
     /// # Errors
     /// If the configuration file cannot be read or understood, or nothing says where the node's data is.
@@ -66,7 +66,7 @@ impl Settings {
     }
 }
 
-/// Reads a file. Its directory is where relative paths in it begin.
+/// Reads a configuration file. Relative paths in it begin at its directory.
 fn read(path: &Path) -> Result<Configuration, Error> {
     let name = path.display();
     let failed = |source| Error::io("cannot read", name.to_string(), source);

@@ -10,35 +10,33 @@ use super::node::NodeAddress;
 
 /// Publish documents, so that every node finds them
 ///
-/// Web pages, Markdown and plain text are documents, in files and in directories of them; hidden files in directories
-/// are left out, and so are files whose names end in something else. Files that end in .jsonl hold a document a line:
-/// {"url": "http://…", "title": "…", "text": "…"}. Files that end in .warc or .warc.gz are what a crawler brought. A URL
-/// on this machine is a sitemap, whose pages are fetched, or a page. Pages that ask not to be found (robots: noindex) are
-/// not published.
+/// Documents are web pages, Markdown and plain text, in single files and in directories. In directories, hidden files and files with
+/// other endings are left out. A file that ends in .jsonl holds a document in each line: {"url": "http://…", "title": "…",
+/// "text": "…"}. A file that ends in .warc or .warc.gz holds the pages of a crawl. A URL on this machine is a page, or a sitemap, whose
+/// pages are fetched. Pages that do not want to be found (robots: noindex) are not published.
 ///
-/// A document that has been published already costs next to nothing, so a run that was broken off is simply started
-/// again.
+/// A document that was published before takes almost no time, so after an interruption run the same command again.
 #[derive(Args)]
 pub struct PublishOptions {
-    /// Files, directories and URLs on this machine; none or "-" is standard input, in lines as of a .jsonl file
+    /// Files, directories and URLs on this machine; none or "-" is standard input, with lines as in a .jsonl file
     #[arg(value_name = "FILE|URL", value_hint = ValueHint::AnyPath)]
     pub sources: Vec<PathBuf>,
     #[command(flatten)]
     pub node: NodeAddress,
-    /// What all files are, whatever their names
+    /// The format of all files, whatever their names
     #[arg(long)]
     pub format: Option<FormatName>,
-    /// Files are found at this URL and their path in the directory that was named [default: file:///…]; pages of a
-    /// sitemap at this site
+    /// The URL of the directory that is published, to which the path of each file is added [default: file:///…]; for a sitemap,
+    /// the site of its pages
     #[arg(long, value_name = "URL")]
     pub base: Option<Url>,
-    /// Only pages that say they are in one of these languages, as en or pt-BR, or say nothing
+    /// Publish only pages that name one of these languages, such as en or pt-BR, or name none
     #[arg(long, value_name = "LANG", value_delimiter = ',')]
     pub lang: Vec<String>,
-    /// Publish again what has been published already: after many nodes were lost at once
+    /// Publish again what was published before, for use after many nodes were lost at once
     #[arg(long)]
     pub again: bool,
-    /// End at the first line or file that is no document, instead of leaving it out with a note
+    /// Stop at the first line or file that is not a document, instead of leaving it out with a message
     #[arg(long)]
     pub strict: bool,
 }

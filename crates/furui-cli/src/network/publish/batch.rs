@@ -8,7 +8,7 @@ use crate::network::node::Client;
 const DOCUMENTS: usize = 256;
 const BYTES: usize = 1 << 20;
 
-/// Some documents on their way.
+/// Documents that are sent together.
 #[derive(Default)]
 pub(super) struct Batch {
     documents: Vec<Document>,
@@ -17,12 +17,12 @@ pub(super) struct Batch {
 
 struct Document {
     id: ContentId,
-    /// Where it comes from.
+    /// The file and line that the document comes from, for messages.
     place: String,
     line: Vec<u8>,
 }
 
-/// A document, as a node reads it.
+/// A document in the form that a node reads.
 #[derive(Serialize)]
 struct Line<'a> {
     url: &'a str,
@@ -30,7 +30,7 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// What has become of them.
+/// What became of the documents of a batch.
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) documents: u64,
@@ -39,13 +39,13 @@ pub(super) struct Sent {
     pub(super) scarce: u64,
 }
 
-/// What a node wants of what it was offered.
+/// The offered documents that a node does not have.
 #[derive(Deserialize)]
 struct Wanted {
     wanted: Vec<usize>,
 }
 
-/// A line of a node's answer.
+/// A line of the answer of a node.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -76,8 +76,8 @@ impl Batch {
         self.documents.len() == DOCUMENTS || self.bytes >= BYTES
     }
 
-    /// Publishes those that the node does not know, or all, if `again`; `bad` is told the place of each that is no
-    /// document, and why.
+    /// Publishes the documents that the node does not have, or all of them if `again`. Calls `bad` with the place of each that the node
+    /// refuses, and the reason.
     pub(super) fn send(
         self,
         client: &Client,
@@ -94,7 +94,7 @@ impl Batch {
         Ok(Sent { documents: sent.documents + known, ..sent })
     }
 
-    /// Those that the node does not know.
+    /// The documents that the node does not have.
     fn wanted(self, client: &Client) -> Result<Vec<Document>, Error> {
         let ids: String = self.documents.iter().map(|document| format!("{}\n", document.id)).collect();
         let mut lines = client.post("/wanted", ids.as_bytes())?;

@@ -8,14 +8,14 @@ use crate::blocks::Blocks;
 use crate::interrupt::Interrupt;
 
 impl Publisher<'_> {
-    /// A file with a document a line.
+    /// Publishes the documents of a file that has one in each line.
     pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
         let interrupt = Interrupt::ignore();
         let mut blocks = Blocks::new(&[path.to_owned()], b'\n', MAX_LINE, &interrupt).cutting();
         loop {
             let Some(block) = blocks.next()? else { return Ok(()) };
             for (index, line) in block.lines().enumerate() {
-                // Of one that is too long nobody has seen the rest.
+                // A line that is too long was cut, so what is left of it may be empty by chance.
                 if line.len() <= MAX_LINE && line.trim_ascii().is_empty() {
                     continue;
                 }

@@ -67,16 +67,16 @@ struct Publisher<'a> {
     sums: Sums,
 }
 
-/// Bytes that should be a page.
+/// The bytes of a page, and what is known about it.
 struct Source<'a> {
-    /// Where they come from, for messages.
+    /// The file or URL that the bytes come from, for messages.
     place: String,
-    /// Where the page is to be found, unless it says so itself.
+    /// The URL of the page, unless the page names another one.
     url: Url,
-    /// Whether the page may say that it is to be found on any other host: it is the user's own.
+    /// True if the page is the user's own. Only such a page may name a URL on any other host.
     is_own: bool,
     media: &'a Media,
-    /// Its title, if it says none.
+    /// The title of the page, unless the page has one.
     title: &'a str,
     bytes: &'a [u8],
 }
@@ -123,7 +123,7 @@ impl Publisher<'_> {
         if self.batch.is_full() { self.send() } else { Ok(()) }
     }
 
-    /// Whether a page says that it is in a language that was asked for, or says nothing.
+    /// True if a page in the language `lang`, or in an unknown one, is to be published.
     fn is_wanted_language(&self, lang: Option<&str>) -> bool {
         let Some(lang) = lang.filter(|_| !self.options.lang.is_empty()) else { return true };
         let primary = lang.split(['-', '_']).next().unwrap_or_default();
@@ -139,8 +139,8 @@ impl Publisher<'_> {
     }
 }
 
-/// Whether one host is the other, or a part of it, as `www.a.example` is of `a.example`: a page of a crawl cannot take the
-/// place of one of another site.
+/// True if the hosts are equal, or one is a subdomain of the other, as `www.a.example` is of `a.example`. So a page of a crawl cannot
+/// replace a page of another site.
 fn is_same_site(link: &Url, url: &Url) -> bool {
     let (Some(link), Some(url)) = (link.host_str(), url.host_str()) else { return false };
     let is_part =
@@ -148,7 +148,7 @@ fn is_same_site(link: &Url, url: &Url) -> bool {
     is_part(link, url) || is_part(url, link)
 }
 
-/// As much of a text as fits.
+/// Cuts a text to at most `most` bytes.
 fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
         let end = (0..=most).rev().find(|&end| text.is_char_boundary(end));

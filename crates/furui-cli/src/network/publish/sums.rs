@@ -7,34 +7,35 @@ use furui::search::limits;
 use super::batch::Sent;
 use crate::report::grouped;
 
-/// What has become of everything.
+/// How many documents were published or left out, and why.
 pub(super) struct Sums {
     strict: bool,
     documents: u64,
-    /// Those that were sent; of these, those that took the place of others, and those that fewer nodes took than should.
+    /// The number of documents that were sent; of these, how many replaced others, and how many were stored by too few nodes.
     sent: u64,
     changed: u64,
     scarce: u64,
     left_out: [u64; REASONS.len()],
 }
 
-/// Why something was not published.
+/// The reason why something was not published.
 #[derive(Clone, Copy)]
 pub(super) enum Reason {
-    /// It is no document, or cannot be read.
+    /// It is not a document, or cannot be read.
     Bad,
     /// Another document of this run has its URL.
     Repeated,
-    /// It asks not to be found.
+    /// It does not want to be found.
     NoIndex,
     /// It is in a language that is not wanted.
     Language,
-    /// It is of a kind that holds no text for people.
+    /// It is of a kind that contains no text for people.
     Kind,
 }
 
-/// What is said of how many, by the reason's number.
-const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
+/// The words after the number of documents in the summary, in the order of [`Reason`].
+const REASONS: [&str; 5] =
+    ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
 
 impl Sums {
     pub(super) fn new(strict: bool) -> Self {
@@ -48,18 +49,18 @@ impl Sums {
         self.scarce += sent.scarce;
     }
 
-    /// Something is not published, as is to be expected.
+    /// Counts something that is not published, without a message.
     pub(super) fn pass(&mut self, reason: Reason) {
         self.left_out[reason as usize] += 1;
     }
 
-    /// Something is no document.
+    /// Counts something that is not a document, and prints a message, or returns an error if the run is strict.
     pub(super) fn leave_out(&mut self, place: &str, why: &str) -> Result<(), Error> {
         if self.strict {
             return Err(Error::Config(format!("{place}: {why}")));
         }
         self.pass(Reason::Bad);
-        // A standard error that takes nothing is no reason to end.
+        // If standard error cannot be written to, the command continues.
         let _ = writeln!(io::stderr(), "furui: {place}: {why}; left out");
         Ok(())
     }

@@ -12,7 +12,7 @@ use super::{Publisher, Source};
 use crate::streams::standard_input;
 
 impl Publisher<'_> {
-    /// A file, or all that are in a directory.
+    /// Publishes a file, or the files in a directory.
     pub(super) fn path(&mut self, path: &Path) -> Result<(), Error> {
         if path.as_os_str() == "-" {
             return match self.options.format() {
@@ -43,7 +43,7 @@ impl Publisher<'_> {
         Ok(())
     }
 
-    /// What lies in a directory may be unreadable; what was named may not.
+    /// Handles a file that cannot be read. It is an error if the user named the file; in a directory, it is left out with a message.
     fn unreadable(&mut self, file: &Path, error: io::Error, named: &Path) -> Result<(), Error> {
         let place = file.display().to_string();
         if file == named {
@@ -52,11 +52,11 @@ impl Publisher<'_> {
         self.sums.leave_out(&place, &error.to_string())
     }
 
-    /// A file, of whatever format. The inner error is that of reading it.
+    /// Publishes a file of any format. The inner error is one of reading the file.
     fn file(&mut self, path: &Path, root: &Path, is_named: bool) -> Result<io::Result<()>, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let format = self.options.format().or_else(|| Format::of_name(&name));
-        // In a directory lie scripts, styles and pictures, which are read only if somebody says that they are pages.
+        // A directory may contain scripts, styles and pictures, which are read only with --format.
         if format.is_none() && !is_named && path.extension().is_some() {
             self.sums.pass(Reason::Kind);
             return Ok(Ok(()));
@@ -75,7 +75,7 @@ impl Publisher<'_> {
             Format::Warc => return self.warc(path, head.chain(file)).map(Ok),
             Format::Page(kind) => kind,
         };
-        // One byte more shows that it is too long.
+        // One byte more than the maximum is read, to notice a file that is too long.
         if let Err(error) = file.take((MAX_PAGE + 1 - head.len()) as u64).read_to_end(&mut head) {
             return Ok(Err(error));
         }
@@ -86,7 +86,7 @@ impl Publisher<'_> {
         self.page(Source { place, url, is_own: true, media, title: &name, bytes: &head }).map(Ok)
     }
 
-    /// Where a file is found.
+    /// The URL of a file.
     fn url(&self, path: &Path, root: &Path) -> io::Result<Url> {
         let Some(base) = &self.options.base else {
             let absolute = std::path::absolute(path)?;
@@ -94,7 +94,7 @@ impl Publisher<'_> {
         };
         let mut url = base.clone();
         let inside = path.strip_prefix(root).unwrap_or(path);
-        // A base that cannot have a path, as mailto:, is all there is.
+        // A base without a path, such as mailto:, is the whole URL.
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty();
             segments.extend(inside.iter().map(|name| name.to_string_lossy()));

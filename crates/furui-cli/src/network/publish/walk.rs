@@ -2,14 +2,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What lies under a path.
+/// Something under a path.
 pub(super) enum Found {
     File(PathBuf),
     /// Neither a file nor a directory.
     Other(PathBuf),
 }
 
-/// The files at and under `path`, in the order of their names. In directories what is hidden is left out, and links are
+/// The files at and under `path`, in the order of their names. In directories, hidden files are left out, and symbolic links are
 /// not followed.
 pub(super) fn walk(path: &Path) -> impl Iterator<Item = Result<Found, (PathBuf, io::Error)>> {
     let mut left = vec![path.to_owned()];
@@ -37,7 +37,7 @@ pub(super) fn walk(path: &Path) -> impl Iterator<Item = Result<Found, (PathBuf, 
     })
 }
 
-/// What lies in a directory and is not hidden, the last name first.
+/// The entries of a directory that are not hidden, the last name first.
 fn children(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(directory)? {

@@ -8,11 +8,11 @@ use url::Url;
 use super::sums::Reason;
 use super::{Publisher, Source};
 
-/// Bytes read at a time.
+/// How many bytes are read at a time.
 const BUFFER: usize = 256 << 10;
 
 impl Publisher<'_> {
-    /// What a crawler brought home, compressed or not.
+    /// Publishes the pages of a WARC file, which may be compressed.
     pub(super) fn warc(&mut self, path: &Path, from: impl Read) -> Result<(), Error> {
         let name = path.display().to_string();
         let mut from = BufReader::with_capacity(BUFFER, from);

@@ -12,27 +12,27 @@ use url::{Host, Url};
 use super::sums::Reason;
 use super::{Publisher, Source};
 
-/// How long a page may take in all.
+/// The maximum time to fetch a page.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a page may be elsewhere.
+/// The maximum number of redirects of a page.
 const MAX_REDIRECTS: usize = 5;
-/// The most bytes of a sitemap, as its protocol has it.
+/// The maximum size of a sitemap in bytes, as the sitemap protocol says.
 const MAX_SITEMAP: usize = 50 << 20;
-/// The most sitemaps of a site.
+/// The maximum number of sitemaps of a site.
 const MAX_SITEMAPS: usize = 1000;
 
 /// A site on this machine.
 struct Site<'a> {
     agent: Agent,
-    /// Where it is fetched from.
+    /// The URL from which the site is fetched.
     origin: Url,
-    /// Where others find it, if not there.
+    /// The URL at which others find the site, if it is another one.
     base: Option<&'a Url>,
 }
 
-/// What was fetched.
+/// The result of a request.
 struct Answer {
-    /// From where, after all redirects.
+    /// The URL after all redirects.
     url: Url,
     media: Option<Media>,
     noindex: bool,
@@ -40,7 +40,7 @@ struct Answer {
 }
 
 impl Publisher<'_> {
-    /// The pages that a sitemap names, or a page.
+    /// Publishes the pages that a sitemap names, or one page.
     pub(super) fn site(&mut self, url: &str) -> Result<(), Error> {
         let origin = Url::parse(url).map_err(|error| Error::Config(format!("{url}: {error}")))?;
         let site = Site::new(origin.clone(), self.options.base.as_ref());
@@ -124,7 +124,7 @@ impl<'a> Site<'a> {
         Self { agent: config.into(), origin, base }
     }
 
-    /// Where on this machine a URL that a sitemap names is fetched from.
+    /// The URL on this machine from which a URL in a sitemap is fetched.
     fn local(&self, named: &str) -> Result<Url, String> {
         let url = Url::parse(named).map_err(|error| error.to_string())?;
         match self.base.filter(|base| base.origin() == url.origin()) {
@@ -133,7 +133,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Where others find what was fetched from here.
+    /// The URL at which others find a page that was fetched from `url`.
     fn public(&self, url: &Url) -> Url {
         match self.base.filter(|_| url.origin() == self.origin.origin()) {
             Some(base) => at(base, url),
@@ -167,7 +167,7 @@ impl<'a> Site<'a> {
     }
 }
 
-/// Whether a URL is one of this machine, which is all that is fetched from.
+/// Returns an error if a URL is not on this machine, from which alone pages are fetched.
 fn check(url: &Url) -> Result<(), String> {
     if url.scheme() != "http" {
         return Err(format!("only http: is fetched, not {}:", url.scheme()));
@@ -186,7 +186,7 @@ fn check(url: &Url) -> Result<(), String> {
         .to_owned())
 }
 
-/// The same path and query at another site.
+/// Replaces the site of a URL, and keeps path and query.
 fn at(site: &Url, url: &Url) -> Url {
     let mut moved = site.clone();
     moved.set_path(url.path());
@@ -194,7 +194,7 @@ fn at(site: &Url, url: &Url) -> Url {
     moved
 }
 
-/// All of it, if that is no more than `most` bytes.
+/// Reads everything, or fails if it is more than `most` bytes.
 fn read(from: impl Read, most: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     from.take(most as u64 + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
