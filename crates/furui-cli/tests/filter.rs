@@ -167,7 +167,7 @@ fn compare_estimates_what_two_filters_share() {
             assert!((value - truth).abs() <= 4.0 * error + 0.01 * truth, "{kind}, {name}: {value} ± {error}");
         }
         let said = String::from_utf8(stdout(&["filter", "compare", &a, &b], b"")).unwrap();
-        assert!(said.contains("likeness") && said.contains('±'), "{said}");
+        assert!(said.contains("similarity") && said.contains('±'), "{said}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use furui::KeyHash;
-use furui::filter::{FilterMut, QuotientFilter};
+use furui::filter::QuotientFilter;
 use furui::store::Memory;
 use furui::store::cascade::{Cascade, CascadeOptions};
 
@@ -79,7 +79,7 @@ fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
 fn quotient(keys: &[KeyHash]) -> Result<Sample> {
     let mut filter = presized()?;
     let (new_ns, repeat_ns) =
-        twice(keys, |batch| batch.iter().try_fold(0, |new, &key| Ok(new + u64::from(filter.insert(key)?))))?;
+        twice(keys, |batch| batch.iter().try_fold(0, |new, &key| Ok(new + u64::from(filter.insert_hash(key)?))))?;
     Ok(Sample { new_ns, repeat_ns, bytes: filter.bits() / 8 })
 }
 

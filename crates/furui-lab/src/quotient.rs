@@ -35,15 +35,15 @@ trait Table {
 
 impl Table for QuotientFilter {
     fn insert(&mut self, hash: u64) {
-        FilterMut::insert(self, KeyHash::new(hash)).expect("loads stay below the capacity");
+        FilterMut::insert_hash(self, KeyHash::new(hash)).expect("loads stay below the capacity");
     }
 
     fn contains(&self, hash: u64) -> bool {
-        Filter::contains(self, KeyHash::new(hash))
+        Filter::contains_hash(self, KeyHash::new(hash))
     }
 
     fn remove(&mut self, hash: u64) -> bool {
-        self.remove(KeyHash::new(hash))
+        self.remove_hash(KeyHash::new(hash))
     }
 
     fn iterate(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use furui::filter::{Recent, Tag};
+use furui::filter::{Recent, RecentTag};
 use furui::{HashSpec, KeyHash};
 
 use crate::clock::{median, ns_each};
@@ -37,7 +37,7 @@ pub(crate) fn run(file: Option<&str>) {
     }
 }
 
-fn one<T: Tag, const WAYS: usize>(keys: &[KeyHash], entries: usize) {
+fn one<T: RecentTag, const WAYS: usize>(keys: &[KeyHash], entries: usize) {
     let mut passed = 0;
     let mut misses = Vec::with_capacity(BATCH);
     let mut samples: Vec<f64> = (0..ROUNDS)

@@ -3,8 +3,7 @@
 
 use std::collections::HashSet;
 
-use furui::HashSpec;
-use furui::filter::{AnyFilter, Bloom, Filter, FilterMut, FilterRef};
+use furui::filter::{AnyFilter, Bloom, FilterRef};
 
 /// Pages that the proxy holds, and pages that clients ask its neighbour for.
 const HELD: u64 = 20_000;
@@ -16,14 +15,11 @@ fn url(i: u64) -> String {
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let hash = HashSpec::default();
     let cache: HashSet<String> = (0..HELD).map(url).collect();
 
     // The proxy: a digest of its cache, and the bytes it sends.
-    let mut digest = Bloom::with_rate(HELD, 0.01)?.hashed_by(hash);
-    for url in &cache {
-        digest.insert(hash.hash(url.as_bytes()))?;
-    }
+    let mut digest = Bloom::with_rate(HELD, 0.01)?;
+    digest.extend(&cache);
     let mut sent = Vec::new();
     AnyFilter::Bloom(digest).write_to(&mut sent)?;
     let list: usize = cache.iter().map(|url| url.len() + 1).sum();
@@ -31,10 +27,9 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Its neighbour: the digest works where it lies. It brings its hash with it.
     let digest = FilterRef::from_bytes(&sent, "the digest")?;
-    let hash = digest.hash_spec();
     let (mut hits, mut in_vain) = (0, 0);
     for url in (HELD - 1000..).take(ASKED as usize).map(url) {
-        if digest.contains(hash.hash(url.as_bytes())) {
+        if digest.contains(&url) {
             if cache.contains(&url) { hits += 1 } else { in_vain += 1 }
         }
     }

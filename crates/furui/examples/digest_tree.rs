@@ -1,8 +1,7 @@
 //! Filters up a tree: every node sends its parent the OR of its own filter and its children's, and a query goes down
 //! only where something may be.
 
-use furui::filter::{Bloom, Filter, FilterMut, Mismatch};
-use furui::{HashSpec, KeyHash};
+use furui::filter::{Bloom, Mismatch};
 
 /// A node of the tree: what it holds, and what it knows of everything below.
 struct Node {
@@ -20,27 +19,27 @@ impl Node {
     fn grow(height: u32, number: &mut u64) -> Result<Self, furui::Error> {
         let mut own = Bloom::with_rate(FILES_OF_NODE * NODES, 0.01)?;
         for i in 0..FILES_OF_NODE {
-            own.insert(file(*number, i))?;
+            own.insert(file(*number, i));
         }
         *number += 1;
         let width = if height > 0 { 4 } else { 0 };
         let children: Vec<Self> = (0..width).map(|_| Self::grow(height - 1, number)).collect::<Result<_, _>>()?;
         let mut below = own.clone();
-        children.iter().try_for_each(|child| below.union(&child.below))?;
+        children.iter().try_for_each(|child| below.union_with(&child.below))?;
         Ok(Self { own, below, children })
     }
 
     /// Asks for a file here and below. Gives how many nodes were asked, and how many may have it.
-    fn query(&self, key: KeyHash) -> (u64, u64) {
-        let here = (1, u64::from(self.own.contains(key)));
-        let routes = self.children.iter().filter(|child| child.below.contains(key));
-        routes.map(|child| child.query(key)).fold(here, |sum, part| (sum.0 + part.0, sum.1 + part.1))
+    fn query(&self, file: &str) -> (u64, u64) {
+        let here = (1, u64::from(self.own.contains(file)));
+        let routes = self.children.iter().filter(|child| child.below.contains(file));
+        routes.map(|child| child.query(file)).fold(here, |sum, part| (sum.0 + part.0, sum.1 + part.1))
     }
 }
 
 /// The i-th file of a node.
-fn file(node: u64, i: u64) -> KeyHash {
-    HashSpec::default().hash(format!("node {node}, file {i}").as_bytes())
+fn file(node: u64, i: u64) -> String {
+    format!("node {node}, file {i}")
 }
 
 /// Runs the example.
@@ -51,7 +50,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let queries = 500;
     let (mut asked, mut found) = (0, 0);
     for i in 0..queries {
-        let (nodes, here) = root.query(file(i * 7 % NODES, i % FILES_OF_NODE));
+        let (nodes, here) = root.query(&file(i * 7 % NODES, i % FILES_OF_NODE));
         asked += nodes;
         found += here;
         assert!(here >= 1, "a filter misses nothing");
@@ -61,7 +60,7 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A node whose filter has other parts is not heard, and told why.
     let other = Bloom::with_rate(FILES_OF_NODE, 0.01)?;
-    let refused: Option<Mismatch> = root.below.clone().union(&other).err();
+    let refused: Option<Mismatch> = root.below.union(&other).err();
     println!("{}", refused.ok_or("filters of two sizes were united")?);
     Ok(())
 }

@@ -14,16 +14,14 @@
 //!
 //! For secrets that must withstand the other side, take a protocol for private set intersection instead.
 
-use furui::filter::{AnyFilter, Bloom, Filter, FilterMut, Likeness};
+use furui::filter::{AnyFilter, Bloom, Similarity};
 use furui::{HashAlgorithm, HashSpec};
 
 const ROOM: u64 = 2000;
 
 fn book(people: impl Iterator<Item = u64>, hash: HashSpec) -> Result<Bloom, furui::Error> {
     let mut filter = Bloom::with_rate(ROOM, 0.1)?.hashed_by(hash);
-    for person in people {
-        filter.insert(hash.hash(address(person).as_bytes()))?;
-    }
+    filter.extend(people.map(address));
     Ok(filter)
 }
 
@@ -40,18 +38,18 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bob = book(900..2300, hash)?;
 
     // Alice has received Bob's filter. What they share, without a single address:
-    let Likeness { intersection, jaccard, .. } = alice.likeness(&bob)?;
+    let Similarity { intersection, jaccard, .. } = alice.similarity(&bob)?;
     println!("in common: {:.0} ± {:.0} (in truth 600)", intersection.value, intersection.error);
-    println!("likeness: {:.3} ± {:.3} (in truth {:.3})", jaccard.value, jaccard.error, 600.0 / 2300.0);
+    println!("similarity: {:.3} ± {:.3} (in truth {:.3})", jaccard.value, jaccard.error, 600.0 / 2300.0);
     assert!((intersection.value - 600.0).abs() < 3.0 * intersection.error);
 
     // Which of her own friends Bob may know:
-    let known = (0..1500).filter(|&person| bob.contains(hash.hash(address(person).as_bytes()))).count();
+    let known = (0..1500).filter(|&person| bob.contains(address(person))).count();
     println!("of her 1500 friends {known} seem to be in Bob's book, some by chance");
     assert!((600..750).contains(&known));
 
     // Eve has the filter and a dictionary. Without the salt her guesses are noise; with it they are not.
-    let guess = |hash: HashSpec| (900..2300).filter(|&i| bob.contains(hash.hash(address(i).as_bytes()))).count();
+    let guess = |hash: HashSpec| (900..2300).filter(|&i| bob.contains_hash(hash.hash(address(i).as_bytes()))).count();
     let (without, with) = (guess(HashSpec { seed: 1, ..hash }), guess(hash));
     println!("of Bob's 1400 friends Eve finds {without} without the salt, {with} with it");
     assert!(without < 250 && with == 1400);
@@ -63,6 +61,6 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("a file of {} bytes holds Bob's filter and the salt", file.len());
 
     // Filters of different salts are never compared.
-    println!("{}", alice.likeness(&book(0..10, HashSpec { seed: 1, ..hash })?).expect_err("another salt"));
+    println!("{}", alice.similarity(&book(0..10, HashSpec { seed: 1, ..hash })?).expect_err("another salt"));
     Ok(())
 }

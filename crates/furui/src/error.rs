@@ -26,8 +26,8 @@ pub enum Error {
     Format(FormatError),
     /// A structure of fixed size has no room.
     Full(Full),
-    /// Two structures that do not fit together were combined; both are named.
-    Mismatch(String),
+    /// Two filters that do not go together were combined or compared.
+    Mismatch(Mismatch),
     /// Parameters that cannot be; the message says what could be.
     Config(String),
     /// Another process has the store open for writing.
@@ -52,7 +52,8 @@ impl fmt::Display for Error {
             Self::Io { action, file, source } => write!(f, "{action} {file}: {source}"),
             Self::Format(error) => error.fmt(f),
             Self::Full(error) => error.fmt(f),
-            Self::Mismatch(what) | Self::Config(what) => f.write_str(what),
+            Self::Mismatch(error) => error.fmt(f),
+            Self::Config(what) => f.write_str(what),
             Self::Locked(store) => {
                 write!(f, "{store}: in use by another process; wait for it to end, or use another directory")
             }
@@ -94,7 +95,7 @@ impl From<WriteError> for Error {
 
 impl From<Mismatch> for Error {
     fn from(error: Mismatch) -> Self {
-        Self::Mismatch(error.0)
+        Self::Mismatch(error)
     }
 }
 

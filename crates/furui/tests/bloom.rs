@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use furui::filter::{AnyFilter, BlockedBloom, Bloom, Concurrent, Estimate, Filter, FilterMut, Shareable, sizing};
+use furui::filter::{AnyFilter, BlockedBloom, Bloom, Concurrent, Estimate, Shareable, sizing};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn hashes(list: u64, n: u64) -> Vec<KeyHash> {
 
 fn filter_of(keys: &[KeyHash]) -> Bloom {
     let mut filter = Bloom::from_parts(60_007, 7).unwrap();
-    filter.insert_all(keys).unwrap();
+    filter.insert_all(keys);
     filter
 }
 
@@ -57,16 +57,16 @@ proptest! {
         };
         let (first, rest) = keys.split_at(alone.min(keys.len()));
         for &key in first {
-            prop_assert_eq!(filter.insert(key), Ok(model_insert(key)));
+            prop_assert_eq!(filter.insert_hash(key), model_insert(key));
         }
         let new = rest.iter().filter(|&&key| model_insert(key)).count() as u64;
-        prop_assert_eq!(filter.insert_all(rest), Ok(new));
+        prop_assert_eq!(filter.insert_all(rest), new);
 
         prop_assert_eq!(filter.ones(), model.iter().filter(|&&bit| bit).count() as u64);
         let asked: Vec<KeyHash> = keys.iter().copied().chain(hashes(1, 300)).collect();
         let expected: Vec<bool> =
             asked.iter().map(|&key| positions(key, bits, probes, hash).iter().all(|&position| model[position])).collect();
-        prop_assert_eq!(&asked.iter().map(|&key| filter.contains(key)).collect::<Vec<_>>(), &expected);
+        prop_assert_eq!(&asked.iter().map(|&key| filter.contains_hash(key)).collect::<Vec<_>>(), &expected);
         let mut answers = vec![];
         filter.contains_all(&asked, &mut answers);
         prop_assert_eq!(&answers, &expected);
@@ -84,7 +84,7 @@ fn the_measured_rate_is_the_one_asked_for_within_3_percent() {
     for (rate, trials, hash) in [(0.1, 200_000, SHA1), (0.01, 2_000_000, HashSpec::default())] {
         let mut filter = Bloom::with_rate(KEYS, rate).unwrap().hashed_by(hash);
         assert!(sizing::rate(filter.probes(), KEYS, filter.bits()) <= rate);
-        filter.insert_all(&hashes(0, KEYS)).unwrap();
+        filter.insert_all(&hashes(0, KEYS));
         let mut answers = vec![];
         filter.contains_all(&hashes(1, trials), &mut answers);
         let measured = answers.iter().filter(|&&yes| yes).count() as f64 / trials as f64;
@@ -108,13 +108,13 @@ fn or_is_the_filter_of_the_union_and_and_keeps_what_both_have() {
     let keys = hashes(0, 6000);
     let (mut one, two) = (filter_of(&keys[..4000]), filter_of(&keys[2000..]));
     let mut both = one.clone();
-    both.intersect(&two).unwrap();
-    assert!(keys[2000..4000].iter().all(|&key| both.contains(key)));
+    both.intersect_with(&two).unwrap();
+    assert!(keys[2000..4000].iter().all(|&key| both.contains_hash(key)));
     assert!(both.false_positive_rate() < one.false_positive_rate());
     let others = hashes(1, 20_000);
-    assert!(others.iter().all(|&key| !both.contains(key) || one.contains(key) && two.contains(key)));
+    assert!(others.iter().all(|&key| !both.contains_hash(key) || one.contains_hash(key) && two.contains_hash(key)));
 
-    one.union(&two).unwrap();
+    one.union_with(&two).unwrap();
     assert_eq!(one, filter_of(&keys));
 }
 
@@ -128,7 +128,7 @@ fn filters_that_do_not_fit_are_refused_with_both_their_numbers() {
         (Bloom::from_parts(1000, 7).unwrap().hashed_by(HashSpec { seed: 9, ..HashSpec::default() }), ["0x", "09"]),
     ];
     for (other, named) in others {
-        let errors = [filter.union(&other), filter.intersect(&other), filter.likeness(&other).map(|_| ())];
+        let errors = [filter.union_with(&other), filter.intersect_with(&other), filter.similarity(&other).map(|_| ())];
         for error in errors.map(|result| result.unwrap_err().to_string()) {
             assert!(named.iter().all(|name| error.contains(name)), "{error}");
         }
@@ -137,20 +137,20 @@ fn filters_that_do_not_fit_are_refused_with_both_their_numbers() {
 }
 
 #[test]
-fn likeness_tells_sizes_and_what_is_common_within_3_errors() {
+fn similarity_tells_sizes_and_what_is_common_within_3_errors() {
     let keys = hashes(2, 6000);
     let (one, two) = (filter_of(&keys[..4000]), filter_of(&keys[2000..5000]));
-    let likeness = one.likeness(&two).unwrap();
+    let similarity = one.similarity(&two).unwrap();
     let near = |what: &str, truth: f64, Estimate { value, error }: Estimate| {
         assert!((value - truth).abs() < 3.0 * error && error < 0.03 * truth, "{what}: {value} ± {error}, {truth}");
     };
-    near("one", 4000.0, likeness.a);
-    near("two", 3000.0, likeness.b);
-    near("union", 5000.0, likeness.union);
-    near("intersection", 2000.0, likeness.intersection);
-    near("jaccard", 0.4, likeness.jaccard);
-    assert_eq!(likeness.a, one.cardinality());
-    assert_eq!(one.likeness(&one).unwrap().differing_bits, 0);
+    near("one", 4000.0, similarity.a);
+    near("two", 3000.0, similarity.b);
+    near("union", 5000.0, similarity.union);
+    near("intersection", 2000.0, similarity.intersection);
+    near("jaccard", 0.4, similarity.jaccard);
+    assert_eq!(similarity.a, one.cardinality());
+    assert_eq!(one.similarity(&one).unwrap().differing_bits, 0);
 }
 
 /// Four threads insert overlapping parts of the keys, one by one and in batches.
@@ -183,12 +183,12 @@ fn threads_that_share_a_filter_lose_nothing() {
     let default = HashSpec::default();
     for (bits, hash) in [(60_007, default), (100, default), (20_000_003, default), (60_007, SHA1)] {
         let new = || Bloom::from_parts(bits, 7).unwrap().hashed_by(hash);
-        let [alone, together] = threads_lose_nothing(new, |filter, keys| _ = filter.insert_all(keys).unwrap());
+        let [alone, together] = threads_lose_nothing(new, |filter, keys| _ = filter.insert_all(keys));
         assert_eq!(together, alone);
     }
     for (lines, probes) in [(200, 8), (3, 5), (200, 14), (40_000, 8)] {
         let new = || BlockedBloom::from_parts(lines, probes).unwrap();
-        let [alone, together] = threads_lose_nothing(new, |filter, keys| _ = filter.insert_all(keys).unwrap());
+        let [alone, together] = threads_lose_nothing(new, |filter, keys| _ = filter.insert_all(keys));
         assert_eq!(together, alone);
     }
 }

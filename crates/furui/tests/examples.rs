@@ -4,10 +4,10 @@
 mod cache_digest;
 #[path = "../examples/digest_tree.rs"]
 mod digest_tree;
-#[path = "../examples/likeness.rs"]
-mod likeness;
 #[path = "../examples/secret_hand.rs"]
 mod secret_hand;
+#[path = "../examples/similarity.rs"]
+mod similarity;
 
 #[test]
 fn a_cache_digest_spares_requests() {
@@ -20,8 +20,8 @@ fn a_tree_of_digests_routes_queries() {
 }
 
 #[test]
-fn likeness_is_near_the_truth() {
-    likeness::main().unwrap();
+fn similarity_is_near_the_truth() {
+    similarity::main().unwrap();
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterMut, FilterRef, Gamma, GrowingBloom,
+    AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterRef, Gamma, GrowingBloom,
     QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, ReadError, Tag};
@@ -45,7 +45,7 @@ fn golden() -> Vec<(&'static str, AnyFilter)> {
     ];
     let mut filters: Vec<_> = filters.into_iter().collect();
     for (_, filter) in &mut filters {
-        keys.iter().for_each(|&key| assert!(filter.insert(KeyHash::new(key)).is_ok()));
+        keys.iter().for_each(|&key| assert!(filter.insert_hash(KeyHash::new(key)).is_ok()));
     }
     filters
 }
@@ -70,11 +70,14 @@ fn write_golden_files() {
 fn golden_files_are_read_and_written_as_they_are() {
     for (name, filter) in golden() {
         let file = std::fs::read(golden_path(name)).unwrap();
-        let opened = AnyFilter::open(&golden_path(name)).unwrap();
+        let opened = AnyFilter::open(golden_path(name)).unwrap();
         let borrowed = FilterRef::from_bytes(&file, name).unwrap();
         assert!(written(&filter) == file && written(&opened) == file && written(&borrowed) == file, "{name}");
         for key in hashes(9).take(1000) {
-            assert_eq!((opened.contains(key), borrowed.contains(key)), (filter.contains(key), filter.contains(key)));
+            assert_eq!(
+                (opened.contains_hash(key), borrowed.contains_hash(key)),
+                (filter.contains_hash(key), filter.contains_hash(key))
+            );
         }
     }
 }
@@ -127,7 +130,7 @@ fn a_filter_that_was_written_and_read_goes_on_as_one_that_was_not() {
         {
             let (mut read, mut stayed) = (AnyFilter::open(&path).unwrap(), stayed.clone());
             for key in hashes(1).skip(2500).take(1200) {
-                assert_eq!(read.insert(key), stayed.insert(key));
+                assert_eq!(read.insert_hash(key), stayed.insert_hash(key));
             }
             assert_eq!(written(&read), written(&stayed));
             assert_eq!(read.false_positive_rate(), stayed.false_positive_rate());
@@ -159,8 +162,8 @@ fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
         std::fs::write(&path, &file).unwrap();
         let checked = CheckedFilter::open(&path).unwrap();
         assert_eq!((checked.kind(), checked.hash_spec()), (filter.kind(), filter.hash_spec()));
-        let right: Vec<bool> = keys.iter().map(|&key| filter.contains(key)).collect();
-        assert!(keys.iter().zip(&right).all(|(&key, &right)| checked.contains(key).unwrap() == right));
+        let right: Vec<bool> = keys.iter().map(|&key| filter.contains_hash(key)).collect();
+        assert!(keys.iter().zip(&right).all(|(&key, &right)| checked.contains_hash(key).unwrap() == right));
         let mut all = vec![];
         CheckedFilter::open(&path).unwrap().contains_all(&keys, &mut all).unwrap();
         assert!(all == right && written(checked.whole().unwrap()) == file);
@@ -171,7 +174,7 @@ fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
             let Ok(checked) = CheckedFilter::open(&path) else { continue };
             let mut failed = false;
             for (&key, &right) in keys.iter().zip(&right) {
-                match checked.contains(key) {
+                match checked.contains_hash(key) {
                     Ok(found) => assert!(found == right && !failed, "{:?} at {at}", filter.kind()),
                     Err(error) => failed = error.to_string().contains("it.filter"),
                 }
@@ -240,21 +243,21 @@ fn use_all(file: &[u8]) -> bool {
     assert!(borrowed.cardinality().is_none_or(|estimate| estimate.value >= 0.0 && estimate.error >= 0.0));
     let dir = tempdir(&format!("any-bytes-{:?}", std::thread::current().id()));
     std::fs::write(dir.join("filter"), file).unwrap();
-    let mut filter = AnyFilter::open(&dir.join("filter")).unwrap();
+    let mut filter = AnyFilter::open(dir.join("filter")).unwrap();
     std::fs::remove_dir_all(dir).unwrap();
     let mut twice = filter.clone();
-    if twice.union(&borrowed).is_ok() && twice.intersect(&borrowed).is_ok() {
+    if twice.union_with(&borrowed).is_ok() && twice.intersect_with(&borrowed).is_ok() {
         assert_eq!(written(&twice), file, "a set or'ed and and'ed with itself");
-        assert_eq!(twice.likeness(&borrowed).unwrap().differing_bits, 0);
+        assert_eq!(twice.similarity(&borrowed).unwrap().differing_bits, 0);
     }
     let keys: Vec<KeyHash> = hashes(3).take(50).collect();
     let _ = filter.insert_all(&keys);
     for key in keys {
-        let _ = filter.insert(key);
-        let contained = filter.contains(key);
+        let _ = filter.insert_hash(key);
+        let contained = filter.contains_hash(key);
         match &mut filter {
-            AnyFilter::Counting(filter) => assert_eq!(filter.remove(key), contained),
-            AnyFilter::Quotient(filter) => assert_eq!(filter.remove(key), contained),
+            AnyFilter::Counting(filter) => assert_eq!(filter.remove_hash(key), contained),
+            AnyFilter::Quotient(filter) => assert_eq!(filter.remove_hash(key), contained),
             _ => (),
         }
     }
@@ -275,7 +278,7 @@ proptest! {
     ) {
         let mut filter = small().swap_remove(which);
         for key in keys {
-            let _ = filter.insert(KeyHash::new(key));
+            let _ = filter.insert_hash(KeyHash::new(key));
         }
         let (mut meta, mut bits) = sections(&written(&filter));
         for (in_meta, at, bit) in changes {
@@ -297,7 +300,7 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
         let keys: Vec<KeyHash> = hashes(5).take(30).collect();
         // Crowded at the end, so that runs wrap around; in a multiset, with copies.
         for key in keys.iter().chain(&keys[..9]).map(|key| key.get()).chain((0..15).map(|i| u64::MAX - (i << 45))) {
-            assert!(filter.insert(KeyHash::new(key)).is_ok());
+            assert!(filter.insert_hash(KeyHash::new(key)).is_ok());
         }
         let (meta, bits) = sections(&written(&AnyFilter::Quotient(filter)));
         let mut refused = 0;

@@ -25,10 +25,10 @@ const FLOORS: [(&str, u8); 9] = [
 const RULE: &str = "a module sees only lower floors: hash < bits, format < filter < error < store < seen, dict, search";
 
 /// The modules inside `filter` that every filter may use; they use no filter themselves.
-const SHARED_BY_FILTERS: [&str; 11] =
-    ["at_once", "copies", "counters", "error", "far", "file", "least", "likeness", "probes", "sizing", "steady"];
+const SHARED_BY_FILTERS: [&str; 10] =
+    ["batch", "concurrent", "counters", "error", "file", "least", "probes", "similarity", "sizing", "steady"];
 /// The modules inside `filter` that are made of other filters.
-const MADE_OF_FILTERS: [&str; 3] = ["any", "checked", "growing"];
+const MADE_OF_FILTERS: [&str; 5] = ["any", "checked", "growing", "keys", "sets"];
 const FILTER_RULE: &str =
     "filters do not see each other; what they share lies in filter/mod.rs and the modules named in tests/floors.rs";
 

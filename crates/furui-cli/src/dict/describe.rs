@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use furui::Error;
-use furui::filter::Filter;
 
 use super::open_to_read;
 use crate::report::{Report, counted, figure, grouped};

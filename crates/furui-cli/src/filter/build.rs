@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Filter, FilterMut, Full, GrowingBloom,
-    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Full, GrowingBloom, QuotientFilter,
+    RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
 use furui::{Error, HashAlgorithm, HashSpec, KeyHash};
@@ -27,9 +27,6 @@ const STABLE_BITS: u32 = 2;
 /// The number of counters of the smallest stable filter that is built. It is large enough that the numbers of probes and decrements
 /// are those of any larger filter.
 const STABLE_SAMPLE: usize = 1 << 12;
-/// The maximum distance between positions of a key in a ringed filter, in keys. A larger one would save hardly any bits, and
-/// take longer.
-const DELTA: u32 = 1000;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
@@ -120,7 +117,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
                 StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
             )
         }
-        FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate, DELTA)?.hashed_by(hash)),
+        FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Quotient => AnyFilter::Quotient(QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
     })
@@ -154,7 +151,10 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
-    each_block(options, keys, "counting", |hashes| Ok(counter.insert_all(hashes).map(drop)?))?;
+    each_block(options, keys, "counting", |hashes| {
+        counter.insert_all(hashes);
+        Ok(())
+    })?;
     let estimate = counter.cardinality();
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }

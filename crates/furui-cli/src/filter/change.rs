@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use furui::filter::FilterMut;
 use furui::{Error, KeyHash};
 
 use super::build::{no_room, warn_if_too_full};
@@ -36,7 +35,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     held.filter.check_removable().map_err(|error| named(options, error))?;
     each_block(options, &mut held, |held, hashes| {
         for &hash in hashes {
-            missing += u64::from(!held.filter.remove(hash).map_err(|error| named(options, error))?);
+            missing += u64::from(!held.filter.remove_hash(hash).map_err(|error| named(options, error))?);
         }
         Ok(())
     })?;

@@ -12,14 +12,14 @@ use crate::cli::CombineOptions;
 
 /// Writes the union of filters.
 pub fn union(options: &CombineOptions) -> Result<ExitCode, Error> {
-    let filter = combine(options, AnyFilter::union)?;
+    let filter = combine(options, AnyFilter::union_with)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes the intersection of filters.
 pub fn intersect(options: &CombineOptions) -> Result<ExitCode, Error> {
-    combine(options, AnyFilter::intersect)?;
+    combine(options, AnyFilter::intersect_with)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,5 +41,5 @@ fn combine(
 /// The error of two files that cannot be combined.
 pub fn mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
     let hint = "filters fit together that were built with the same --kind, --capacity, --fpr and --hash";
-    Error::Mismatch(format!("{} and {}: {error} ({hint})", a.display(), b.display()))
+    Error::Config(format!("{} and {}: {error} ({hint})", a.display(), b.display()))
 }

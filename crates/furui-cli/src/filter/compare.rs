@@ -14,33 +14,37 @@ use crate::report::{Report, figure, grouped};
 /// Runs the command.
 pub fn run(options: &CompareOptions) -> Result<ExitCode, Error> {
     let (a, b) = (open(&options.a)?, open(&options.b)?);
-    let likeness = a.likeness(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
+    let similarity = a.similarity(&b).map_err(|error| mismatch(&options.a, &options.b, &error))?;
     let estimates = [
-        ("a", format!("in {}", options.a.display()), likeness.a),
-        ("b", format!("in {}", options.b.display()), likeness.b),
-        ("union", "in either".into(), likeness.union),
-        ("intersection", "in both".into(), likeness.intersection),
+        ("a", format!("in {}", options.a.display()), similarity.a),
+        ("b", format!("in {}", options.b.display()), similarity.b),
+        ("union", "in either".into(), similarity.union),
+        ("intersection", "in both".into(), similarity.intersection),
     ];
     if options.json {
         let mut report = Report::default();
-        report.number("differing_bits", likeness.differing_bits).estimate("jaccard", "jaccard_error", likeness.jaccard);
-        report.estimate("a", "a_error", likeness.a).estimate("b", "b_error", likeness.b);
-        report.estimate("union", "union_error", likeness.union);
-        report.estimate("intersection", "intersection_error", likeness.intersection);
+        report.number("differing_bits", similarity.differing_bits).estimate(
+            "jaccard",
+            "jaccard_error",
+            similarity.jaccard,
+        );
+        report.estimate("a", "a_error", similarity.a).estimate("b", "b_error", similarity.b);
+        report.estimate("union", "union_error", similarity.union);
+        report.estimate("intersection", "intersection_error", similarity.intersection);
         print(report.json().as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let width = estimates.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0).max("likeness".len());
-    let mut text = match likeness.jaccard {
+    let width = estimates.iter().map(|(_, name, _)| name.len()).max().unwrap_or(0).max("similarity".len());
+    let mut text = match similarity.jaccard {
         Estimate { value, error } if value.is_finite() => {
-            format!("{:width$}  {value:.4} ± {} (in both / in either)\n", "likeness", figure(error))
+            format!("{:width$}  {value:.4} ± {} (in both / in either)\n", "similarity", figure(error))
         }
-        _ => format!("{:width$}  too full to say\n", "likeness"),
+        _ => format!("{:width$}  too full to say\n", "similarity"),
     };
     for (_, name, Estimate { value, error }) in estimates {
         text += &format!("{name:width$}  {}\n", lines(value, error));
     }
-    text += &format!("{:width$}  {} differ\n", "bits", grouped(likeness.differing_bits));
+    text += &format!("{:width$}  {} differ\n", "bits", grouped(similarity.differing_bits));
     print(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use furui::Error;
-use furui::filter::Filter;
 
 use super::file::open;
 use crate::cli::TestOptions;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use furui::KeyHash;
 use furui::dict::{Dict, DictOptions};
-use furui::filter::{AnyFilter, Filter};
+use furui::filter::AnyFilter;
 use furui::store::cascade::{Cascade, CascadeOptions, Journal};
 use furui::store::{Bytes, Directory, Manifest, StoreKind};
 
@@ -563,9 +563,9 @@ fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(
                 let lost = !is_new || is_finished(runs);
                 return if lost { Err("the filter is gone".to_owned()) } else { Ok(()) };
             }
-            let filter = AnyFilter::open(&root.join("f")).map_err(|error| error.to_string())?;
+            let filter = AnyFilter::open(root.join("f")).map_err(|error| error.to_string())?;
             let count = |range: Range<u32>| {
-                range.map(key).filter(|key| filter.contains(filter.hash_spec().hash(key.as_bytes()))).count()
+                range.map(key).filter(|key| filter.contains_hash(filter.hash_spec().hash(key.as_bytes()))).count()
             };
             let (first, second) = (count(0..100), count(100..200));
             let is_right = match command {

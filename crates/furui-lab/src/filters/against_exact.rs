@@ -30,7 +30,7 @@ pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
         let lines = (keys * bits_each).div_ceil(LINE);
         let measured = |filter: &mut dyn FilterMut| -> Result<f64> {
             filter.insert_all(&set)?;
-            Ok(others.iter().filter(|&&key| filter.contains(key)).count() as f64 / asked as f64)
+            Ok(others.iter().filter(|&&key| filter.contains_hash(key)).count() as f64 / asked as f64)
         };
         let of_bloom = |k: u32| sizing::rate(k, keys, LINE * lines);
         let k = least(1..=24, of_bloom);

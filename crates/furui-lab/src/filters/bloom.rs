@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use furui::filter::{Bloom, Concurrent, FilterMut};
+use furui::filter::{Bloom, Concurrent};
 use furui::{KeyHash, Result};
 
 use super::{Batched, Contestant, Row, Single, report};
@@ -74,8 +74,8 @@ fn threads(n: usize) -> Result<()> {
     // Pages are touched before the clock starts.
     let warm = || -> Result<Bloom> {
         let mut filter = Bloom::with_rate(n as u64, 0.01)?;
-        filter.insert_all(&keys[..n / 2])?;
-        filter.intersect(&Bloom::with_rate(n as u64, 0.01)?).expect("both have the same parts");
+        filter.insert_all(&keys[..n / 2]);
+        filter.intersect_with(&Bloom::with_rate(n as u64, 0.01)?).expect("both have the same parts");
         Ok(filter)
     };
     let (mut plain, mut one, mut two) = (vec![], vec![], vec![]);
@@ -83,7 +83,7 @@ fn threads(n: usize) -> Result<()> {
         let mut filter = warm()?;
         plain.push(ns_each(n, || {
             for &key in &keys {
-                black_box(filter.insert(key).expect("it is never full"));
+                black_box(filter.insert_hash(key));
             }
         }));
         one.push(share(&Concurrent::new(warm()?)?, &keys, 1));

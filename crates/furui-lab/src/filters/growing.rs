@@ -1,6 +1,6 @@
 //! The growing chain: its time beside a filter that was sized for the keys, and its space and rate on the way.
 
-use furui::filter::{Bloom, Filter, FilterMut, GrowingBloom};
+use furui::filter::{Bloom, GrowingBloom};
 use furui::{KeyHash, Result};
 
 use super::{Batched, Contestant, Row, Single, report};

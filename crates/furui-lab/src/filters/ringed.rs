@@ -3,9 +3,7 @@
 
 use std::hint::black_box;
 
-use furui::filter::{
-    Bloom, Filter, FilterMut, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined,
-};
+use furui::filter::{Bloom, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined};
 use furui::{KeyHash, Result};
 
 use crate::clock::{median, ns_each};
@@ -86,7 +84,7 @@ fn lookups(n: usize) -> Result<()> {
     }
     let count = |answers: &[bool]| answers.iter().filter(|&&answer| answer).count();
     let mut rows: Vec<(String, Ask<'_>)> = vec![
-        ("Bloom".to_owned(), Box::new(|q| q.hashes.iter().filter(|&&key| bloom.contains(key)).count())),
+        ("Bloom".to_owned(), Box::new(|q| q.hashes.iter().filter(|&&key| bloom.contains_hash(key)).count())),
         (
             "Bloom, batch".to_owned(),
             Box::new(|q| {
@@ -116,7 +114,7 @@ fn lookups(n: usize) -> Result<()> {
         ));
         rows.push((
             format!("delta {delta}, from the hash"),
-            Box::new(move |q| q.hashes.iter().filter(|&&key| filter.contains(key)).count()),
+            Box::new(move |q| q.hashes.iter().filter(|&&key| filter.contains_hash(key)).count()),
         ));
         rows.push((
             format!("delta {delta}, from the hash, batch"),
@@ -159,7 +157,7 @@ fn rates(n: u64) -> Result<()> {
         let mut sum = 0.0;
         for list in 0..filters {
             let mut filter = RingedBloom::with_size(params, n)?;
-            filter.insert_all(&keys(list, n as usize))?;
+            filter.insert_all(&keys(list, n as usize));
             sum += filter.false_positive_rate();
         }
         let measured = sum / filters as f64;

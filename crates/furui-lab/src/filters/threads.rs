@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use furui::filter::{BlockedBloom, Concurrent, FilterMut};
+use furui::filter::{BlockedBloom, Concurrent};
 use furui::{KeyHash, Result};
 
 use super::ROUNDS;
@@ -45,12 +45,12 @@ pub(super) fn run(n: usize) -> Result<()> {
             let passes = (2_000_000 / share.len()).max(1);
             plain.push(ns_each(share.len() * passes, || {
                 for batch in (0..passes).flat_map(|_| share.chunks(BATCH)) {
-                    black_box(first.insert_all(batch).is_ok());
+                    black_box(first.insert_all(batch));
                 }
             }));
             let insert = |filters: &[Mutex<BlockedBloom>], keys: &[KeyHash]| {
                 let mut filter = filters.iter().find_map(|filter| filter.try_lock().ok()).expect("one for each thread");
-                black_box(filter.insert_all(keys).is_ok());
+                black_box(filter.insert_all(keys));
             };
             apart.add(share, &|keys| insert(&own_one, keys), &|keys| insert(&own_two, keys));
             batched.add(share, &|keys| _ = batched_one.insert_all(keys), &|keys| _ = batched_two.insert_all(keys));

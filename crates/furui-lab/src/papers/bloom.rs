@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use furui::filter::{Bloom, Filter, FilterMut, sizing};
+use furui::filter::{Bloom, sizing};
 use furui::{HashSpec, KeyHash, KeyHasher};
 
 use super::{Axis, Context, Experiment, Finding, Mark, Plot, Result, Series, Source, Verdict, brief};
@@ -19,11 +19,11 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
     },
     Experiment {
         source: Source::Seed001,
-        name: "likeness",
+        name: "similarity",
         title: "How alike two sets are, by XOR of their filters",
         claim: "The bits in which two filters differ tell how near two sets, such as two address books, are, while both stay \
                 secret.",
-        run: likeness,
+        run: similarity,
     },
     Experiment {
         source: Source::Seed001,
@@ -55,7 +55,7 @@ impl Keys {
 
     /// The share of keys that are not in it to which a filter says yes.
     fn measured(&self, filter: &Bloom, asked: u64) -> f64 {
-        (0..asked).filter(|i| filter.contains(self.key(1 << 40 | i))).count() as f64 / asked as f64
+        (0..asked).filter(|i| filter.contains_hash(self.key(1 << 40 | i))).count() as f64 / asked as f64
     }
 }
 
@@ -71,7 +71,7 @@ fn rate(context: &Context) -> Result<Finding> {
     for bits_each in BITS_EACH {
         for k in 1..=16 {
             let mut filter = Bloom::from_parts(n * bits_each, k)?;
-            filter.insert_all(&set)?;
+            filter.insert_all(&set);
             let (formula, found) = (sizing::rate(k, n, filter.bits()), keys.measured(&filter, asked));
             // Of the count among those asked, and of the ones that these keys happen to set.
             let ones = 1.0 - (-(f64::from(k) / bits_each as f64)).exp();
@@ -125,7 +125,7 @@ fn rate(context: &Context) -> Result<Finding> {
     })
 }
 
-fn likeness(context: &Context) -> Result<Finding> {
+fn similarity(context: &Context) -> Result<Finding> {
     let keys = Keys::new(context);
     let (n, trials) = context.size((10_000u64, 50u64), (500, 5));
     let columns = [
@@ -138,7 +138,7 @@ fn likeness(context: &Context) -> Result<Finding> {
         "bits that differ %",
     ];
     let title = format!("Two sets of {n} keys, {trials} times");
-    let mut table = Table::new("likeness", title, columns);
+    let mut table = Table::new("similarity", title, columns);
     // How far the means are from the truth, in their own standard errors.
     let mut worst: f64 = 0.0;
     for (bits_each, probes) in [(2, 1), (10, 7)] {
@@ -150,10 +150,10 @@ fn likeness(context: &Context) -> Result<Finding> {
                 let set = |from: u64| -> Result<Bloom> {
                     let first = (trial << 32) + from;
                     let mut filter = Bloom::from_parts(n * bits_each, probes)?;
-                    filter.insert_all(&keys.set(first..first + n))?;
+                    filter.insert_all(&keys.set(first..first + n));
                     Ok(filter)
                 };
-                let found = set(0)?.likeness(&set(n - common)?)?;
+                let found = set(0)?.similarity(&set(n - common)?)?;
                 values.push(found.jaccard.value);
                 error += found.jaccard.error / trials as f64;
                 differ += 100.0 * found.differing_bits as f64 / (n * bits_each) as f64 / trials as f64;
@@ -174,10 +174,10 @@ fn likeness(context: &Context) -> Result<Finding> {
             ]);
         }
     }
-    let x = || Axis::linear("Jaccard's likeness of the sets");
+    let x = || Axis::linear("Jaccard's similarity of the sets");
     let mut errors =
-        Plot::new("likeness", "How far an estimate of Jaccard's likeness is off", x(), Axis::linear("sigma"));
-    let mut xor = Plot::new("likeness-xor", "The bits in which two filters differ", x(), Axis::linear("%"));
+        Plot::new("similarity", "How far an estimate of Jaccard's similarity is off", x(), Axis::linear("sigma"));
+    let mut xor = Plot::new("similarity-xor", "The bits in which two filters differ", x(), Axis::linear("%"));
     for bits in [2u64, 10] {
         let points = |column| table.points("Jaccard, truth", column, &[("bits a key", bits.into())]);
         let name = format!("{bits} bits a key");
@@ -200,7 +200,7 @@ fn likeness(context: &Context) -> Result<Finding> {
             Verdict::holds(
                 worst < 4.0,
                 format!(
-                    "Jaccard's likeness is estimated without bias (no mean is further than {} of its standard errors from the \
+                    "Jaccard's similarity is estimated without bias (no mean is further than {} of its standard errors from the \
                      truth), to within {} (one standard deviation, the largest) with 2 bits a key, and {} with 10.",
                     brief(worst),
                     brief(error[0]),
@@ -232,13 +232,13 @@ fn or(context: &Context) -> Result<Finding> {
         while sets < until {
             let set = keys.set(sets * each..(sets + 1) * each);
             let mut one = made()?;
-            one.insert_all(&set)?;
-            direct.insert_all(&set)?;
-            all.union(&one)?;
+            one.insert_all(&set);
+            direct.insert_all(&set);
+            all.union_with(&one)?;
             sets += 1;
         }
-        let lost = (0..sets * each).filter(|&i| !all.contains(keys.key(i))).count() as u64;
-        let same = all.likeness(&direct)?.differing_bits == 0;
+        let lost = (0..sets * each).filter(|&i| !all.contains_hash(keys.key(i))).count() as u64;
+        let same = all.similarity(&direct)?.differing_bits == 0;
         table.push([
             sets.into(),
             (sets * each).into(),

@@ -41,8 +41,8 @@ impl AllPairs {
     /// Of TFA with Bloom filters of `bits` bits (eq. 1).
     pub(super) fn fixed(&self, probes: u32, bits: u64) -> f64 {
         // What is in common with a list is taken to be in proportion to it.
-        let likeness = self.common * self.documents / (self.size * self.size);
-        let wrong = |size: f64| (1.0 - likeness * size / self.documents) * sizing::rate(probes, size as u64, bits);
+        let similarity = self.common * self.documents / (self.size * self.size);
+        let wrong = |size: f64| (1.0 - similarity * size / self.documents) * sizing::rate(probes, size as u64, bits);
         bits as f64 + ZETA * (self.common + self.size * self.mean(wrong))
     }
 

@@ -12,7 +12,6 @@ mod scan;
 mod select;
 #[cfg(test)]
 pub(crate) mod testing;
-mod unary;
 pub(crate) mod word;
 
 pub(crate) use arch::{Cpu, Level, prefetch, prefetch_for_write};
@@ -22,7 +21,6 @@ pub use cells::Cells;
 pub(crate) use merge::merge_two;
 pub use packed::{append_packed, pack};
 pub use rank::Rank1;
-pub use scan::byte_positions;
+pub use scan::{byte_positions, unary_numbers, unary_position};
 pub use select::Select0;
-pub use unary::{unary_numbers, unary_position};
 pub(crate) use word::{bit, scale};

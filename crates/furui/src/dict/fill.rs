@@ -1,12 +1,11 @@
 use crate::error::Result;
-use crate::filter::{BlockedBloom, FilterMut, Full};
+use crate::filter::BlockedBloom;
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter that is filled as the hashes of its keys come, some at a time, so that their memory is on its way.
 pub(super) struct Fill {
     filter: BlockedBloom,
     waiting: Vec<KeyHash>,
-    failed: Option<Full>,
 }
 
 /// How many wait.
@@ -15,7 +14,7 @@ const BATCH: usize = 256;
 impl Fill {
     pub(super) fn new(keys: u64, hash: HashSpec, rate: f64) -> Result<Self> {
         let filter = BlockedBloom::with_rate(keys, rate)?.hashed_by(hash);
-        Ok(Self { filter, waiting: Vec::with_capacity(BATCH), failed: None })
+        Ok(Self { filter, waiting: Vec::with_capacity(BATCH) })
     }
 
     #[inline]
@@ -27,17 +26,12 @@ impl Fill {
     }
 
     fn insert(&mut self) {
-        self.failed = self.failed.or(self.filter.insert_all(&self.waiting).err());
+        self.filter.insert_all(&self.waiting);
         self.waiting.clear();
     }
 
-    /// # Errors
-    /// [`Full`], as any insertion: a filter of this kind never is.
-    pub(super) fn finish(mut self) -> Result<BlockedBloom> {
+    pub(super) fn finish(mut self) -> BlockedBloom {
         self.insert();
-        match self.failed {
-            Some(full) => Err(full.into()),
-            None => Ok(self.filter),
-        }
+        self.filter
     }
 }

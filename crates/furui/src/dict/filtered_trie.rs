@@ -4,7 +4,7 @@ use super::Found;
 use super::merge::Union;
 use super::trie::CheckedTrie;
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, CheckedFilter, Filter};
+use crate::filter::{AnyFilter, CheckedFilter};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};
@@ -113,7 +113,7 @@ impl FilteredTrie {
 
     #[inline(always)]
     pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
-        if self.filter.contains(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
+        if self.filter.contains_hash(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
     }
 
     /// Which of the keys it knows that are still open: their places among those, which ascend, and what it knows. `open` are
@@ -157,7 +157,7 @@ impl FilteredTrie {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if !filter.contains(hasher.hash(key)) || trie.get(key) != Some(found) {
+            if !filter.contains_hash(hasher.hash(key)) || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;

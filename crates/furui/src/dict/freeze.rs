@@ -1,5 +1,5 @@
 use super::{LoudsBuilder, LoudsTrie, Node, breadth_first};
-use crate::filter::{Bloom, ConfigError, FilterMut};
+use crate::filter::{Bloom, ConfigError};
 use crate::hash::{KeyHash, Rolling, RollingState};
 
 /// A frozen trie, and the filter that says which keys it cannot have.
@@ -30,12 +30,11 @@ pub struct Frozen {
 ///
 /// ```
 /// use furui::dict::{Merged, SortedKeys, freeze};
-/// use furui::filter::Filter;
 /// let old = freeze(SortedKeys::new(&[("ab", Some(1)), ("bd", Some(2))])?.root(), 0.01, 0)?;
 /// let new = freeze(SortedKeys::new(&[("ac", Some(3)), ("bd", Some(4))])?.root(), 0.01, 0)?;
 /// let both = Merged::new([new.trie.root(), old.trie.root()]).map(|root| freeze(root, 0.01, 0)).expect("two tries")?;
 /// assert_eq!(both.trie.get(b"bd"), Some(Some(4)));
-/// assert!(both.filter.contains(both.filter.hash_spec().hash(b"ab")));
+/// assert!(both.filter.contains("ab"));
 /// # Ok::<(), furui::filter::ConfigError>(())
 /// ```
 pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigError> {
@@ -53,6 +52,6 @@ pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigEr
         (number, hash)
     });
     let mut filter = Bloom::with_rate(builder.keys(), rate)?.hashed_by(Rolling::spec(seed));
-    filter.insert_all(&hashes).expect("a Bloom filter is never full");
+    filter.insert_all(&hashes);
     Ok(Frozen { trie: builder.finish(), filter })
 }

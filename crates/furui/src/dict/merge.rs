@@ -24,7 +24,7 @@ pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: boo
         let count = window.buffer.arrivals().filter(stays).count();
         let mut fill = Fill::new(count as u64, hasher.spec(), rate)?;
         let trie = built(records(window)?.filter(stays).inspect(|record| fill.push(record.hash)))?;
-        return Ok(Union { trie, filter: fill.finish()? });
+        return Ok(Union { trie, filter: fill.finish() });
     }
     if let Some(rolling) = hasher.rolling().filter(|_| layers.len() <= MAX_MERGED) {
         return merge_tries(layers, hasher, rolling, rate, forget);
@@ -66,7 +66,7 @@ fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f6
     let mut fill = Fill::new(most, hasher.spec(), rate)?;
     let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| fill.push(hash));
     let trie = trie?;
-    let filter = if trie.keys() < most - most / SPARE { scan(&trie, hasher, rate)? } else { fill.finish()? };
+    let filter = if trie.keys() < most - most / SPARE { scan(&trie, hasher, rate)? } else { fill.finish() };
     Ok(Union { trie, filter })
 }
 
@@ -80,7 +80,7 @@ fn scan(trie: &Trie, hasher: &KeyHasher, rate: f64) -> Result<BlockedBloom> {
     while let Some((key, _)) = entries.next_entry() {
         fill.push(hasher.hash(key));
     }
-    fill.finish()
+    Ok(fill.finish())
 }
 
 /// What a window holds, in the order of keys.

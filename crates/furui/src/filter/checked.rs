@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::{AnyFilter, Filter};
+use super::AnyFilter;
 use crate::format::{Bytes, DiskFile, Envelope, FormatError, Kind, Problem, ReadError, Regions};
 use crate::hash::{HashSpec, KeyHash};
 
@@ -14,23 +14,17 @@ use crate::hash::{HashSpec, KeyHash};
 /// The file must not be changed or cut short while it is open, as for [`AnyFilter::open`].
 ///
 /// ```
-/// use furui::filter::{AnyFilter, Bloom, CheckedFilter, FilterMut};
-/// use furui::HashSpec;
-/// use furui::format::{Access, publish};
+/// use furui::filter::{Bloom, CheckedFilter};
 ///
 /// # let dir = std::env::temp_dir().join(format!("furui-doc-{}", std::process::id()));
 /// # std::fs::create_dir_all(&dir)?;
 /// # let path = dir.join("words.filter");
-/// let hash = HashSpec::default();
 /// let mut words = Bloom::with_rate(1000, 0.01)?;
-/// words.insert(hash.hash(b"seen"))?;
-/// publish(&path, Access::Default, |out| {
-///     let written = AnyFilter::Bloom(words).write_to(out);
-///     written.map_err(|error| furui::Error::io("cannot write", "words.filter", error))
-/// })?;
+/// words.insert("seen");
+/// words.save(&path)?;
 ///
 /// let words = CheckedFilter::open(&path)?;
-/// assert!(words.contains(hash.hash(b"seen"))?);
+/// assert!(words.contains("seen")?);
 /// # std::fs::remove_dir_all(&dir)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,16 +64,24 @@ impl CheckedFilter {
     ///
     /// # Errors
     /// [`FormatError`] if what was read is not what was written, now or before.
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool, FormatError> {
+        self.contains_hash(self.hash_spec().hash(key.as_ref()))
+    }
+
+    /// [`contains`](Self::contains) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    ///
+    /// # Errors
+    /// As [`contains`](Self::contains).
     #[inline(always)]
-    pub fn contains(&self, key: KeyHash) -> Result<bool, FormatError> {
+    pub fn contains_hash(&self, key: KeyHash) -> Result<bool, FormatError> {
         if !self.regions.all_checked() {
             self.check(key)?;
         }
         Ok(match &self.filter {
             // The kind of a dictionary's tries, without a detour: where there are several tries, a processor is at the
             // filters of all of them at once, and sees the further ahead the fewer instructions they take.
-            AnyFilter::Blocked(filter) => filter.contains(key),
-            filter => filter.contains(key),
+            AnyFilter::Blocked(filter) => filter.contains_hash(key),
+            filter => filter.contains_hash(key),
         })
     }
 

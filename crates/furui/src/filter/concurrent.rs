@@ -1,11 +1,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::no_memory;
-use super::{BlockedBloom, Bloom, ConfigError, batch};
+use super::{ConfigError, batch};
 use crate::bits::{Buffer, prefetch};
 use crate::hash::{HashSpec, KeyHash};
 
-/// A [`Bloom`] or [`BlockedBloom`] filter that any number of threads fill and query at once, behind an `Arc` for instance.
+/// A [`Bloom`](super::Bloom) or [`BlockedBloom`](super::BlockedBloom) filter that any number of threads fill and query at once, behind an `Arc` for instance.
 ///
 /// It is made from a filter and gives one back, with [`to_filter`](Self::to_filter); the bits are the same as if one thread had
 /// inserted all keys. A key whose insertion has returned is found by every thread that learns of it. Of threads that insert the same
@@ -40,9 +40,6 @@ pub struct Concurrent<F> {
 /// What threads may share: a filter whose bits are words, to be set one by one.
 #[expect(private_bounds, reason = "what a filter does to be shared is no part of the interface")]
 pub trait Shareable: BitTable {}
-
-impl Shareable for Bloom {}
-impl Shareable for BlockedBloom {}
 
 /// The bits of a filter.
 pub(super) trait BitTable: Sized {

@@ -62,7 +62,7 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
     /// Whether none of a key's counters is 0. All are read before any is looked at: at the fill of these filters each is
     /// as good as a coin, and a branch on it would be guessed wrong.
     #[inline]
-    pub(super) fn contains(&self, key: KeyHash) -> bool {
+    pub(super) fn contains_hash(&self, key: KeyHash) -> bool {
         let cells = self.cells.lend();
         self.of(key).fold(true, |all, position| all & (cells.get(position) != 0))
     }
@@ -71,7 +71,7 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         out.clear();
         out.extend(keys.iter().enumerate().map(|(i, &key)| {
             self.fetch_ahead(keys, i);
-            self.contains(key)
+            self.contains_hash(key)
         }));
     }
 

@@ -2,9 +2,10 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 
 use super::counters::Counters;
+use super::error::Meaning;
 use super::file::{META, Source, Stored, Writer};
-use super::likeness::{Estimate, Marking};
 use super::probes::own_rate;
+use super::similarity::{Estimate, Marking};
 use super::sizing::few_probes;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
@@ -36,15 +37,13 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 /// which leaves overflow open.
 ///
 /// ```
-/// use furui::filter::{CountingBloom, Filter, FilterMut};
-/// use furui::HashSpec;
+/// use furui::filter::CountingBloom;
 ///
 /// let mut visitors = CountingBloom::with_rate(1000, 0.01)?;
-/// let alice = HashSpec::default().hash(b"alice");
-/// visitors.insert(alice)?;
-/// assert!(visitors.contains(alice));
-/// assert!(visitors.remove(alice));
-/// assert!(!visitors.contains(alice));
+/// visitors.insert("alice");
+/// assert!(visitors.contains("alice") && visitors.count("alice") == 1);
+/// assert!(visitors.remove("alice"));
+/// assert!(!visitors.contains("alice"));
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,11 +87,6 @@ impl CountingBloom {
 }
 
 impl<M> CountingBloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// How many keys it was sized for; 0 if it was not sized for keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
@@ -113,15 +107,22 @@ impl<M> CountingBloom<M> {
         self.counters.cells.bits()
     }
 
-    fn parts(&self) -> (usize, u32, u32) {
-        (self.counters(), self.counter_bits(), self.probes())
+    fn meaning(&self) -> Meaning<3> {
+        let counters = ("counters", self.counters() as u64);
+        let bits = ("bits a counter", self.counter_bits().into());
+        Meaning { sizes: [counters, bits, ("probes a key", self.probes().into())], hash: self.hash }
     }
 }
 
 impl<M: Deref<Target = [u8]>> CountingBloom<M> {
     /// How often `key` is there, or more often where other keys share all its counters: the least of them. The maximum of a
     /// counter, 15 of 4 bits, stands for itself and more.
-    pub fn count(&self, key: KeyHash) -> u64 {
+    pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
+        self.count_hash(self.hash.hash(key.as_ref()))
+    }
+
+    /// [`count`](Self::count) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    pub fn count_hash(&self, key: KeyHash) -> u64 {
         let cells = self.counters.cells.lend();
         self.counters.of(key).map(|position| cells.get(position)).min().map_or(0, u64::from)
     }
@@ -138,8 +139,13 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
     ///
     /// Only remove what was inserted: a key that is there by a false positive only takes counters from others, which
     /// may then be missed.
-    pub fn remove(&mut self, key: KeyHash) -> bool {
-        if !self.contains(key) {
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
+        self.remove_hash(self.hash.hash(key.as_ref()))
+    }
+
+    /// [`remove`](Self::remove) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    pub fn remove_hash(&mut self, key: KeyHash) -> bool {
+        if !self.contains_hash(key) {
             return false;
         }
         let positions = self.counters.of(key);
@@ -157,28 +163,20 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
     ///
     /// # Errors
     /// If the two differ in counters, their bits, probes or how keys are hashed; nothing is changed then.
-    pub fn union(&mut self, other: &CountingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "one counting filter has keys hashed by {}, the other by {}: build both with the same",
-                self.hash, other.hash
-            )));
-        }
-        let parts = [self.parts(), other.parts()];
-        if parts[0] != parts[1] {
-            let [one, two] = parts.map(|(counters, bits, probes)| {
-                format!("{counters} counters of {bits} bits and {probes} probes a key")
-            });
-            return Err(Mismatch(format!("one counting filter has {one}, the other {two}: build both with the same")));
-        }
+    pub fn union_with(&mut self, other: &CountingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+        self.meaning().check(other.meaning())?;
         self.counters.cells.add(&other.counters.cells);
         Ok(())
     }
 }
 
 impl<M: Deref<Target = [u8]>> Filter for CountingBloom<M> {
-    fn contains(&self, key: KeyHash) -> bool {
-        self.counters.contains(key)
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    fn contains_hash(&self, key: KeyHash) -> bool {
+        self.counters.contains_hash(key)
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
@@ -193,8 +191,8 @@ impl<M: Deref<Target = [u8]>> Filter for CountingBloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
     /// Never full.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        let new = !self.contains(key);
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
+        let new = !self.contains_hash(key);
         let positions = self.counters.of(key);
         let mut cells = self.counters.cells.lend_mut();
         positions.for_each(|position| cells.increment(position));
@@ -204,7 +202,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         (0..).zip(keys).try_fold(0, |new, (i, &key)| {
             self.counters.fetch_ahead(keys, i);
-            Ok(new + u64::from(self.insert(key)?))
+            Ok(new + u64::from(self.insert_hash(key)))
         })
     }
 }
@@ -241,18 +239,18 @@ mod tests {
     fn a_key_is_counted_as_often_as_it_is_there_or_more_up_to_the_maximum() {
         let mut filter = CountingBloom::with_rate(1000, 0.001).unwrap();
         for i in 0..1000 {
-            (0..i % 20).for_each(|_| assert!(filter.insert(key(i)).is_ok()));
+            (0..i % 20).for_each(|_| _ = filter.insert_hash(key(i)));
         }
         let too_high = (0..1000).filter(|&i| {
-            let (count, truth) = (filter.count(key(i)), (i % 20).min(15));
+            let (count, truth) = (filter.count_hash(key(i)), (i % 20).min(15));
             assert!(count >= truth, "{i}: {count}, not {truth}");
             count > truth
         });
         assert!(too_high.count() <= 10);
-        assert!(filter.remove(key(7)) && filter.count(key(7)) >= 6);
+        assert!(filter.remove_hash(key(7)) && filter.count_hash(key(7)) >= 6);
         assert_eq!(
-            (1000..2000).filter(|&i| filter.count(key(i)) > 0).count(),
-            (1000..2000).filter(|&i| filter.contains(key(i))).count()
+            (1000..2000).filter(|&i| filter.count_hash(key(i)) > 0).count(),
+            (1000..2000).filter(|&i| filter.contains_hash(key(i))).count()
         );
     }
 
@@ -260,22 +258,22 @@ mod tests {
     fn what_is_removed_as_often_as_inserted_is_gone_and_the_rest_stays() {
         let mut filter = CountingBloom::from_parts(4000, 5, 8).unwrap();
         for _ in 0..3 {
-            (0..200).for_each(|i| assert!(filter.insert(key(i)).is_ok()));
+            (0..200).for_each(|i| _ = filter.insert_hash(key(i)));
         }
-        (0..100).for_each(|i| assert!((0..3).all(|_| filter.remove(key(i)))));
-        assert!((100..200).all(|i| filter.contains(key(i))));
-        (100..200).for_each(|i| assert!((0..3).all(|_| filter.remove(key(i)))));
+        (0..100).for_each(|i| assert!((0..3).all(|_| filter.remove_hash(key(i)))));
+        assert!((100..200).all(|i| filter.contains_hash(key(i))));
+        (100..200).for_each(|i| assert!((0..3).all(|_| filter.remove_hash(key(i)))));
         assert_eq!(filter.counters.cells.count_nonzero(), 0);
-        assert!(!filter.remove(key(7)), "a visibly absent key is refused");
+        assert!(!filter.remove_hash(key(7)), "a visibly absent key is refused");
     }
 
     #[test]
     fn a_counter_that_overflowed_sticks_so_nothing_is_missed() {
         // 2-bit counters, far more insertions than they can count.
         let mut filter = CountingBloom::from_parts(64, 3, 2).unwrap();
-        (0..1000).for_each(|i| assert!(filter.insert(key(i)).is_ok()));
-        (500..1000).for_each(|i| assert!(filter.remove(key(i))));
-        assert!((0..500).all(|i| filter.contains(key(i))));
+        (0..1000).for_each(|i| _ = filter.insert_hash(key(i)));
+        (500..1000).for_each(|i| assert!(filter.remove_hash(key(i))));
+        assert!((0..500).all(|i| filter.contains_hash(key(i))));
     }
 
     #[test]
@@ -285,9 +283,10 @@ mod tests {
             let (mut other, mut both) = (one.clone(), one.clone());
             for i in 0..700 {
                 let half = if i % 3 == 0 { &mut one } else { &mut other };
-                assert!(half.insert(key(i % 90)).is_ok() && both.insert(key(i % 90)).is_ok());
+                half.insert_hash(key(i % 90));
+                both.insert_hash(key(i % 90));
             }
-            one.union(&other).unwrap();
+            one.union_with(&other).unwrap();
             assert_eq!(one, both);
         }
     }
@@ -296,15 +295,15 @@ mod tests {
     fn filters_that_do_not_fit_are_not_united_and_both_are_named() {
         let mut one = CountingBloom::from_parts(500, 3, 4).unwrap();
         for (other, expected) in [
-            (CountingBloom::from_parts(501, 3, 4), ["500 counters", "501 counters"]),
-            (CountingBloom::from_parts(500, 4, 4), ["3 probes", "4 probes"]),
-            (CountingBloom::from_parts(500, 3, 8), ["4 bits", "8 bits"]),
+            (CountingBloom::from_parts(501, 3, 4), ["500 counters", "the other 501"]),
+            (CountingBloom::from_parts(500, 4, 4), ["3 probes", "the other 4"]),
+            (CountingBloom::from_parts(500, 3, 8), ["4 bits", "the other 8"]),
         ] {
-            let Mismatch(message) = one.union(&other.unwrap()).unwrap_err();
+            let message = one.union_with(&other.unwrap()).unwrap_err().to_string();
             assert!(expected.iter().all(|part| message.contains(part)), "{message}");
         }
         let seeded = one.clone().hashed_by(HashSpec { seed: 77, ..HashSpec::default() });
-        assert!(one.union(&seeded).unwrap_err().0.contains(&seeded.hash_spec().to_string()));
+        assert_eq!(one.union_with(&seeded), Err(Mismatch::Hash { ours: one.hash_spec(), theirs: seeded.hash_spec() }));
     }
 
     #[test]
@@ -312,8 +311,8 @@ mod tests {
         const KEYS: u64 = 20_000;
         const TRIALS: u64 = 400_000;
         let mut filter = CountingBloom::with_rate(KEYS, 0.01).unwrap();
-        (0..KEYS).for_each(|i| assert!(filter.insert(key(i)).is_ok()));
-        let hits = (0..TRIALS).filter(|&i| filter.contains(key(KEYS + i))).count() as f64;
+        (0..KEYS).for_each(|i| _ = filter.insert_hash(key(i)));
+        let hits = (0..TRIALS).filter(|&i| filter.contains_hash(key(KEYS + i))).count() as f64;
         let measured = hits / TRIALS as f64;
 
         let (m, k) = (filter.counters() as f64, f64::from(filter.probes()));

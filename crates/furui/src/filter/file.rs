@@ -2,11 +2,14 @@
 
 use std::io::{self, Write};
 use std::ops::Deref;
+use std::path::Path;
 
 use super::error::no_memory;
 use crate::bits::Buffer;
-use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Tag};
-use crate::hash::KeyHash;
+use crate::format::{
+    Access, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, ReadError, Seal, Tag, WriteError, publish,
+};
+use crate::hash::{HashSpec, KeyHash};
 
 /// What a filter is: sizes and counts, of a length that the kind fixes.
 pub(super) const META: Tag = Tag::new(*b"META");
@@ -30,6 +33,22 @@ pub(super) trait Stored<M>: Sized {
     /// Reads what [`write`](Self::write) wrote. Total: whatever the bytes are, this gives a filter that works or an
     /// error.
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError>;
+}
+
+/// Writes the file of a filter whose keys are hashed so.
+pub(super) fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io::Result<Seal> {
+    let mut writer: Writer<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
+    filter.write(&mut writer)?;
+    writer.finish()
+}
+
+/// Writes the file of a filter to `path`, whole or not at all.
+pub(super) fn save<M, F: Stored<M>>(filter: &F, hash: HashSpec, path: &Path) -> Result<(), WriteError> {
+    publish(path, Access::Default, |out| {
+        let written = write(filter, hash, out);
+        written.map_err(|source| WriteError { action: "cannot write", file: path.display().to_string(), source })
+    })?;
+    Ok(())
 }
 
 /// An open file of a filter.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::hash::KeyHash;
+use crate::hash::{HashSpec, KeyHash};
 
 mod any;
 mod batch;
@@ -15,12 +15,14 @@ mod counting;
 mod error;
 mod file;
 mod growing;
+mod keys;
 mod least;
-mod likeness;
 mod probes;
 mod quotient;
 mod recent;
 mod ringed;
+mod sets;
+mod similarity;
 pub mod sizing;
 mod split_block;
 mod stable;
@@ -36,11 +38,11 @@ pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
 pub use error::{ConfigError, Mismatch};
 pub use growing::{GrowingBloom, MAX_PARTS};
-pub use likeness::{Estimate, Likeness};
 pub use probes::MAX_PROBES;
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
-pub use recent::{Recent, Tag};
+pub use recent::{Recent, RecentTag};
 pub use ringed::{Gamma, RingedBloom, RingedKey, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined};
+pub use similarity::{Estimate, Similarity};
 pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
 pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
@@ -48,10 +50,13 @@ pub use steady::stable_decrements;
 
 /// A set that may answer "yes" wrongly, at a stated rate, and "no" never, unless it [`forgets`](Self::forgets).
 pub trait Filter {
-    /// Whether `key` may be in the set.
-    fn contains(&self, key: KeyHash) -> bool;
+    /// How keys are hashed.
+    fn hash_spec(&self) -> HashSpec;
 
-    /// Prefetches the cache lines that [`contains`](Self::contains) will read for `key`: useful before several filters are asked
+    /// Whether the key with this hash may be in the set.
+    fn contains_hash(&self, key: KeyHash) -> bool;
+
+    /// Prefetches the cache lines that [`contains_hash`](Self::contains_hash) will read for `key`: useful before several filters are asked
     /// for one key. [`BlockedBloom`] and [`SplitBlockBloom`] do so; the default does nothing.
     fn prefetch(&self, key: KeyHash) {
         let _ = key;
@@ -60,7 +65,7 @@ pub trait Filter {
     /// Answers for a whole batch: `out` is cleared and gets one answer per key. Implementations prefetch here.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
-        out.extend(keys.iter().map(|&key| self.contains(key)));
+        out.extend(keys.iter().map(|&key| self.contains_hash(key)));
     }
 
     /// True if old keys fade, as in a stable Bloom filter: then "no" is no proof either.
@@ -68,25 +73,25 @@ pub trait Filter {
         false
     }
 
-    /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the
+    /// The probability that [`contains_hash`](Self::contains_hash) says yes to a key that was never inserted, as the
     /// filter stands now, by its formula.
     fn false_positive_rate(&self) -> f64;
 }
 
 /// A filter that takes keys one at a time.
 pub trait FilterMut: Filter {
-    /// Puts `key` in. True if it was certainly new, as with `HashSet::insert`.
+    /// Inserts the key with this hash. True if it was certainly new.
     ///
     /// # Errors
     /// [`Full`] if the filter has no room; it is unchanged then.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full>;
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full>;
 
-    /// Puts many keys in and says how many were certainly new. Implementations prefetch or sort here.
+    /// Inserts many keys and says how many were certainly new. Implementations prefetch or sort here.
     ///
     /// # Errors
     /// [`Full`] if not all have room. None or some are in then, and the filter is otherwise as before.
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
-        keys.iter().try_fold(0, |new, &key| Ok(new + u64::from(self.insert(key)?)))
+        keys.iter().try_fold(0, |new, &key| Ok(new + u64::from(self.insert_hash(key)?)))
     }
 }
 

@@ -2,7 +2,7 @@ use super::error::no_memory;
 use super::{ConfigError, Filter, FilterMut, Full};
 use crate::bits::arch::prefetch_for_write;
 use crate::bits::scale;
-use crate::hash::KeyHash;
+use crate::hash::{HashSpec, KeyHash};
 
 /// How many keys ahead sets are fetched.
 const AHEAD: usize = 16;
@@ -36,12 +36,13 @@ const NEAR_BYTES: usize = 1 << 20;
 /// %, and drop 0.3 to 0.5 % of the new keys;
 /// `u16` tags dropped 0.02 %, wider ones none. The layout is a processor cache's.
 #[derive(Clone, Debug)]
-pub struct Recent<T: Tag, const WAYS: usize = 4> {
+pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
     sets: Vec<[T; WAYS]>,
+    hash: HashSpec,
 }
 
 /// What [`Recent`] keeps of a key: `u16`, `u32`, or `u64` for the whole hash.
-pub trait Tag: Copy + Eq + private::Sealed {
+pub trait RecentTag: Copy + Eq + private::Sealed {
     /// How many bits it has.
     const BITS: u32;
     /// The tag of a key: never what [`vacant`](Self::vacant) gives for the key's set.
@@ -57,7 +58,7 @@ mod private {
     impl Sealed for u64 {}
 }
 
-impl Tag for u16 {
+impl RecentTag for u16 {
     const BITS: u32 = 16;
     #[inline]
     fn of(key: KeyHash) -> Self {
@@ -70,7 +71,7 @@ impl Tag for u16 {
     }
 }
 
-impl Tag for u32 {
+impl RecentTag for u32 {
     const BITS: u32 = 32;
     #[inline]
     fn of(key: KeyHash) -> Self {
@@ -81,7 +82,7 @@ impl Tag for u32 {
     }
 }
 
-impl Tag for u64 {
+impl RecentTag for u64 {
     const BITS: u32 = 64;
     #[inline]
     fn of(key: KeyHash) -> Self {
@@ -97,7 +98,7 @@ impl Tag for u64 {
 /// The most keys a recent cache has room for.
 const MAX_ENTRIES: u64 = 1 << 40;
 
-impl<T: Tag, const WAYS: usize> Recent<T, WAYS> {
+impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
     /// Room for `entries` keys, rounded up to whole sets.
     ///
     /// # Errors
@@ -113,7 +114,13 @@ impl<T: Tag, const WAYS: usize> Recent<T, WAYS> {
         let mut sets = Vec::new();
         sets.try_reserve_exact(entries.div_ceil(WAYS)).map_err(|_| no_memory(entries, "recent keys"))?;
         sets.extend((0..entries.div_ceil(WAYS)).map(|set| [T::vacant(set); WAYS]));
-        Ok(Self { sets })
+        Ok(Self { sets, hash: HashSpec::default() })
+    }
+
+    /// This cache for keys that are hashed by `hash`, instead of by [`HashSpec::default`].
+    #[must_use]
+    pub fn hashed_by(self, hash: HashSpec) -> Self {
+        Self { hash, ..self }
     }
 
     /// How many keys there is room for.
@@ -160,7 +167,7 @@ impl<T: Tag, const WAYS: usize> Recent<T, WAYS> {
 
 /// Shifts what stands before `tag`, or the whole set if it is not in it, one to the right, and puts it in front.
 #[inline]
-fn move_to_front<T: Tag, const WAYS: usize>(tags: &mut [T; WAYS], tag: T) -> bool {
+fn move_to_front<T: RecentTag, const WAYS: usize>(tags: &mut [T; WAYS], tag: T) -> bool {
     let mut found = false;
     let mut newer = tag;
     for slot in tags {
@@ -172,8 +179,12 @@ fn move_to_front<T: Tag, const WAYS: usize>(tags: &mut [T; WAYS], tag: T) -> boo
     found
 }
 
-impl<T: Tag, const WAYS: usize> Filter for Recent<T, WAYS> {
-    fn contains(&self, key: KeyHash) -> bool {
+impl<T: RecentTag, const WAYS: usize> Filter for Recent<T, WAYS> {
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    fn contains_hash(&self, key: KeyHash) -> bool {
         self.sets[scale(key.get(), self.sets.len())].contains(&T::of(key))
     }
 
@@ -189,9 +200,9 @@ impl<T: Tag, const WAYS: usize> Filter for Recent<T, WAYS> {
     }
 }
 
-impl<T: Tag, const WAYS: usize> FilterMut for Recent<T, WAYS> {
+impl<T: RecentTag, const WAYS: usize> FilterMut for Recent<T, WAYS> {
     /// True if it was not remembered: new, or forgotten. Never full.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(!self.observe(key))
     }
 }
@@ -202,7 +213,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn key(i: u64) -> KeyHash {
-        crate::HashSpec::default().hash(&i.to_le_bytes())
+        HashSpec::default().hash(&i.to_le_bytes())
     }
 
     /// Every set as a list, newest first.
@@ -253,7 +264,7 @@ mod tests {
             for i in 0..inserted {
                 recent.observe(key(i));
             }
-            let hits = (0..TRIALS).filter(|&i| recent.contains(key(1 << 40 | i))).count() as f64;
+            let hits = (0..TRIALS).filter(|&i| recent.contains_hash(key(1 << 40 | i))).count() as f64;
             let expected = recent.false_positive_rate() * TRIALS as f64;
             assert!((hits - expected).abs() < 3.0 * expected.sqrt(), "{hits} false positives, {expected} expected");
         }

@@ -91,11 +91,6 @@ impl StableBloomLight {
 }
 
 impl<M> StableBloomLight<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// The false-positive rate at which the filter comes to rest.
     pub fn stable_rate(&self) -> f64 {
         (1.0 - sequential_zeros(self.probes(), self.decrements as f64, MAX)).powi(self.probes() as i32)
@@ -118,7 +113,7 @@ impl<M> StableBloomLight<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
-    /// [`insert`](FilterMut::insert)s `keys` in order and appends to `new` the indices in `keys` of those that were not
+    /// [`insert`](FilterMut::insert_hash)s `keys` in order and appends to `new` the indices in `keys` of those that were not
     /// remembered, as [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are fetched
     /// while earlier ones are worked on: in a filter larger than the cache that is five times as fast as one by one, or
     /// more.
@@ -136,7 +131,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     }
 
     /// Takes 1 from the next `count` counters at the cursor and moves it behind them, as
-    /// [`insert`](FilterMut::insert) does with P. A `count` of [`counters`](Self::counters) is one whole round.
+    /// [`insert`](FilterMut::insert_hash) does with P. A `count` of [`counters`](Self::counters) is one whole round.
     pub fn decrement(&mut self, count: usize) {
         let mut cells = self.counters.cells.lend_mut();
         let mut left = count;
@@ -189,8 +184,12 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
-    fn contains(&self, key: KeyHash) -> bool {
-        self.counters.contains(key)
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    fn contains_hash(&self, key: KeyHash) -> bool {
+        self.counters.contains_hash(key)
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
@@ -209,7 +208,7 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
     /// True if it was not remembered: new, or faded. Never full.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(self.put(key))
     }
 

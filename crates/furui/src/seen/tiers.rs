@@ -1,7 +1,7 @@
 use super::counters::Counters;
 use super::lru::{Lru, LruOutcome};
 use crate::error::Result;
-use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
+use crate::filter::{Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// What stands before the exact set and spares it the keys that come again soon.
@@ -133,7 +133,7 @@ impl Tiers {
                         }
                     }
                     round.ask(stable, misses, asked, counters);
-                    stable.insert_all(&round.evicted).expect("a stable filter is never full");
+                    stable.insert_all(&round.evicted);
                 }
             }
             Self::None => misses.extend(0..keys.len() as u32),

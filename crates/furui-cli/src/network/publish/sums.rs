@@ -34,8 +34,7 @@ pub(super) enum Reason {
 }
 
 /// The words after the number of documents in the summary, in the order of [`Reason`].
-const REASONS: [&str; 5] =
-    ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
+const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
 
 impl Sums {
     pub(super) fn new(strict: bool) -> Self {

@@ -1,5 +1,5 @@
 use furui::KeyHash;
-use furui::filter::{ConfigError, FilterMut, Recent, StableBloom, StableBloomLight, Tag, stable_decrements};
+use furui::filter::{ConfigError, FilterMut, Recent, RecentTag, StableBloom, StableBloomLight, stable_decrements};
 use furui::seen::{Lru, LruOutcome};
 
 use super::order::{Crawl, Mode, Outcome};
@@ -145,16 +145,16 @@ fn stable<A: Asker>(
     asker.ask(crawl, |page, key| match lru.observe(key) {
         LruOutcome::Hit => true,
         LruOutcome::Miss { evicted } => {
-            let known = !(spare_fronts && crawl.is_front(page)) && filter.contains(key);
+            let known = !(spare_fronts && crawl.is_front(page)) && filter.contains_hash(key);
             if let Some(evicted) = evicted {
-                filter.insert(evicted).expect("a stable filter is never full");
+                filter.insert_hash(evicted).expect("a stable filter is never full");
             }
             known
         }
     })
 }
 
-fn recent<T: Tag, const WAYS: usize, A: Asker>(crawl: &Crawl, asker: &A, bytes: usize) -> Result<A::Answer> {
+fn recent<T: RecentTag, const WAYS: usize, A: Asker>(crawl: &Crawl, asker: &A, bytes: usize) -> Result<A::Answer> {
     // Whole sets only, so that the budget is kept.
     let sets = bytes / size_of::<[T; WAYS]>();
     let mut recent = Recent::<T, WAYS>::new(sets * WAYS)?;

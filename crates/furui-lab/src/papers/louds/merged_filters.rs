@@ -1,7 +1,7 @@
 //! Section 3.1: filters of one size that are merged by OR, against filters of the right size that are built anew.
 
 use furui::KeyHash;
-use furui::filter::{Bloom, ConfigError, Filter, FilterMut};
+use furui::filter::{Bloom, ConfigError};
 
 use crate::clock::{median, thread_ns};
 use crate::keys::mix;
@@ -29,7 +29,7 @@ struct Tries {
 impl Tries {
     fn filter(&self, keys: &[KeyHash]) -> std::result::Result<Bloom, ConfigError> {
         let mut filter = Bloom::with_rate(self.fixed.unwrap_or(keys.len() as u64), RATE)?;
-        filter.insert_all(keys).expect("a Bloom filter is never full");
+        filter.insert_all(keys);
         Ok(filter)
     }
 
@@ -51,7 +51,7 @@ impl Tries {
             Some(_) => {
                 let mut filters = filters.into_iter();
                 let mut merged = filters.next().ok_or("no tries")?;
-                filters.try_for_each(|filter| merged.union(&filter))?;
+                filters.try_for_each(|filter| merged.union_with(&filter))?;
                 merged
             }
         };
@@ -68,7 +68,7 @@ impl Tries {
     /// How many tries have to be searched for a key that is in none.
     fn searched_in_vain(&self, misses: impl Iterator<Item = KeyHash> + Clone) -> f64 {
         let count = misses.clone().count() as f64;
-        misses.map(|key| self.list.iter().filter(|(filter, _)| filter.contains(key)).count()).sum::<usize>() as f64
+        misses.map(|key| self.list.iter().filter(|(filter, _)| filter.contains_hash(key)).count()).sum::<usize>() as f64
             / count
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first};
-use furui::filter::{Bloom, Filter, FilterMut};
+use furui::filter::Bloom;
 use furui::hash::{PolynomialHashes, Rolling, RollingState};
 
 /// Bits of a filter for each key.
@@ -90,12 +90,12 @@ impl<const K: usize> PathHash for OneState<K> {
 
     #[inline(always)]
     fn insert(self, filter: &mut Bloom) {
-        filter.insert(self.0.finish()).expect("a Bloom filter is never full");
+        filter.insert_hash(self.0.finish());
     }
 
     #[inline(always)]
     fn is_in(self, filter: &Bloom) -> bool {
-        filter.contains(self.0.finish())
+        filter.contains_hash(self.0.finish())
     }
 }
 

@@ -31,15 +31,15 @@ impl Table64 for QuotientFilter {
     const NAME: &str = QUOTIENT;
 
     fn insert(&mut self, hash: u64) {
-        FilterMut::insert(self, KeyHash::new(hash)).expect("loads stay below the capacity");
+        FilterMut::insert_hash(self, KeyHash::new(hash)).expect("loads stay below the capacity");
     }
 
     fn contains(&self, hash: u64) -> bool {
-        Filter::contains(self, KeyHash::new(hash))
+        Filter::contains_hash(self, KeyHash::new(hash))
     }
 
     fn remove(&mut self, hash: u64) -> Option<bool> {
-        Some(self.remove(KeyHash::new(hash)))
+        Some(self.remove_hash(KeyHash::new(hash)))
     }
 }
 
@@ -47,11 +47,11 @@ impl Table64 for Bloom {
     const NAME: &str = BLOOM;
 
     fn insert(&mut self, hash: u64) {
-        FilterMut::insert(self, KeyHash::new(hash)).expect("a Bloom filter is never full");
+        FilterMut::insert_hash(self, KeyHash::new(hash)).expect("a Bloom filter is never full");
     }
 
     fn contains(&self, hash: u64) -> bool {
-        Filter::contains(self, KeyHash::new(hash))
+        Filter::contains_hash(self, KeyHash::new(hash))
     }
 
     fn remove(&mut self, _: u64) -> Option<bool> {

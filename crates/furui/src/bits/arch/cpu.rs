@@ -5,7 +5,7 @@
 
 use super::generic;
 #[cfg(target_arch = "x86_64")]
-use super::{word_inline, x86_64};
+use super::x86_64;
 
 /// What the processor can do: which of the sets of instructions it has that code here is compiled for.
 ///
@@ -101,7 +101,7 @@ impl Cpu {
         #[cfg(target_arch = "x86_64")]
         if self.0 != Level::Portable {
             // SAFETY: every level above the portable one has POPCNT.
-            return unsafe { word_inline::count_ones(word) };
+            return unsafe { x86_64::count_ones_inline(word) };
         }
         word.count_ones()
     }
@@ -114,7 +114,7 @@ impl Cpu {
         #[cfg(target_arch = "x86_64")]
         if self.0 != Level::Portable {
             // SAFETY: every level above the portable one has BMI1 and BMI2.
-            return unsafe { word_inline::select(word, n) };
+            return unsafe { x86_64::select_inline(word, n) };
         }
         generic::select(word, n)
     }

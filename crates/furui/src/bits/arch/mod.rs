@@ -10,8 +10,6 @@
 mod cpu;
 mod generic;
 #[cfg(target_arch = "x86_64")]
-mod word_inline;
-#[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 pub(crate) use cpu::{Cpu, Level};

@@ -4,13 +4,13 @@ use std::io::{self, Write};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::file::{Borrowed, Mapped, Shared, Source, Stored, Writer};
+use super::file::{Borrowed, Mapped, Shared, Source, Stored, write};
 use super::{
     BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
     SplitBlockBloom, StableBloom, StableBloomLight, sizing,
 };
 use crate::bits::Buffer;
-use crate::format::{Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Seal};
+use crate::format::{Bytes, DiskFile, Envelope, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter of whatever kind: what a file holds.
@@ -51,7 +51,8 @@ impl AnyFilter {
     ///
     /// # Errors
     /// [`ReadError::Format`] if these are not the bytes of a filter's file, whole and undamaged.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let path = path.as_ref();
         let name = path.display().to_string();
         let file = DiskFile::open(path).map_err(|source| ReadError::Io { file: name.clone(), source })?;
         let envelope = Envelope::open(&file, &name)?;
@@ -78,7 +79,7 @@ impl AnyFilter<Bytes> {
         Self::read(&Shared { bytes, envelope })
     }
 
-    /// Shows `see` the bytes of the tables that [`contains`](Filter::contains) may read for `key`.
+    /// Shows `see` the bytes of the tables that [`contains`](Filter::contains_hash) may read for `key`.
     pub(super) fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
         match self {
             Self::Bloom(filter) => filter.reads(key, see),
@@ -130,36 +131,6 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// What kind of filter it is.
-    pub fn kind(&self) -> Kind {
-        match self {
-            Self::Bloom(_) => Kind::Bloom,
-            Self::Blocked(_) => Kind::BlockedBloom,
-            Self::Counting(_) => Kind::CountingBloom,
-            Self::Stable(_) => Kind::StableBloom,
-            Self::StableLight(_) => Kind::StableBloomLight,
-            Self::Ringed(_) => Kind::RingedBloom,
-            Self::Quotient(_) => Kind::QuotientFilter,
-            Self::SplitBlock(_) => Kind::SplitBlockBloom,
-            Self::Growing(_) => Kind::GrowingBloom,
-        }
-    }
-
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        match self {
-            Self::Bloom(filter) => filter.hash_spec(),
-            Self::Blocked(filter) => filter.hash_spec(),
-            Self::Counting(filter) => filter.hash_spec(),
-            Self::Stable(filter) => filter.hash_spec(),
-            Self::StableLight(filter) => filter.hash_spec(),
-            Self::Ringed(filter) => filter.hash_spec(),
-            Self::Quotient(filter) => filter.hash_spec(),
-            Self::SplitBlock(filter) => filter.hash_spec(),
-            Self::Growing(filter) => filter.hash_spec(),
-        }
-    }
-
     /// How many keys it was made for; 0 if it was not made for a number of keys.
     pub fn capacity(&self) -> u64 {
         match self {
@@ -206,6 +177,23 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     }
 }
 
+impl<M> AnyFilter<M> {
+    /// What kind of filter it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Bloom(_) => Kind::Bloom,
+            Self::Blocked(_) => Kind::BlockedBloom,
+            Self::Counting(_) => Kind::CountingBloom,
+            Self::Stable(_) => Kind::StableBloom,
+            Self::StableLight(_) => Kind::StableBloomLight,
+            Self::Ringed(_) => Kind::RingedBloom,
+            Self::Quotient(_) => Kind::QuotientFilter,
+            Self::SplitBlock(_) => Kind::SplitBlockBloom,
+            Self::Growing(_) => Kind::GrowingBloom,
+        }
+    }
+}
+
 impl AnyFilter {
     fn filter_mut(&mut self) -> &mut dyn FilterMut {
         match self {
@@ -222,15 +210,13 @@ impl AnyFilter {
     }
 }
 
-fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io::Result<Seal> {
-    let mut writer: Writer<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
-    filter.write(&mut writer)?;
-    writer.finish()
-}
-
 impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
-    fn contains(&self, key: KeyHash) -> bool {
-        self.filter().contains(key)
+    fn hash_spec(&self) -> HashSpec {
+        self.filter().hash_spec()
+    }
+
+    fn contains_hash(&self, key: KeyHash) -> bool {
+        self.filter().contains_hash(key)
     }
 
     fn prefetch(&self, key: KeyHash) {
@@ -251,8 +237,8 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
 }
 
 impl FilterMut for AnyFilter {
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        self.filter_mut().insert(key)
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
+        self.filter_mut().insert_hash(key)
     }
 
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {

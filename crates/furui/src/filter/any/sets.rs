@@ -3,12 +3,12 @@
 use std::ops::{Deref, DerefMut};
 
 use super::AnyFilter;
-use crate::filter::{ConfigError, Estimate, Likeness, Mismatch};
+use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// About how many keys it holds, if that can be told from the filter. Far too high for an intersection of any kind but
-    /// quotient filters: ask [`likeness`](Self::likeness) for that.
+    /// quotient filters: ask [`similarity`](Self::similarity) for that.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
@@ -25,14 +25,14 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     ///
     /// # Errors
     /// If they are of different kinds, sizes or hashes, or of a kind that cannot tell.
-    pub fn likeness<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Result<Likeness, Mismatch> {
+    pub fn similarity<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Result<Similarity, Mismatch> {
         match (self, other) {
-            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.likeness(b),
-            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.likeness(b),
-            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.likeness(b),
-            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.likeness(b),
-            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.likeness(b),
-            _ => Err(self.unlike(other, "compared")),
+            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.similarity(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.similarity(b),
+            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.similarity(b),
+            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.similarity(b),
+            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.similarity(b),
+            _ => Err(self.unlike(other)),
         }
     }
 
@@ -51,14 +51,10 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The error that two filters cannot be combined so.
-    fn unlike<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>, done: &str) -> Mismatch {
-        let (a, b) = (self.kind(), other.kind());
-        Mismatch(if a == b {
-            format!("{a} and another cannot be {done}: other kinds can, such as Bloom, blocked and quotient filters")
-        } else {
-            format!("{a} and {b} cannot be {done}: build both of one kind")
-        })
+    /// The error that two filters cannot be combined or compared.
+    fn unlike<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Mismatch {
+        let (ours, theirs) = (self.kind(), other.kind());
+        if ours == theirs { Mismatch::Unsupported(ours) } else { Mismatch::Kind { ours, theirs } }
     }
 }
 
@@ -67,14 +63,14 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     ///
     /// # Errors
     /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
-    pub fn intersect<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
+    pub fn intersect_with<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
-            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.intersect(b),
-            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.intersect(b),
-            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.intersect(b),
-            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.intersect(b),
-            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.intersect(b),
-            _ => Err(self.unlike(other, "intersected")),
+            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.intersect_with(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.intersect_with(b),
+            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.intersect_with(b),
+            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.intersect_with(b),
+            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.intersect_with(b),
+            _ => Err(self.unlike(other)),
         }
     }
 
@@ -82,10 +78,18 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     ///
     /// # Errors
     /// If nothing can be removed from a filter of this kind.
-    pub fn remove(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, ConfigError> {
+        self.remove_hash(self.hash_spec().hash(key.as_ref()))
+    }
+
+    /// [`remove`](Self::remove) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    ///
+    /// # Errors
+    /// If nothing can be removed from a filter of this kind.
+    pub fn remove_hash(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
         match self {
-            Self::Counting(filter) => Ok(filter.remove(key)),
-            Self::Quotient(filter) => Ok(filter.remove(key)),
+            Self::Counting(filter) => Ok(filter.remove_hash(key)),
+            Self::Quotient(filter) => Ok(filter.remove_hash(key)),
             _ => self.check_removable().map(|()| false),
         }
     }
@@ -96,16 +100,16 @@ impl AnyFilter {
     ///
     /// # Errors
     /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
-    pub fn union<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
+    pub fn union_with<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
-            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union(b),
-            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.union(b),
-            (Self::Counting(a), AnyFilter::Counting(b)) => a.union(b),
-            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.union(b),
-            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.union(b),
-            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.union(b),
-            (Self::Growing(a), AnyFilter::Growing(b)) => a.union(b),
-            _ => Err(self.unlike(other, "united")),
+            (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union_with(b),
+            (Self::Blocked(a), AnyFilter::Blocked(b)) => a.union_with(b),
+            (Self::Counting(a), AnyFilter::Counting(b)) => a.union_with(b),
+            (Self::Ringed(a), AnyFilter::Ringed(b)) => a.union_with(b),
+            (Self::Quotient(a), AnyFilter::Quotient(b)) => a.union_with(b),
+            (Self::SplitBlock(a), AnyFilter::SplitBlock(b)) => a.union_with(b),
+            (Self::Growing(a), AnyFilter::Growing(b)) => a.union_with(b),
+            _ => Err(self.unlike(other)),
         }
     }
 }

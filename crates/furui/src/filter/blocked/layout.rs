@@ -17,7 +17,7 @@ const LANES: u32 = 8;
 /// Of a key h, 6 bits of h · M from bit 16 on, lane by lane, say which bit of each lane; 3 bits below say which lane is the first of
 /// the row. In the neighbour h · M² says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Layout(u8);
+pub(in crate::filter) struct Layout(u8);
 
 /// The lowest bit of each lane in which a key has a bit: to be rotated by what the key says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Layout {
 
     /// Whether keys have bits in two lines, so that there must be an even number of lines.
     #[inline(always)]
-    pub(super) fn is_pair(self) -> bool {
+    pub(in crate::filter) fn is_pair(self) -> bool {
         self.probes() > LANES
     }
 

@@ -1,6 +1,6 @@
 use std::ops::{Deref, DerefMut};
 
-use super::concurrent::BitTable;
+use super::concurrent::{BitTable, Shareable};
 use super::error::no_memory;
 use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full};
@@ -9,11 +9,10 @@ use crate::hash::{HashSpec, KeyHash};
 use kernel::Line;
 use layout::Layout;
 
+mod file;
 mod kernel;
 mod layout;
 mod rate;
-mod sets;
-mod stored;
 
 pub use layout::MAX_BLOCKED_PROBES;
 
@@ -51,19 +50,18 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// patterns from a table, which would save 1.6 % of space at 0.1 %.
 ///
 /// ```
-/// use furui::HashSpec;
-/// use furui::filter::{BlockedBloom, Filter, FilterMut};
+/// use furui::filter::BlockedBloom;
+///
 /// let mut filter = BlockedBloom::with_rate(1000, 0.01)?;
-/// let hash = HashSpec::default();
-/// assert!(filter.insert(hash.hash(b"seen before"))?);
-/// assert!(filter.contains(hash.hash(b"seen before")) && !filter.contains(hash.hash(b"new")));
+/// assert!(filter.insert("seen before"));
+/// assert!(filter.contains("seen before") && !filter.contains("new"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedBloom<M = Buffer> {
     /// Lines of eight little-endian words; an even number of them if keys have bits in two.
-    table: M,
-    layout: Layout,
+    pub(super) table: M,
+    pub(super) layout: Layout,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
@@ -133,11 +131,6 @@ fn check_parts(lines: u64, layout: Layout) -> Result<(), ConfigError> {
 }
 
 impl<M> BlockedBloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// How many bits belong to a key.
     pub fn probes(&self) -> u32 {
         self.layout.probes()
@@ -172,8 +165,12 @@ impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
     #[inline(always)]
-    fn contains(&self, key: KeyHash) -> bool {
+    fn contains_hash(&self, key: KeyHash) -> bool {
         kernel::contains(self.cpu, self.table(), self.layout, key)
     }
 
@@ -198,7 +195,7 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
 impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
     /// Never full.
     #[inline(always)]
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, self.layout, key))
     }
 
@@ -206,6 +203,8 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
         Ok(kernel::insert_all(self.cpu, self.table.as_chunks_mut().0, self.layout, keys))
     }
 }
+
+impl Shareable for BlockedBloom {}
 
 impl BitTable for BlockedBloom {
     fn take_table(self) -> (Self, Buffer) {
@@ -253,12 +252,12 @@ mod tests {
                 for cpu in Cpu::all() {
                     let (mut single, mut batched) = (BlockedBloom { cpu, ..empty.clone() }, empty.clone());
                     batched.cpu = cpu;
-                    let new = keys.iter().filter(|&&key| single.insert(key).unwrap()).count() as u64;
-                    assert_eq!(batched.insert_all(&keys).unwrap(), new);
+                    let new = keys.iter().filter(|&&key| single.insert_hash(key)).count() as u64;
+                    assert_eq!(batched.insert_all(&keys), new);
                     assert!(batched.table == single.table, "{cpu:?}, {layout:?}");
                     let mut answers = vec![];
                     single.contains_all(&others, &mut answers);
-                    assert!(others.iter().zip(&answers).all(|(&key, &answer)| single.contains(key) == answer));
+                    assert!(others.iter().zip(&answers).all(|(&key, &answer)| single.contains_hash(key) == answer));
                     made.push((single.table, new, answers));
                 }
                 assert!(made.iter().all(|one| one == &made[0]), "{layout:?}");
@@ -279,7 +278,7 @@ mod tests {
             let (mut rates, mut hits) = (vec![], 0);
             for filling in 0..8 {
                 let mut filter = empty.clone();
-                filter.insert_all(&keys(2 + filling, KEYS)).unwrap();
+                filter.insert_all(&keys(2 + filling, KEYS));
                 let mut answers = vec![];
                 filter.contains_all(&asked[..TRIALS as usize / 8], &mut answers);
                 hits += answers.iter().filter(|&&answer| answer).count();

@@ -1,13 +1,12 @@
 mod file;
 mod probing;
-mod sets;
 
 use std::ops::{Deref, DerefMut};
 
-use super::concurrent::BitTable;
+use super::concurrent::{BitTable, Shareable};
 use super::error::no_memory;
 use super::probes::{check_probes, own_rate, positions, salted_positions};
-use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
+use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::Buffer;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 use probing::Shape;
@@ -43,27 +42,25 @@ const MAX_BITS: u64 = 1 << 43;
 /// module Bloom::Filter: position i is cut from SHA-1(i, hash of the key). What differs is that the salt meets the key's
 /// digest instead of the key, so that a key is read once, and again the scaling.
 ///
-/// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersect`](Self::intersect) is AND, and
-/// [`likeness`](Self::likeness) tells from the bits alone how much two sets have in common.
+/// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is AND, and
+/// [`similarity`](Self::similarity) tells from the bits alone how much two sets have in common.
 ///
 /// A filter shows no keys, but hides none from who can guess it: with the hash's seed, which its file holds, all keys
 /// of a dictionary can be asked for. Without the seed of a keyed hash, only numbers of keys can be told from the bits.
 ///
 /// ```
-/// use furui::HashSpec;
-/// use furui::filter::{Bloom, Filter, FilterMut};
+/// use furui::filter::Bloom;
 ///
-/// let hash = HashSpec::default();
 /// let mut words = Bloom::with_rate(1000, 0.01)?;
-/// words.insert(hash.hash("以前".as_bytes()))?;
-/// assert!(words.contains(hash.hash("以前".as_bytes())));
-/// assert!(!words.contains(hash.hash("珠玉".as_bytes())));
+/// words.insert("以前");
+/// words.extend(["a", "b"]);
+/// assert!(words.contains("以前") && !words.contains("珠玉"));
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bloom<M = Buffer> {
     /// Little-endian words; bits beyond `bits` are 0.
-    words: M,
+    pub(super) words: M,
     bits: u64,
     probes: u32,
     /// How many keys it was sized for; 0 if it was not sized for keys.
@@ -124,11 +121,6 @@ impl Bloom {
 }
 
 impl<M> Bloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// How many bits there are.
     pub fn bits(&self) -> u64 {
         self.bits
@@ -164,6 +156,12 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
         Ok(Bloom { capacity: self.capacity, hash: self.hash, ..copy })
     }
 
+    /// The share of the bits that are set: ½ when a filter of the best size holds the keys it was sized for. Cost: one
+    /// pass over the bits.
+    pub fn fill(&self) -> f64 {
+        self.ones() as f64 / self.bits as f64
+    }
+
     #[inline]
     fn words(&self) -> &[[u8; 8]] {
         self.words.as_chunks().0
@@ -171,8 +169,12 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
     #[inline(always)]
-    fn contains(&self, key: KeyHash) -> bool {
+    fn contains_hash(&self, key: KeyHash) -> bool {
         if self.salted() {
             return probing::contains_salted(self.words(), self.shape(), key);
         }
@@ -182,7 +184,7 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         if self.salted() {
-            out.extend(keys.iter().map(|&key| self.contains(key)));
+            out.extend(keys.iter().map(|&key| self.contains_hash(key)));
         } else {
             out.resize(keys.len(), false);
             probing::contains_all(self.words(), self.shape(), keys, out);
@@ -206,7 +208,7 @@ impl<M: DerefMut<Target = [u8]>> Bloom<M> {
 impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
     /// Never full.
     #[inline(always)]
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (salted, shape) = (self.salted(), self.shape());
         let words = self.words.as_chunks_mut().0;
         Ok(if salted { probing::insert_salted(words, shape, key) } else { probing::insert(words, shape, key) })
@@ -222,6 +224,8 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
         })
     }
 }
+
+impl Shareable for Bloom {}
 
 impl BitTable for Bloom {
     fn take_table(self) -> (Self, Buffer) {
@@ -268,7 +272,10 @@ mod tests {
                         positions(key, probes, bits as usize).all(|position| bit(filter.words(), position) == 1)
                     })
                     .collect();
-                assert!(keys.iter().map(|&key| filter.contains(key)).eq(expected.iter().copied()), "{bits}, {probes}");
+                assert!(
+                    keys.iter().map(|&key| filter.contains_hash(key)).eq(expected.iter().copied()),
+                    "{bits}, {probes}"
+                );
                 let mut batch = vec![];
                 for count in [2000, 20] {
                     filter.contains_all(&keys[..count], &mut batch);

@@ -2,6 +2,7 @@ mod file;
 
 use std::ops::Deref;
 
+use super::error::Meaning;
 use super::{Bloom, ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
@@ -48,15 +49,13 @@ const BATCH: usize = 512;
 /// instead of eight to ask at a million keys.
 ///
 /// ```
-/// use furui::HashSpec;
-/// use furui::filter::{Filter, FilterMut, GrowingBloom};
+/// use furui::filter::GrowingBloom;
 ///
-/// let hash = HashSpec::default();
 /// let mut seen = GrowingBloom::with_rate(0.001)?;
 /// for i in 0..100_000u32 {
-///     seen.insert(hash.hash(&i.to_le_bytes()))?;
+///     seen.insert(i.to_le_bytes())?;
 /// }
-/// assert!(seen.contains(hash.hash(&99_999u32.to_le_bytes())));
+/// assert!(seen.contains(99_999u32.to_le_bytes()));
 /// assert!(seen.false_positive_rate() < 0.001);
 /// # Ok::<(), furui::Error>(())
 /// ```
@@ -152,30 +151,17 @@ impl GrowingBloom {
     /// # Errors
     /// If the hashes differ, if there would be more than [`MAX_PARTS`] parts or a rate of 1, or if there is no memory; the
     /// filter is unchanged then.
-    pub fn union(&mut self, other: &GrowingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "cannot unite growing filters of keys hashed by {} and by {}: hash both alike",
-                self.hash, other.hash
-            )));
-        }
-        if self.parts.len() + other.parts.len() > MAX_PARTS {
-            return Err(Mismatch(format!(
-                "cannot unite growing filters of {} and {} parts: they have no more than {MAX_PARTS} together; insert the \
-                 keys of one into the other, or build Bloom filters of one size, which unite without end",
-                self.parts.len(),
-                other.parts.len()
-            )));
+    pub fn union_with(&mut self, other: &GrowingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+        Meaning { sizes: [], hash: self.hash }.check(Meaning { sizes: [], hash: other.hash })?;
+        let parts = self.parts.len() + other.parts.len();
+        if parts > MAX_PARTS {
+            return Err(Mismatch::Parts { parts, most: MAX_PARTS });
         }
         if self.rate + other.rate >= 1.0 {
-            return Err(Mismatch(format!(
-                "cannot unite growing filters with rates {} and {}: the rates add up, and to less than 1; build both with \
-                 smaller ones",
-                self.rate, other.rate
-            )));
+            return Err(Mismatch::Rates { ours: self.rate, theirs: other.rate });
         }
         let parts =
-            other.parts.iter().map(Part::copy).collect::<Result<Vec<_>, _>>().map_err(|error| Mismatch(error.0))?;
+            other.parts.iter().map(Part::copy).collect::<Result<Vec<_>, _>>().map_err(|_| Mismatch::NoMemory)?;
         self.parts.extend(parts);
         self.parts.sort_by_key(Part::room);
         self.rate += other.rate;
@@ -184,11 +170,6 @@ impl GrowingBloom {
 }
 
 impl<M> GrowingBloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// The false-positive rate that it keeps below.
     pub fn rate(&self) -> f64 {
         self.rate
@@ -228,8 +209,12 @@ fn keep_new(filter: &Bloom, keys: &mut Vec<KeyHash>, answers: &mut Vec<bool>) {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for GrowingBloom<M> {
-    fn contains(&self, key: KeyHash) -> bool {
-        self.parts.iter().rev().any(|part| part.filter.contains(key))
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    fn contains_hash(&self, key: KeyHash) -> bool {
+        self.parts.iter().rev().any(|part| part.filter.contains_hash(key))
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
@@ -262,12 +247,12 @@ impl<M: Deref<Target = [u8]>> Filter for GrowingBloom<M> {
 }
 
 impl FilterMut for GrowingBloom {
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
-        if self.contains(key) {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
+        if self.contains_hash(key) {
             return Ok(false);
         }
         let part = self.with_room()?;
-        part.filter.insert(key)?;
+        part.filter.insert_hash(key);
         part.keys += 1;
         Ok(true)
     }
@@ -285,7 +270,7 @@ impl FilterMut for GrowingBloom {
             while !left.is_empty() {
                 let part = self.with_room()?;
                 let now = left.len().min(usize::try_from(part.room()).unwrap_or(usize::MAX));
-                let of_these = part.filter.insert_all(&left[..now])?;
+                let of_these = part.filter.insert_all(&left[..now]);
                 part.keys += of_these;
                 new += of_these;
                 left.drain(..now);

@@ -3,7 +3,7 @@ use std::ops::Deref;
 use crate::bits::Cpu;
 use crate::bits::word::{Lanes, low_bits};
 use crate::filter::Filter;
-use crate::hash::KeyHash;
+use crate::hash::{HashSpec, KeyHash};
 
 use super::QuotientFilter;
 use super::block::Head;
@@ -168,13 +168,18 @@ fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// How many copies of `key` are held: at most 1 unless [`counting`](Self::counting). As with
-    /// [`contains`](Filter::contains), other keys of the same fingerprint are counted too.
-    pub fn count(&self, key: KeyHash) -> u64 {
+    /// [`contains`](Filter::contains_hash), other keys of the same fingerprint are counted too.
+    pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
+        self.count_hash(self.hash.hash(key.as_ref()))
+    }
+
+    /// [`count`](Self::count) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    pub fn count_hash(&self, key: KeyHash) -> u64 {
         let (quotient, remainder) = self.shape.locate(key);
         self.table.count(self.words, quotient, remainder)
     }
 
-    /// [`contains`](Filter::contains) where the processor has no instructions that are worth inlining.
+    /// [`contains`](Filter::contains_hash) where the processor has no instructions that are worth inlining.
     #[inline(never)]
     fn call_contains(&self, key: KeyHash) -> bool {
         let (quotient, remainder) = self.shape.locate(key);
@@ -183,8 +188,12 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
     #[inline]
-    fn contains(&self, key: KeyHash) -> bool {
+    fn contains_hash(&self, key: KeyHash) -> bool {
         let Some(words) = self.words.inlined() else { return self.call_contains(key) };
         let (quotient, remainder) = self.shape.locate(key);
         self.table.contains(words, &self.lanes, quotient, remainder)

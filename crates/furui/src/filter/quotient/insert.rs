@@ -215,7 +215,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
     /// # Errors
     /// [`Full::AtCapacity`] at [`capacity`](QuotientFilter::capacity), [`Full::Crowded`] if a run would lie 2¹⁶ slots
     /// behind its canonical slot.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.locate(key);
         self.insert_at(quotient, remainder)
     }
@@ -230,7 +230,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
         let before = self.distinct;
         let mut fingerprints = vec![];
         if fingerprints.try_reserve_exact(keys.len()).is_err() {
-            keys.iter().try_for_each(|&key| self.insert(key).map(drop))?;
+            keys.iter().try_for_each(|&key| self.insert_hash(key).map(drop))?;
             return Ok(self.distinct - before);
         }
         fingerprints.extend(keys.iter().map(|&key| self.shape.fingerprint(key)));

@@ -3,6 +3,7 @@
 mod block;
 mod build;
 mod check;
+mod file;
 mod find;
 mod insert;
 mod iter;
@@ -10,8 +11,6 @@ mod merge;
 mod remove;
 mod sets;
 mod shape;
-mod slot;
-mod stored;
 mod table;
 
 use std::ops::Deref;
@@ -22,8 +21,7 @@ use crate::bits::word::Lanes;
 use crate::filter::ConfigError;
 use crate::hash::{HashSpec, KeyHash};
 
-pub use iter::Fingerprints;
-pub use slot::QuotientSlot;
+pub use iter::{Fingerprints, QuotientSlot};
 
 use iter::Decoder;
 use shape::{MAX_REMAINDER_BITS, Shape};
@@ -69,13 +67,13 @@ use table::Table;
 ///   ever slower answers.
 ///
 /// ```
-/// use furui::{HashSpec, filter::{Filter, FilterMut, QuotientFilter}};
-/// let spec = HashSpec::default();
+/// use furui::filter::QuotientFilter;
+///
 /// let mut seen = QuotientFilter::with_rate(1_000_000, 0.01)?;
-/// assert!(seen.insert(spec.hash(b"https://example.org/"))?);
-/// assert!(seen.contains(spec.hash(b"https://example.org/")));
-/// assert!(seen.remove(spec.hash(b"https://example.org/")));
-/// assert!(!seen.contains(spec.hash(b"https://example.org/")));
+/// assert!(seen.insert("https://example.org/")?);
+/// assert!(seen.contains("https://example.org/"));
+/// assert!(seen.remove("https://example.org/"));
+/// assert!(!seen.contains("https://example.org/"));
 /// assert!(seen.bits() < 10_600_000);
 /// # Ok::<(), furui::Error>(())
 /// ```
@@ -157,11 +155,6 @@ impl<M> QuotientFilter<M> {
         }
     }
 
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// How many fingerprints are held, copies included.
     pub fn len(&self) -> u64 {
         self.len
@@ -241,7 +234,6 @@ impl<M: Eq> Eq for QuotientFilter<M> {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::{Filter, FilterMut};
 
     /// Random insertions, removals and lookups, with and without the processor's word instructions.
     #[test]
@@ -253,11 +245,11 @@ mod tests {
             for _ in 0..20_000 {
                 x = x.wrapping_mul(0xD129_0DAC_6E5A_42B5).wrapping_add(1);
                 let key = KeyHash::new((x ^ x >> 29).wrapping_mul(0x9E37_79B9_7F4A_7C15) << 3 & !0xFFFF);
-                assert_eq!(fast.contains(key), portable.contains(key));
+                assert_eq!(fast.contains_hash(key), portable.contains_hash(key));
                 if x >> 60 < 6 {
-                    assert_eq!(fast.remove(key), portable.remove(key));
+                    assert_eq!(fast.remove_hash(key), portable.remove_hash(key));
                 } else {
-                    assert_eq!(fast.insert(key), portable.insert(key));
+                    assert_eq!(fast.insert_hash(key), portable.insert_hash(key));
                 }
             }
             assert_eq!(fast, portable);

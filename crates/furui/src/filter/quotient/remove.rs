@@ -142,7 +142,12 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Remove only what was inserted: a key that was not may share its fingerprint with one that was, and that one
     /// would be forgotten, a false negative. Nothing in the filter can tell the two apart. For the same reason, in a
     /// filter that is not counting, two keys with one fingerprint are one entry, and removing either removes both.
-    pub fn remove(&mut self, key: KeyHash) -> bool {
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
+        self.remove_hash(self.hash.hash(key.as_ref()))
+    }
+
+    /// [`remove`](Self::remove) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
         let removed = self.words.run(
             #[inline(always)]

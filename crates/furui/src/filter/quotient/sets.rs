@@ -4,8 +4,9 @@ use super::QuotientFilter;
 use super::build::Builder;
 use super::iter::Fingerprints;
 use super::merge::Stream;
-use crate::filter::likeness::Marking;
-use crate::filter::{ConfigError, Estimate, Likeness, Mismatch};
+use crate::filter::error::Meaning;
+use crate::filter::similarity::Marking;
+use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 
 impl QuotientFilter {
     /// The union of filters, in one pass over all: a new filter for `capacity` keys or more. The filters may differ in
@@ -19,7 +20,7 @@ impl QuotientFilter {
             return Err(ConfigError("there is no filter to merge: name at least one".into()));
         };
         for other in filters {
-            first.check_match(other).map_err(|Mismatch(message)| ConfigError(message))?;
+            first.check_match(other).map_err(|mismatch| ConfigError(mismatch.to_string()))?;
         }
         let mut merged = Self::with_shape(first.shape.resized(capacity)?)?.hashed_by(first.hash);
         merged.counting = filters.iter().any(|filter| filter.counting);
@@ -56,9 +57,9 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     ///
     /// # Errors
     /// If the two differ in fingerprints or in how keys are hashed.
-    pub fn likeness(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<Likeness, Mismatch> {
+    pub fn similarity(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<Similarity, Mismatch> {
         let union = self.distinct + other.distinct - self.common(other)?;
-        Ok(Marking::of_fingerprints(self.shape.last).likeness(self.distinct, other.distinct, union))
+        Ok(Marking::of_fingerprints(self.shape.last).similarity(self.distinct, other.distinct, union))
     }
 
     /// How many different fingerprints both filters hold, exactly. Cost: one pass over both.
@@ -74,21 +75,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 
     /// Refuses a filter of other fingerprints.
     fn check_match(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        if self.shape.last != other.shape.last {
-            return Err(Mismatch(format!(
-                "filters of different fingerprints do not go together: one has 0 to {}, another 0 to {}; build both \
-                 with the same",
-                self.shape.last, other.shape.last
-            )));
-        }
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "filters of keys hashed differently do not go together: one by {}, another by {}; build both with the \
-                 same",
-                self.hash, other.hash
-            )));
-        }
-        Ok(())
+        let meaning = |last, hash| Meaning { sizes: [("fingerprints", u64::saturating_add(last, 1))], hash };
+        meaning(self.shape.last, self.hash).check(meaning(other.shape.last, other.hash))
     }
 }
 
@@ -100,15 +88,12 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// # Errors
     /// If the two differ in fingerprints or in how keys are hashed, or if this filter has no room for both; it is
     /// unchanged then.
-    pub fn union(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+    pub fn union_with(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.check_match(other)?;
-        let mut union = self.emptied().map_err(|ConfigError(message)| Mismatch(message))?;
-        union.build(vec![Stream::Table(self.decoder()), Stream::Table(other.decoder())]).map_err(|_| {
-            Mismatch(format!(
-                "filters of {} and {} keys do not fit into the {} slots of the first: build it with more room",
-                self.len, other.len, self.shape.slots
-            ))
-        })?;
+        let mut union = self.emptied().map_err(|_| Mismatch::NoMemory)?;
+        union
+            .build(vec![Stream::Table(self.decoder()), Stream::Table(other.decoder())])
+            .map_err(|_| Mismatch::NoRoom { keys: self.len + other.len, slots: self.shape.slots })?;
         self.take_over(&union);
         Ok(())
     }
@@ -120,9 +105,9 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     ///
     /// # Errors
     /// If the two differ in fingerprints or in how keys are hashed; this filter is unchanged then.
-    pub fn intersect(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
+    pub fn intersect_with(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.check_match(other)?;
-        let mut both = self.emptied().map_err(|ConfigError(message)| Mismatch(message))?;
+        let mut both = self.emptied().map_err(|_| Mismatch::NoMemory)?;
         Builder::new(&mut both)
             .extend(in_both(self.fingerprints(), other.fingerprints()))
             .expect("a part of what is in a table fits into one of the same shape");

@@ -1,15 +1,15 @@
 //! The ringed Bloom filter; see [`RingedBloom`].
 
+mod file;
 mod key;
 mod lookup;
 mod params;
 mod rate;
 mod ring;
-mod sets;
-mod stored;
 
 use std::ops::{Deref, DerefMut};
 
+use super::error::Meaning;
 use super::error::no_memory;
 use super::{ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
@@ -21,6 +21,9 @@ pub use rate::{ringed_rate, ringed_rate_refined};
 
 use key::offsets;
 use ring::Ring;
+
+/// How many groups a window has if nothing is said: at k = 7 the rate is then 1.007 times that of a Bloom filter.
+const WINDOW: u32 = 1000;
 
 /// "Is it in this set?" for sets of many sizes, with all hashing done before a set's size is known.
 ///
@@ -49,9 +52,7 @@ use ring::Ring;
 /// batches take from a third (misses) to a half (hits) less time than a Bloom filter's, with precomputed keys; one of 1000
 /// groups has 20 lines, more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the
 /// paper's. Key by key hits take no more than a Bloom filter's, and misses a fifth to a half more, the longer the window.
-/// Where a processor gathers words, so that all bits are tested at once, ten thousand precomputed keys, asked again and again,
-/// take as long as in a Bloom filter, or a tenth more. A million come from farther than a filter in a cache, and take a fifth to
-/// three quarters more, as soon as these come; lookups from their hashes alone take a third more. Where n is below δ, every
+/// Where n is below δ, every
 /// probe takes a remainder: 1.6 times the time of a straight window. So take 1000, or at k = 7 also 100, where time counts more than 7 % of the rate. What a window
 /// costs grows with k: by the formula 100 groups cost 14 % at k = 10 and 76 % at k = 20, 1000 groups 1.4 %, 6 % and, at
 /// k = 30, 15 %; [`with_rate`](Self::with_rate) makes up for it with more bits.
@@ -70,17 +71,12 @@ use ring::Ring;
 /// - Its formula for the rate, eq. 13, is [`ringed_rate`]; one that is nearer, [`ringed_rate_refined`].
 ///
 /// ```
-/// use furui::HashSpec;
-/// use furui::filter::{Filter, FilterMut, Gamma, RingedBloom, RingedParams};
+/// use furui::filter::{Gamma, RingedBloom, RingedParams};
 ///
-/// let hash = |word: &str| HashSpec::default().hash(word.as_bytes());
 /// let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000)?;
 /// let mut filter = RingedBloom::with_size(params, 3)?;
-/// for word in ["kiku", "ume", "sakura"] {
-///     filter.insert(hash(word))?;
-/// }
-/// assert!(filter.contains(hash("ume")));
-/// assert!(!filter.contains(hash("matsu")));
+/// filter.extend(["kiku", "ume", "sakura"]);
+/// assert!(filter.contains("ume") && !filter.contains("matsu"));
 /// assert_eq!(filter.bits(), 31);
 /// # Ok::<(), furui::Error>(())
 /// ```
@@ -89,22 +85,30 @@ use ring::Ring;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingedBloom<M = Buffer> {
     /// Little-endian words; bits beyond those of the ring are 0.
-    words: M,
+    pub(super) words: M,
     ring: Ring,
     hash: HashSpec,
 }
 
 impl RingedBloom {
-    /// A filter that is to be expected to have the false-positive `rate` when it holds `keys` keys, with windows of `delta` groups
-    /// and as many probes as [`sizing::few_probes`](super::sizing::few_probes) has: for one filter by itself. Filters of many sizes that are asked for the same [`RingedKeys`] have
-    /// parameters in common ([`with_size`](Self::with_size)).
+    /// A filter that is expected to have the false-positive `rate` when it holds `keys` keys, with windows of 1000 groups and as
+    /// many probes as [`sizing::few_probes`](super::sizing::few_probes) has. This is for one filter by itself: filters of many sizes
+    /// that are queried for the same [`RingedKeys`] have parameters in common ([`with_size`](Self::with_size)).
+    ///
+    /// # Errors
+    /// As [`with_window`](Self::with_window).
+    pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
+        Self::with_window(keys, rate, WINDOW)
+    }
+
+    /// A filter as [`with_rate`](Self::with_rate) makes it, with windows of `delta` groups.
     ///
     /// Cost: about ten times that of [`RingedParams::expected_rate`].
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
     /// filter would be too large.
-    pub fn with_rate(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
+    pub fn with_window(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
         Self::with_size(RingedParams::least(keys, rate, delta)?, keys)
     }
 
@@ -145,11 +149,6 @@ impl RingedBloom {
 }
 
 impl<M> RingedBloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// What it has in common with filters of other sizes.
     pub fn params(&self) -> RingedParams {
         self.ring.params()
@@ -172,7 +171,7 @@ impl<M> RingedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> RingedBloom<M> {
-    /// [`contains`](Filter::contains) of a key that was computed before, with this filter's
+    /// [`contains`](Filter::contains_hash) of a key that was computed before, with this filter's
     /// [`params`](Self::params).
     ///
     /// # Panics
@@ -188,13 +187,8 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     /// # Errors
     /// If the keys were made with other parameters than the filter.
     pub fn contains_all_keys(&self, keys: &RingedKeys, out: &mut Vec<bool>) -> Result<(), Mismatch> {
-        if keys.params() != self.params() {
-            return Err(Mismatch(format!(
-                "the keys were made for {}, the filter with {}: make the keys again with the filter's parameters",
-                keys.params(),
-                self.params()
-            )));
-        }
+        let meaning = |params: RingedParams| Meaning { sizes: params.sizes(), hash: self.hash };
+        meaning(self.params()).check(meaning(keys.params()))?;
         out.clear();
         out.resize(keys.len(), false);
         lookup::contains_all(self.words(), &self.ring, keys.iter(), out);
@@ -206,7 +200,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
     }
 
     /// How many of the bits from `from` up to and without `to` are set.
-    fn ones(&self, from: u64, to: u64) -> u64 {
+    fn ones_in(&self, from: u64, to: u64) -> u64 {
         let words = self.words();
         let (first, last) = ((from / 64) as usize, to.div_ceil(64) as usize);
         (first..last)
@@ -220,19 +214,19 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
             .sum()
     }
 
-    /// As [`ones`](Self::ones), for positions in the ring's first or second round, less than one round apart.
+    /// As [`ones_in`](Self::ones_in), for positions in the ring's first or second round, less than one round apart.
     fn ones_around(&self, from: u64, to: u64) -> u64 {
         let bits = self.bits();
         match (from < bits, to <= bits) {
-            (true, true) => self.ones(from, to),
-            (true, false) => self.ones(from, bits) + self.ones(0, to - bits),
-            (false, _) => self.ones(from - bits, to - bits),
+            (true, true) => self.ones_in(from, to),
+            (true, false) => self.ones_in(from, bits) + self.ones_in(0, to - bits),
+            (false, _) => self.ones_in(from - bits, to - bits),
         }
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
-    /// [`insert`](FilterMut::insert)s a key that was computed before, with this filter's [`params`](Self::params).
+    /// [`insert`](FilterMut::insert_hash)s a key that was computed before, with this filter's [`params`](Self::params).
     ///
     /// # Panics
     /// It may, and else the key is not in, if it was computed with others.
@@ -258,8 +252,12 @@ impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
     #[inline(always)]
-    fn contains(&self, key: KeyHash) -> bool {
+    fn contains_hash(&self, key: KeyHash) -> bool {
         lookup::contains_hash(self.words(), &self.ring, key)
     }
 
@@ -274,14 +272,14 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
     fn false_positive_rate(&self) -> f64 {
         let (bits, window) = (self.bits(), u64::from(self.params().window()));
         // A window is some whole rounds and a part of one.
-        let rounds = self.ones(0, bits) * (window / bits);
+        let rounds = self.ones_in(0, bits) * (window / bits);
         let part = window % bits;
         let mut ones = self.ones_around(0, part);
         let mut sum = 0.0;
         for group in 0..self.capacity() {
             sum += ((rounds + ones) as f64 / window as f64).powi(self.probes() as i32);
             let (from, to) = (self.ring.start(group), self.ring.start(group + 1).min(bits));
-            ones = ones + self.ones_around(from + part, to + part) - self.ones(from, to);
+            ones = ones + self.ones_around(from + part, to + part) - self.ones_in(from, to);
         }
         sum / self.capacity() as f64
     }
@@ -290,7 +288,7 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
 impl<M: DerefMut<Target = [u8]>> FilterMut for RingedBloom<M> {
     /// Never full.
     #[inline]
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key.get(), offsets(key, self.ring.params())))
     }
 

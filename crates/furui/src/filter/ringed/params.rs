@@ -161,6 +161,12 @@ impl RingedParams {
     }
 
     /// γ in units of 2⁻³² bits.
+    /// The numbers that two filters must have in common, with what they count.
+    pub(in crate::filter) fn sizes(&self) -> [(&'static str, u64); 3] {
+        let delta = ("groups in a window", self.delta().into());
+        [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]
+    }
+
     pub(super) fn fixed_gamma(&self) -> u64 {
         self.gamma
     }

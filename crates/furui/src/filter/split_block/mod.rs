@@ -5,7 +5,7 @@ use super::error::no_memory;
 use super::file::{BITS, META, Source, Stored, Writer};
 use super::least::least;
 use super::probes::own_rate;
-use super::{ConfigError, Filter, FilterMut, Full, Mismatch, sizing};
+use super::{ConfigError, Filter, FilterMut, Full, sizing};
 use crate::bits::{Buffer, Cpu, prefetch};
 use crate::format::field::{put, u64_at};
 use crate::format::{Align, Kind, ReadError};
@@ -13,7 +13,6 @@ use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 
 mod kernel;
 mod parquet;
-mod sets;
 mod thrift;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
@@ -57,22 +56,22 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 /// before a byte array.
 ///
 /// ```
-/// use furui::filter::{Filter, FilterMut, SplitBlockBloom};
+/// use furui::filter::SplitBlockBloom;
+///
 /// let mut filter = SplitBlockBloom::for_parquet(1000, 0.01)?;
-/// let hash = filter.hash_spec();
-/// filter.insert(hash.hash(b"seen before"))?;
-/// filter.insert(hash.hash(&7i64.to_le_bytes()))?;
+/// filter.insert("seen before");
+/// filter.insert(7i64.to_le_bytes());
 ///
 /// let mut bytes = Vec::new();
 /// filter.to_parquet(&mut bytes)?;
 /// let read = SplitBlockBloom::from_parquet(&bytes)?;
-/// assert!(read.contains(hash.hash(b"seen before")) && !read.contains(hash.hash(b"new")));
+/// assert!(read.contains("seen before") && !read.contains("new"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitBlockBloom<M = Buffer> {
     /// Blocks of eight little-endian words of 32 bits, at least one.
-    table: M,
+    pub(super) table: M,
     /// How many keys it was sized for; 0 if it was not sized for keys.
     capacity: u64,
     hash: HashSpec,
@@ -150,11 +149,6 @@ impl SplitBlockBloom {
 }
 
 impl<M> SplitBlockBloom<M> {
-    /// How the keys are hashed.
-    pub fn hash_spec(&self) -> HashSpec {
-        self.hash
-    }
-
     /// How many keys it was sized for; 0 if it was not sized for keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
@@ -166,51 +160,14 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
     pub fn blocks(&self) -> u64 {
         (self.table.len() / BLOCK) as u64
     }
-
-    /// Refuses a filter whose bits do not mean the same as ours; `verb` is what cannot be done with the two.
-    fn expect_like(&self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>, verb: &str) -> Result<(), Mismatch> {
-        if self.blocks() != other.blocks() {
-            return Err(Mismatch(format!(
-                "cannot {verb} split-block filters of {} and {} blocks: build both with the same",
-                self.blocks(),
-                other.blocks()
-            )));
-        }
-        if self.hash != other.hash {
-            return Err(Mismatch(format!(
-                "cannot {verb} split-block filters of keys hashed by {} and by {}: hash both alike",
-                self.hash, other.hash
-            )));
-        }
-        Ok(())
-    }
-}
-
-impl<M: DerefMut<Target = [u8]>> SplitBlockBloom<M> {
-    /// Puts in every key of `other`: then this filter is, bit for bit, as if all keys of both had been inserted.
-    ///
-    /// # Errors
-    /// If they differ in their number of blocks or in how keys are hashed.
-    pub fn union(&mut self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.expect_like(other, "unite")?;
-        self.table.iter_mut().zip(other.table.iter()).for_each(|(mine, its)| *mine |= its);
-        Ok(())
-    }
-
-    /// Keeps what may be in both filters: every key that was inserted into both, and others at no more than the smaller of
-    /// their false-positive rates.
-    ///
-    /// # Errors
-    /// If they differ in their number of blocks or in how keys are hashed.
-    pub fn intersect(&mut self, other: &SplitBlockBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
-        self.expect_like(other, "intersect")?;
-        self.table.iter_mut().zip(other.table.iter()).for_each(|(mine, its)| *mine &= its);
-        Ok(())
-    }
 }
 
 impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
-    fn contains(&self, key: KeyHash) -> bool {
+    fn hash_spec(&self) -> HashSpec {
+        self.hash
+    }
+
+    fn contains_hash(&self, key: KeyHash) -> bool {
         kernel::contains(self.cpu, self.table.as_chunks().0, key)
     }
 
@@ -239,7 +196,7 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
     /// Never full.
-    fn insert(&mut self, key: KeyHash) -> Result<bool, Full> {
+    fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, key))
     }
 

@@ -157,7 +157,9 @@ impl Matcher {
             )));
         }
         let mut answers = Vec::new();
-        filter.contains_all_keys(keys, &mut answers).map_err(|mismatch| CodecError::Parameters(mismatch.0))?;
+        filter
+            .contains_all_keys(keys, &mut answers)
+            .map_err(|mismatch| CodecError::Parameters(mismatch.to_string()))?;
         let answers = list.iter().zip(answers).map(|(id, answer)| (id, answer && self.set.range.contains(*id)));
         self.matched = push_matches(&mut self.ids, 0, answers)?;
         Ok(())

@@ -69,9 +69,9 @@ pub fn predict(
 
 fn filtered_size(mut filter: impl FilterMut, mine: &BTreeSet<ContentId>, other: &[ContentId]) -> Size {
     for id in mine {
-        filter.insert(id.hash()).expect("Bloom filters are never full");
+        filter.insert_hash(id.hash()).expect("Bloom filters are never full");
     }
-    let matches = other.iter().filter(|id| filter.contains(id.hash())).count() as u64;
+    let matches = other.iter().filter(|id| filter.contains_hash(id.hash())).count() as u64;
     Size { bits: 160 * matches, bytes: number_len(matches) + 20 * matches }
 }
 

@@ -1,6 +1,7 @@
 //! What [`Cpu`](super::super::Cpu) calls: code compiled for a level of x86-64, and what is inlined into it.
 #![expect(unsafe_code, reason = "vectors are loaded")]
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 /// Calls `f` compiled for x86-64-v3, so that counts, masks and selects inside it are single instructions.
@@ -121,4 +122,44 @@ pub(in super::super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {
     let bytes = unsafe { _mm512_maskz_loadu_epi8(lanes, bytes.as_ptr().cast()) };
     let low = _mm512_and_si512(bytes, _mm512_set1_epi8(0x7F));
     _mm512_reduce_add_epi64(_mm512_sad_epu8(low, _mm512_setzero_si512())) as u32
+}
+
+/// See [`super::super::generic::select`].
+///
+/// In assembly, which is inlined everywhere: a compiler does not inline a function that uses such instructions into one compiled
+/// without them, and a call would take as long as all the rest.
+///
+/// # Safety
+/// There must be BMI1 and BMI2.
+#[inline(always)]
+pub(in super::super) unsafe fn select_inline(word: u64, n: u32) -> u32 {
+    let position: u64;
+    // SAFETY: the caller sees to the instructions; they touch no memory.
+    unsafe {
+        asm!(
+            "mov {position:e}, 1",
+            "shlx {position}, {position}, {n:r}",
+            "pdep {position}, {position}, {word}",
+            "tzcnt {position}, {position}",
+            word = in(reg) word,
+            n = in(reg) n,
+            position = out(reg) position,
+            options(pure, nomem, nostack),
+        );
+    }
+    position as u32
+}
+
+/// How many ones `word` has.
+///
+/// # Safety
+/// There must be POPCNT.
+#[inline(always)]
+pub(in super::super) unsafe fn count_ones_inline(word: u64) -> u32 {
+    let ones: u64;
+    // SAFETY: the caller sees to the instruction, which touches no memory.
+    unsafe {
+        asm!("popcnt {ones}, {word}", word = in(reg) word, ones = lateout(reg) ones, options(pure, nomem, nostack));
+    }
+    ones as u32
 }

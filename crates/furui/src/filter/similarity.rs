@@ -32,13 +32,13 @@ impl Estimate {
 ///
 /// A filter in which x of m bits are set holds about n = ln(1 - x/m) / ln q keys, where q is the chance that a key
 /// leaves a given bit as it is, (1 - 1/m)^k for a Bloom filter (Swamidass and Baldi 2007, who write e^(-k/m) for it).
-/// The OR of two filters is the filter of the union u, so |a ∩ b| = a + b - u, and Jaccard's likeness is |a ∩ b| / u.
+/// The OR of two filters is the filter of the union u, so |a ∩ b| = a + b - u, and Jaccard's similarity is |a ∩ b| / u.
 ///
 /// The errors are by the delta method. The estimates of two sets s and t vary together, because equal keys set equal
 /// bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom filter
 /// V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection is V(u) + 2 V(i) - V(a) - V(b).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Likeness {
+pub struct Similarity {
     /// How many bits differ: the ones of a XOR b. 0 for equal sets.
     pub differing_bits: u64,
     /// How many keys the first filter holds.
@@ -142,7 +142,7 @@ impl Marking {
     }
 
     /// How alike two filters are that set so many bits, and so many together.
-    pub(super) fn likeness(&self, ones_a: u64, ones_b: u64, ones_union: u64) -> Likeness {
+    pub(super) fn similarity(&self, ones_a: u64, ones_b: u64, ones_union: u64) -> Similarity {
         let [a, b, union] = [ones_a, ones_b, ones_union].map(|ones| self.keys(ones));
         let [of_a, of_b, of_union] = [a, b, union].map(|keys| self.variance(keys));
         let intersection = a + b - union;
@@ -152,7 +152,7 @@ impl Marking {
         let by_union = 1.0 + jaccard;
         let of_jaccard =
             of_a + of_b + 2.0 * of_intersection + by_union * by_union * of_union - 2.0 * by_union * (of_a + of_b);
-        Likeness {
+        Similarity {
             differing_bits: (ones_union - ones_a) + (ones_union - ones_b),
             a: Estimate::new(a, of_a),
             b: Estimate::new(b, of_b),
@@ -220,25 +220,25 @@ mod tests {
         fill: impl Fn(&mut dyn Iterator<Item = KeyHash>) -> Vec<bool>,
     ) {
         let ones = |bits: &[bool]| bits.iter().filter(|&&bit| bit).count() as u64;
-        let trials: Vec<Likeness> = (0..400)
+        let trials: Vec<Similarity> = (0..400)
             .map(|trial| {
                 let one = fill(&mut (0..a).map(|i| key(trial, i)));
                 let two = fill(&mut (a - both..a - both + b).map(|i| key(trial, i)));
                 let either: Vec<bool> = one.iter().zip(&two).map(|(one, two)| one | two).collect();
-                let likeness = marking.likeness(ones(&one), ones(&two), ones(&either));
+                let similarity = marking.similarity(ones(&one), ones(&two), ones(&either));
                 let differing = one.iter().zip(&two).filter(|(one, two)| one != two).count() as u64;
-                assert_eq!(likeness.differing_bits, differing);
-                assert_eq!(likeness.a, marking.cardinality(ones(&one)));
-                likeness
+                assert_eq!(similarity.differing_bits, differing);
+                assert_eq!(similarity.a, marking.cardinality(ones(&one)));
+                similarity
             })
             .collect();
-        let of = |part: fn(&Likeness) -> Estimate| trials.iter().map(part).collect::<Vec<_>>();
+        let of = |part: fn(&Similarity) -> Estimate| trials.iter().map(part).collect::<Vec<_>>();
         let union = a + b - both;
-        honest("a", a as f64, &of(|likeness| likeness.a));
-        honest("b", b as f64, &of(|likeness| likeness.b));
-        honest("union", union as f64, &of(|likeness| likeness.union));
-        honest("intersection", both as f64, &of(|likeness| likeness.intersection));
-        honest("jaccard", both as f64 / union as f64, &of(|likeness| likeness.jaccard));
+        honest("a", a as f64, &of(|similarity| similarity.a));
+        honest("b", b as f64, &of(|similarity| similarity.b));
+        honest("union", union as f64, &of(|similarity| similarity.union));
+        honest("intersection", both as f64, &of(|similarity| similarity.intersection));
+        honest("jaccard", both as f64 / union as f64, &of(|similarity| similarity.jaccard));
     }
 
     #[test]
@@ -286,22 +286,22 @@ mod tests {
     #[test]
     fn empty_equal_and_full_filters_are_told_as_such() {
         let marking = Marking::new(1000, 1.0, 4.0 * (-0.001f64).ln_1p(), 4.0 * (-0.002f64).ln_1p());
-        let empty = marking.likeness(0, 0, 0);
+        let empty = marking.similarity(0, 0, 0);
         let exactly = |value| Estimate { value, error: 0.0 };
         assert_eq!((empty.union, empty.intersection, empty.jaccard), (exactly(0.0), exactly(0.0), exactly(1.0)));
 
-        let equal = marking.likeness(300, 300, 300);
+        let equal = marking.similarity(300, 300, 300);
         assert!((equal.jaccard.value - 1.0).abs() < 1e-12 && equal.jaccard.error < 1e-6, "{equal:?}");
         assert!((equal.intersection.error / equal.a.error - 1.0).abs() < 1e-9, "{equal:?}");
 
-        let full = marking.likeness(1000, 300, 1000);
+        let full = marking.similarity(1000, 300, 1000);
         assert_eq!((full.a.value, full.a.error), (f64::INFINITY, f64::INFINITY));
         assert!(full.b.value.is_finite() && full.b.error.is_finite());
         assert!(full.jaccard.value.is_nan() && full.jaccard.error == f64::INFINITY);
         assert!(full.intersection.value.is_nan() && full.intersection.error == f64::INFINITY);
         assert_eq!(marking.cardinality(1000), full.a);
         // Neither is full, but both together are: more keys than can be told.
-        let both = marking.likeness(600, 700, 1000);
+        let both = marking.similarity(600, 700, 1000);
         assert!(both.union.value == f64::INFINITY && both.intersection.value.is_nan() && both.jaccard.value.is_nan());
         assert!(both.a.error.is_finite() && both.intersection.error == f64::INFINITY);
         // A filter of one bit.

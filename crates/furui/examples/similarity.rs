@@ -1,16 +1,14 @@
-//! Likeness from bits alone: the XOR of two filters tells how much two sets differ, and OR tells what they share.
+//! Similarity from bits alone: the XOR of two filters tells how much two sets differ, and OR tells what they share.
 
-use furui::HashSpec;
-use furui::filter::{Bloom, FilterMut};
+use furui::filter::Bloom;
 
 const KEYS: u64 = 10_000;
 
 /// Runs the example.
 pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let set = |from: u64| -> Result<Bloom, furui::Error> {
-        let keys: Vec<_> = (from..from + KEYS).map(|i| HashSpec::default().hash(&i.to_le_bytes())).collect();
         let mut filter = Bloom::with_rate(KEYS, 0.01)?;
-        filter.insert_all(&keys)?;
+        filter.extend((from..from + KEYS).map(u64::to_le_bytes));
         Ok(filter)
     };
     let first = set(0)?;
@@ -18,9 +16,9 @@ pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("in common    bits that differ    Jaccard, estimated    in truth");
     let mut before = 0;
     for common in [10_000, 9900, 9000, 5000, 1000, 0] {
-        let likeness = first.likeness(&set(KEYS - common)?)?;
+        let similarity = first.similarity(&set(KEYS - common)?)?;
         let truth = common as f64 / (2 * KEYS - common) as f64;
-        let (xor, jaccard) = (likeness.differing_bits, likeness.jaccard);
+        let (xor, jaccard) = (similarity.differing_bits, similarity.jaccard);
         println!("{common:9} {xor:18} {:14.4} ± {:.4} {truth:11.4}", jaccard.value, jaccard.error);
         assert!((jaccard.value - truth).abs() <= 3.0 * jaccard.error + 1e-9);
         assert!(xor >= before, "the less in common, the more bits differ");

@@ -1,0 +1,210 @@
+//! The methods that every filter has without a trait being imported: keys as bytes, keys as hashes, files.
+
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+
+use super::file::save;
+use super::{
+    AnyFilter, BlockedBloom, Bloom, CountingBloom, Filter, FilterMut, Full, GrowingBloom, QuotientFilter, RingedBloom,
+    SplitBlockBloom, StableBloom, StableBloomLight,
+};
+use crate::format::{FormatError, Problem, ReadError, WriteError};
+use crate::hash::{HashSpec, KeyHash};
+
+/// Queries, by bytes or by hash.
+macro_rules! queries {
+    ($filter:ident) => {
+        impl<M: Deref<Target = [u8]>> $filter<M> {
+            /// Whether `key` may be in the set. The key is hashed as [`hash_spec`](Self::hash_spec) says.
+            #[inline]
+            pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+                Filter::contains_hash(self, Filter::hash_spec(self).hash(key.as_ref()))
+            }
+
+            /// Whether a key with this hash may be in the set. The hash must be by [`hash_spec`](Self::hash_spec).
+            #[inline(always)]
+            pub fn contains_hash(&self, key: KeyHash) -> bool {
+                Filter::contains_hash(self, key)
+            }
+
+            /// Answers [`contains_hash`](Self::contains_hash) for a batch, whose memory is prefetched: `out` is cleared and gets
+            /// one answer for each key.
+            pub fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
+                Filter::contains_all(self, keys, out);
+            }
+
+            /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the filter stands
+            /// now.
+            pub fn false_positive_rate(&self) -> f64 {
+                Filter::false_positive_rate(self)
+            }
+
+            /// How keys are hashed.
+            #[inline(always)]
+            pub fn hash_spec(&self) -> HashSpec {
+                Filter::hash_spec(self)
+            }
+        }
+    };
+}
+
+/// Files of one filter.
+macro_rules! files {
+    ($filter:ident, $any:ident) => {
+        impl<M: Deref<Target = [u8]>> $filter<M> {
+            /// Writes the filter's file, whole or not at all: after a crash or an error `path` is what it was before.
+            ///
+            /// # Errors
+            /// [`WriteError`]: what the operating system refused.
+            pub fn save(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
+                save(self, Filter::hash_spec(self), path.as_ref())
+            }
+        }
+
+        impl $filter {
+            /// Opens the file of a filter of this kind, as [`AnyFilter::open`] does: its table is mapped, and every byte is checked
+            /// once. What is inserted later changes this filter, not the file, which must not be changed while it is open.
+            ///
+            /// # Errors
+            /// [`ReadError::Format`] if the file is damaged or holds something else; [`ReadError::Io`].
+            pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+                let path = path.as_ref();
+                Self::try_from(AnyFilter::open(path)?)
+                    .map_err(|problem| FormatError { file: path.display().to_string(), offset: 0, problem }.into())
+            }
+        }
+
+        impl<M> TryFrom<AnyFilter<M>> for $filter<M> {
+            /// [`Problem::WrongKind`], where the filter is of another kind.
+            type Error = Problem;
+
+            fn try_from(filter: AnyFilter<M>) -> Result<Self, Problem> {
+                match filter {
+                    AnyFilter::$any(filter) => Ok(filter),
+                    other => Err(Problem::WrongKind {
+                        found: other.kind(),
+                        expected: <$filter as super::file::Stored<_>>::KIND,
+                    }),
+                }
+            }
+        }
+
+        impl<M> From<$filter<M>> for AnyFilter<M> {
+            fn from(filter: $filter<M>) -> Self {
+                Self::$any(filter)
+            }
+        }
+    };
+}
+
+/// Insertions into a filter that always has room.
+macro_rules! insertions {
+    ($filter:ident) => {
+        impl<M: DerefMut<Target = [u8]>> $filter<M> {
+            /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. True if it was certainly new.
+            #[inline]
+            pub fn insert(&mut self, key: impl AsRef<[u8]>) -> bool {
+                let key = Filter::hash_spec(self).hash(key.as_ref());
+                self.insert_hash(key)
+            }
+
+            /// Inserts the key with this hash, which must be by [`hash_spec`](Self::hash_spec). True if it was certainly new.
+            #[inline(always)]
+            pub fn insert_hash(&mut self, key: KeyHash) -> bool {
+                always(FilterMut::insert_hash(self, key))
+            }
+
+            /// Inserts the keys of a batch, whose memory is prefetched, and says how many were certainly new.
+            pub fn insert_all(&mut self, keys: &[KeyHash]) -> u64 {
+                always(FilterMut::insert_all(self, keys))
+            }
+        }
+
+        impl<M: DerefMut<Target = [u8]>, K: AsRef<[u8]>> Extend<K> for $filter<M> {
+            /// Inserts every key.
+            fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+                keys.into_iter().for_each(|key| _ = self.insert(key));
+            }
+        }
+    };
+}
+
+/// Insertions into a filter that may be full.
+macro_rules! insertions_with_room {
+    () => {
+        /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. True if it was certainly new.
+        ///
+        /// # Errors
+        /// [`Full`] if the filter has no room; it is unchanged then.
+        pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool, Full> {
+            let key = Filter::hash_spec(self).hash(key.as_ref());
+            FilterMut::insert_hash(self, key)
+        }
+
+        /// Inserts the key with this hash, which must be by [`hash_spec`](Self::hash_spec). True if it was certainly new.
+        ///
+        /// # Errors
+        /// [`Full`] if the filter has no room; it is unchanged then.
+        pub fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
+            FilterMut::insert_hash(self, key)
+        }
+
+        /// Inserts the keys of a batch and says how many were certainly new.
+        ///
+        /// # Errors
+        /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
+        pub fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
+            FilterMut::insert_all(self, keys)
+        }
+    };
+}
+
+/// What a filter answers that always has room.
+#[inline(always)]
+fn always<T>(inserted: Result<T, Full>) -> T {
+    match inserted {
+        Ok(new) => new,
+        Err(full) => unreachable!("a filter without a capacity: {full}"),
+    }
+}
+
+queries!(Bloom);
+queries!(BlockedBloom);
+queries!(CountingBloom);
+queries!(GrowingBloom);
+queries!(QuotientFilter);
+queries!(RingedBloom);
+queries!(SplitBlockBloom);
+queries!(StableBloom);
+queries!(StableBloomLight);
+queries!(AnyFilter);
+
+files!(Bloom, Bloom);
+files!(BlockedBloom, Blocked);
+files!(CountingBloom, Counting);
+files!(GrowingBloom, Growing);
+files!(QuotientFilter, Quotient);
+files!(RingedBloom, Ringed);
+files!(SplitBlockBloom, SplitBlock);
+files!(StableBloom, Stable);
+files!(StableBloomLight, StableLight);
+
+insertions!(Bloom);
+insertions!(BlockedBloom);
+insertions!(CountingBloom);
+insertions!(RingedBloom);
+insertions!(SplitBlockBloom);
+insertions!(StableBloom);
+insertions!(StableBloomLight);
+
+impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
+    insertions_with_room!();
+}
+
+impl GrowingBloom {
+    insertions_with_room!();
+}
+
+impl AnyFilter {
+    insertions_with_room!();
+}
