@@ -95,7 +95,7 @@ impl Bounds {
     const NODE: Self = Self { moments: 60, states: 4, kills: 8, second_states: 1 };
     /// Some 100,000 keys are looked up in each.
     const MANY_KEYS: Self = Self { moments: usize::MAX, states: 4, kills: 2, second_states: 1 };
-    const SHORT: Self = Self { moments: usize::MAX, states: 64, kills: 8, second_states: 8 };
+    const SHORT: Self = Self { moments: usize::MAX, states: 32, kills: 8, second_states: 4 };
     const LONG: Self = Self { moments: usize::MAX, states: 1024, kills: usize::MAX, second_states: 64 };
 }
 
