@@ -8,28 +8,28 @@ use crate::input::{Fill, Input};
 use crate::interrupt::Interrupt;
 use crate::pipes;
 
-/// Bytes asked for at a time: a block stays in the second-level cache from the read to the write.
+/// How many bytes are read at a time. A block of this size stays in the second-level cache from the read to the write.
 const BLOCK: usize = 512 << 10;
-/// The most where each block costs a pass over storage, which more keys share.
+/// The maximum size of a block after [`enlarge`](Blocks::enlarge). With a set on storage, the keys of a block share one pass over storage.
 const LARGE_BLOCK: usize = 8 << 20;
-/// The most lines in a block, so that what is kept for each takes little memory however short they are.
+/// The maximum number of lines in a block. It bounds the memory that is kept for each line, however short the lines are.
 const MAX_LINES: usize = 128 << 10;
-/// The most that the longest line can be set to: places in a block are numbers of 32 bits.
+/// The maximum value of `--max-line`. Positions in a block are 32-bit numbers.
 pub const MOST_MAX_LINE: u64 = (1 << 32) - 2;
 
-/// Some whole lines, each with its separator.
+/// Whole lines of one input, each with its separator.
 pub struct Block<'a> {
     pub bytes: &'a mut [u8],
-    /// Where the separators are, ascending, counted from `start` bytes before the block; the last one ends the block.
+    /// The positions of the separators, ascending, counted from `start` bytes before the block. The last one ends the block.
     ends: &'a [u32],
     start: u32,
-    /// Which input they come from, and how many lines of it came before.
+    /// The name of the input, and how many of its lines came in earlier blocks.
     input: &'a str,
     before: u64,
 }
 
 impl Block<'_> {
-    /// Where the line with this index is to be found, for messages.
+    /// The file and number of the line with this index, for messages.
     pub fn place(&self, index: usize) -> String {
         format!("{}: line {}", self.input, self.before + index as u64 + 1)
     }
@@ -45,7 +45,7 @@ impl Block<'_> {
         self.ends.len()
     }
 
-    /// Where in the block the line after the one with this index begins.
+    /// The position in the block at which the line after the one with this index begins.
     pub fn next_line(&self, index: usize) -> usize {
         (self.ends[index] - self.start) as usize + 1
     }
@@ -62,10 +62,10 @@ impl Block<'_> {
     }
 }
 
-/// What comes next.
+/// The result of waiting for a block.
 pub enum Next<'a> {
     Block(Block<'a>),
-    /// Nothing has come for so long.
+    /// Nothing arrived before the deadline.
     Pause,
     /// All input is read, or the user interrupted.
     End,
@@ -73,42 +73,42 @@ pub enum Next<'a> {
 
 /// Reads files one after the other and hands out what has arrived, in whole lines.
 ///
-/// A block is what one read brought, and what more could be had without waiting, up to a limit: so a line on a slow
-/// pipe is seen at once, and a file is read in large pieces. A last line without separator gets one; lines do not run
-/// on from one file into the next.
+/// A block holds what one read brought, and what else can be read without waiting, up to a limit. So a line on a slow pipe is
+/// handed out at once, and a file is read in large pieces. A last line without a separator gets one; no line continues from one
+/// file into the next.
 pub struct Blocks<'a> {
     files: std::vec::IntoIter<PathBuf>,
     current: Option<Input>,
     separator: u8,
     interrupt: &'a Interrupt,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were read.
+    /// How many bytes of the buffer are filled.
     filled: usize,
-    /// Bytes of it that were handed out already, and the lines among them.
+    /// How many bytes of the buffer were handed out, and how many lines they are.
     done: usize,
     lines_done: usize,
     /// The ends of the lines in the buffer.
     ends: Vec<u32>,
-    /// The input that they come from, and how many lines and bytes of it were handed out.
+    /// The name of the input, and how many of its lines and bytes were handed out.
     input: String,
     input_lines: u64,
     input_bytes: u64,
-    /// Blocks are large, and gathered with patience.
+    /// True after [`enlarge`](Self::enlarge): blocks are large, and a read waits a moment for more input.
     large: bool,
-    /// The longest line, without its separator, that is not an error, or is not cut.
+    /// The maximum length of a line without its separator. A longer line is an error, or is cut.
     max_line: usize,
-    /// Longer lines are cut short.
+    /// True if a line that is too long is cut instead of being an error.
     cuts: bool,
     /// The error that comes after the lines in the buffer.
     failure: Option<Error>,
-    /// What is told a file that cannot be opened, before the next one is read.
+    /// Called with the error if a file cannot be opened; then the next file is read. Without it, the error ends the input.
     skip: Option<fn(&Error)>,
     skipped: bool,
 }
 
 impl<'a> Blocks<'a> {
     /// Reads `files`, or standard input if there are none. "-" is standard input. A line of more than `max_line` bytes is
-    /// an error, after the lines before it.
+    /// an error, which is returned after the lines before it.
     pub fn new(files: &[PathBuf], separator: u8, max_line: usize, interrupt: &'a Interrupt) -> Self {
         let files = if files.is_empty() { vec![PathBuf::from("-")] } else { files.to_vec() };
         Self {
@@ -133,23 +133,24 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Goes on with the next file where one cannot be opened, and tells `skip` why.
+    /// Calls `skip` for a file that cannot be opened, and continues with the next one.
     pub fn skipping(self, skip: fn(&Error)) -> Self {
         Self { skip: Some(skip), ..self }
     }
 
-    /// Whether there was such a file.
+    /// True if a file was skipped.
     pub fn skipped(&self) -> bool {
         self.skipped
     }
 
-    /// Makes a line that is too long no error: it comes with a few bytes too many, so that it can be told, and without
-    /// the rest.
+    /// Cuts a line that is too long, instead of returning an error. What is left of it is a few bytes longer than `max_line`, so that
+    /// the caller can tell.
+    #[cfg(any(test, feature = "node"))]
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
     }
 
-    /// From now on reads blocks of up to [`MAX_LINES`] lines, as long as those of the last block, if so much has
+    /// Makes later blocks as large as [`MAX_LINES`] lines of the length of those in the last block, if as much input has
     /// arrived.
     pub fn enlarge(&mut self) {
         self.large = true;
@@ -161,7 +162,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The next block; `None` when all input is read, or the user interrupted.
+    /// Waits for the next block. Returns `None` when all input is read, or when the user interrupted.
     pub fn next(&mut self) -> Result<Option<Block<'_>>, Error> {
         match self.next_until(None)? {
             Next::Block(block) => Ok(Some(block)),
@@ -169,7 +170,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The next block, if one has come until then. Files never pause.
+    /// Waits for the next block until `until`. A regular file never pauses.
     pub fn next_until(&mut self, until: Option<Instant>) -> Result<Next<'_>, Error> {
         if self.lines_done == self.ends.len() {
             if let Some(error) = self.failure.take() {
@@ -196,13 +197,13 @@ impl<'a> Blocks<'a> {
         }))
     }
 
-    /// Whether the next block is still to come: whoever holds something back for more should not wait for that.
+    /// True if a read would wait now. A caller that holds output back in order to write more at once should write it then.
     pub fn would_wait(&self) -> bool {
         let waits = |input: &Input| input.would_wait(self.interrupt);
         self.lines_done == self.ends.len() && self.failure.is_none() && self.current.as_ref().is_some_and(waits)
     }
 
-    /// Replaces the lines in the buffer by new ones, at least one, if one has come until then.
+    /// Replaces the lines in the buffer by at least one new line, if one arrives before `until`.
     fn read(&mut self, until: Option<Instant>) -> Result<Fill, Error> {
         self.buffer.copy_within(self.done..self.filled, 0);
         self.filled -= self.done;
@@ -211,7 +212,7 @@ impl<'a> Blocks<'a> {
         self.ends.clear();
         let mut scanned = 0;
         if self.buffer.len() > LARGE_BLOCK && self.filled < LARGE_BLOCK {
-            // A long line has passed.
+            // The buffer was grown for a long line, which has been handed out.
             self.buffer.truncate(LARGE_BLOCK);
             self.buffer.shrink_to_fit();
         }
@@ -220,7 +221,7 @@ impl<'a> Blocks<'a> {
                 if let (Some(until), Some(path)) = (until, self.files.as_slice().first())
                     && pipes::is_pipe_at(path)
                 {
-                    // Opening it waits until somebody writes to it, however long that takes.
+                    // To open a named pipe waits until another process opens it for writing.
                     std::thread::sleep(until.saturating_duration_since(Instant::now()));
                     return Ok(Fill::Nothing);
                 }
@@ -256,7 +257,7 @@ impl<'a> Blocks<'a> {
                     self.filled += 1;
                 }
             }
-            // What was scanned before holds no separator, or it would have been handed out.
+            // The bytes scanned before contain no separator, or they would have been handed out.
             furui::bits::byte_positions(&self.buffer[scanned..self.filled], self.separator, &mut self.ends);
             if scanned > 0 {
                 self.ends.iter_mut().for_each(|end| *end += scanned as u32);
@@ -274,7 +275,7 @@ impl<'a> Blocks<'a> {
             }
             if self.current.is_some() && self.filled == self.buffer.len() {
                 if self.filled > self.max_line {
-                    // Of a line that is cut, only the end is wanted yet.
+                    // The rest of a line that is cut is read only to find its end.
                     self.filled = self.max_line + 1;
                     scanned = self.filled;
                 } else {
@@ -284,7 +285,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Of the lines in the buffer leaves those before the first that is too long, and notes the error that comes then.
+    /// Keeps the lines in the buffer that precede the first one that is too long, and stores the error to return after them.
     fn stop_at_long_line(&mut self) {
         if self.cuts || self.filled <= self.max_line {
             return;
@@ -297,7 +298,7 @@ impl<'a> Blocks<'a> {
         };
         match self.ends.iter().position(too_long) {
             Some(line) => self.ends.truncate(line),
-            // The last one, whose end has not come yet.
+            // The last line, whose separator has not arrived.
             None if self.filled - start > self.max_line => {}
             None => return,
         }
@@ -311,7 +312,7 @@ impl<'a> Blocks<'a> {
         )));
     }
 
-    /// Makes the buffer longer. Memory that there is not is an error as any other.
+    /// Makes the buffer longer. A lack of memory is an error.
     fn grow(&mut self, length: usize) -> Result<(), Error> {
         self.buffer.try_reserve_exact(length - self.buffer.len()).map_err(|_| {
             let line = self.input_lines + 1;

@@ -1,4 +1,4 @@
-//! A file, a pipe or a terminal that is read.
+//! Reading from a file, a pipe or a terminal.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -10,24 +10,24 @@ use crate::interrupt::{Interrupt, Wait};
 use crate::pipes;
 use crate::streams::standard_input;
 
-/// How long a block is gathered for, from its first bytes on, while more keep arriving: with a set on storage it pays
-/// to look many lines up together. Nobody notices the wait.
+/// How long a large block is gathered, from its first bytes on, while more arrive. With a set on storage, looking up many lines
+/// together is cheaper. The delay is too short to notice.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// An input that is open.
+/// An open input.
 pub struct Input {
     file: File,
     pub name: String,
-    /// A pipe or terminal, where reading may wait.
+    /// True for a pipe or a terminal, where a read may wait.
     waits: bool,
 }
 
-/// What reading brought.
+/// The result of a read.
 #[derive(PartialEq, Eq)]
 pub enum Fill {
     /// There are new bytes, or the buffer is full.
     Some,
-    /// The time is over, and nothing has come.
+    /// Nothing arrived before the deadline.
     Nothing,
     /// The file is read to its end.
     End,
@@ -51,12 +51,12 @@ impl Input {
         Ok(Self { file, name, waits: !kind.is_file() })
     }
 
-    /// Whether there is nothing to read yet.
+    /// True if a read would wait now.
     pub fn would_wait(&self, interrupt: &Interrupt) -> bool {
         self.waits && interrupt.ready(&self.file, Duration::ZERO) != Wait::Ready
     }
 
-    /// Reads what is there, waiting only if nothing is, or with patience a moment for more. Nothing may be read by then.
+    /// Reads what is available. Waits until `until` if nothing is, and with `patience` a moment longer for more.
     pub fn fill(
         &mut self,
         buffer: &mut [u8],
@@ -84,7 +84,7 @@ impl Input {
             match wait {
                 Wait::Ready => {}
                 Wait::Nothing => break,
-                // What was read is gone from the pipe: it is answered first, and the next call ends the input.
+                // The bytes that were read are no longer in the pipe, so they are handed out. The next call ends the input.
                 Wait::Interrupted if *filled > before => break,
                 Wait::Interrupted => return Ok(Fill::Interrupted),
             }
@@ -95,7 +95,7 @@ impl Input {
                 }
                 Ok(count) => *filled += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Somebody has set standard input not to wait: the waiting is done above.
+                // Another process has made standard input non-blocking, so the loop waits by a poll.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => self.waits = true,
                 Err(error) => return Err(Error::io("cannot read", &self.name, error)),
             }

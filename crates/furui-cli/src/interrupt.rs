@@ -1,4 +1,4 @@
-//! Being interrupted in an orderly way: ^C and SIGTERM end the input, so that what was printed can be recorded.
+//! Orderly interruption: ^C, SIGTERM and SIGHUP end the input, so that what was printed can be recorded.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg(unix)]
 use rustix::event::{PollFlags, Timespec};
 
-/// What came first.
+/// What ended a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// A read will not wait.
@@ -18,7 +18,7 @@ pub enum Wait {
     Interrupted,
 }
 
-/// Whether the user interrupted. Unless [`listen`](Self::listen) was called, signals do what they always do.
+/// Tells whether the user interrupted. Unless [`listen`](Self::listen) was called, signals have their default effect.
 pub struct Interrupt {
     #[cfg(unix)]
     listener: Option<unix::Listener>,
@@ -33,7 +33,7 @@ impl Interrupt {
         }
     }
 
-    /// From now on ^C, SIGTERM and SIGHUP are reported by the functions below. A second one ends the process at once.
+    /// Makes ^C, SIGTERM and SIGHUP be reported by the functions below. A second signal ends the process at once.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
@@ -44,7 +44,7 @@ impl Interrupt {
 
 #[cfg(unix)]
 impl Interrupt {
-    /// Whether the user interrupted, without a look at the input.
+    /// Returns [`Wait::Interrupted`] if the user interrupted, without looking at the input.
     pub fn check(&self) -> Wait {
         match &self.listener {
             Some(listener) if listener.interrupted() => Wait::Interrupted,
@@ -52,14 +52,14 @@ impl Interrupt {
         }
     }
 
-    /// Ends the process as the signal that interrupted would have, if one did.
+    /// If a signal was reported, ends the process as that signal does by default.
     pub fn end(&self) {
         if let Some(signal) = self.signal() {
             let _ = signal_hook::low_level::emulate_default_handler(signal.into());
         }
     }
 
-    /// The signal that interrupted, if one did.
+    /// The number of the signal that was reported, if one was.
     pub fn signal(&self) -> Option<u8> {
         self.listener.as_ref().and_then(unix::Listener::signal)
     }
@@ -72,7 +72,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether `file` can be read within so much time.
+    /// Waits up to `within` until `file` can be read.
     pub fn ready(&self, file: &File, within: Duration) -> Wait {
         let within = timespec(within);
         match &self.listener {
@@ -82,7 +82,7 @@ impl Interrupt {
     }
 }
 
-/// Without signals that can be waited for, a read brings what it brings and ^C ends the process at once.
+/// On systems without signals to wait for, a read may wait, and ^C ends the process at once.
 #[cfg(not(unix))]
 impl Interrupt {
     pub fn check(&self) -> Wait {
@@ -140,7 +140,8 @@ mod unix {
             let number = Arc::new(AtomicUsize::new(0));
             let (wake, write) = UnixStream::pair()?;
             for signal in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal)) {
-                // First the second signal's meaning, then the first's: actions run in the order of registration.
+                // Actions run in the order of registration, so the one for a second signal is registered first: at the first
+                // signal the flag that it tests is not set yet.
                 flag::register_conditional_default(signal, Arc::clone(&interrupted))?;
                 flag::register_usize(signal, Arc::clone(&number), signal as usize)?;
                 flag::register(signal, Arc::clone(&interrupted))?;
@@ -164,7 +165,7 @@ mod unix {
                 if self.interrupted() {
                     return Wait::Interrupted;
                 }
-                // Any other signal, as on being continued after ^Z, is no answer.
+                // Another signal, such as SIGCONT after ^Z, has interrupted the poll.
                 if result != Err(rustix::io::Errno::INTR) {
                     return answer(result, ends[1].revents(), timeout.is_some());
                 }
@@ -178,8 +179,8 @@ mod unix {
         answer(result, ends[0].revents(), within.is_some())
     }
 
-    /// Whether the signal was ignored when the process began, as ^C is in a script's background jobs and SIGHUP under
-    /// nohup: then it is meant for others. Only Linux tells.
+    /// True if the signal was ignored when the process began, as ^C is in background jobs of a script and SIGHUP under nohup.
+    /// Such a signal is left ignored. Only Linux tells.
     fn is_ignored(signal: i32) -> bool {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -187,7 +188,7 @@ mod unix {
         mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     }
 
-    /// An error of the poll itself, or of the file, is left for the read to report.
+    /// The result of a poll. An error of the poll or of the file counts as ready, and is reported by the read.
     fn answer(result: rustix::io::Result<usize>, events: PollFlags, may_be_nothing: bool) -> Wait {
         match result {
             Ok(_) if may_be_nothing && events.is_empty() => Wait::Nothing,

@@ -1,4 +1,4 @@
-//! Which part of a line is its key.
+//! The key of a line: the line, one of its fields, or its canonical URL.
 
 use furui::{HashSpec, KeyHash, KeyHasher};
 use url::Url;
@@ -6,17 +6,17 @@ use url::Url;
 use crate::blocks::Block;
 use crate::cli::LineOptions;
 
-/// How a line's key is found.
+/// Finds and hashes the key of a line.
 pub struct Keys {
     pub hasher: KeyHasher,
-    /// The field that is the key, counted from 0, and what separates fields; the whole line if none.
+    /// The index of the field that is the key, from 0 on, and the delimiter of fields. `None` if the whole line is the key.
     pub field: Option<(usize, u8)>,
-    /// The key is the canonical form of the URL.
+    /// True if the key is the canonical form of a URL.
     pub url: bool,
 }
 
 impl Keys {
-    /// The keys of lines as the options say.
+    /// Creates it as the options say.
     pub fn new(spec: HashSpec, options: &LineOptions) -> Self {
         Self {
             hasher: spec.hasher(),
@@ -48,7 +48,7 @@ impl Keys {
     }
 }
 
-/// The schemes whose URLs are canonicalised. Of others it is not known what a fragment means; and many things look like
+/// The schemes of the URLs that are canonicalised. In other schemes a fragment may have another meaning, and many texts look like
 /// URLs: `ERROR: ticket #12`, `localhost:8080/#/a`, `C:\\`.
 const SCHEMES: [&str; 5] = ["http", "https", "ftp", "ws", "wss"];
 

@@ -2,7 +2,6 @@
 
 mod blocks;
 mod cli;
-mod demo;
 mod dict;
 mod error;
 mod filter;
@@ -11,19 +10,17 @@ mod interrupt;
 mod keys;
 mod manual;
 mod memory;
-mod node;
+#[cfg_attr(not(feature = "node"), path = "no_network.rs")]
+mod network;
 mod number;
 mod output;
 mod pipes;
 mod progress;
-mod publish;
 mod report;
-mod search;
 mod seen;
 mod size;
 mod store;
 mod streams;
-mod unpublish;
 mod wait;
 
 use std::io::Write;
@@ -36,7 +33,7 @@ use cli::{Cli, Command};
 use error::Error;
 use output::{is_styled, print};
 
-/// Exit codes are grep's: 0 done or found, 1 nothing found, 2 error.
+/// The exit code after an error. The codes are those of grep: 0 for done or found, 1 for nothing found.
 const ERROR: u8 = 2;
 
 fn main() -> ExitCode {
@@ -53,11 +50,7 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
         Command::Seen(options) => seen::run(&options),
         Command::Filter(command) => filter::run(&command),
         Command::Dict(command) => dict::run(&command),
-        Command::Node(options) => node::run(&options),
-        Command::Publish(options) => publish::run(&options),
-        Command::Unpublish(options) => unpublish::run(&options),
-        Command::Search(options) => search::run(&options),
-        Command::Demo(options) => demo::run(&options),
+        Command::Network(command) => network::run(&command),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),
         Command::Info(options) => store::info(&options.paths, options.json),
@@ -67,12 +60,12 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
     }
 }
 
-/// Prints the help that was asked for, or says what is wrong with the arguments.
+/// Prints the requested help, or explains what is wrong with the arguments.
 fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     if error.use_stderr() {
-        // Its advice to write `-- -c` is hardly ever what was meant.
+        // clap suggests to write `-- -c`, which is rarely what the user meant.
         error.remove(ContextKind::Suggested);
-        // A standard error that takes nothing is no reason to say it any louder.
+        // If standard error cannot be written to, the exit code must do.
         let _ = error.print();
         return Ok(ExitCode::from(ERROR));
     }
@@ -81,8 +74,8 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what went wrong.
+/// Prints an error on standard error.
 fn complain(error: &Error) {
-    // A standard error that takes nothing is no reason to say it any louder.
+    // If standard error cannot be written to, the exit code must do.
     let _ = writeln!(std::io::stderr(), "furui: {error}");
 }

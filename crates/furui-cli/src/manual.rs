@@ -14,10 +14,10 @@ use crate::cli::{self, notes};
 use crate::error::Error;
 use crate::output::print;
 
-/// The variable by which a shell's script asks what can be completed: see [`CompleteEnv`](clap_complete::CompleteEnv).
+/// The environment variable by which the script of a shell asks for completions; see [`CompleteEnv`](clap_complete::CompleteEnv).
 pub const COMPLETE: &str = "FURUI_COMPLETE";
 
-/// Prints a script that has a shell ask furui itself for completions.
+/// Prints a script with which a shell asks furui for completions.
 pub fn completions(shell: Shell) -> Result<ExitCode, Error> {
     let failed = |error| Error::io("cannot print", "completions", error);
     let mut script = Vec::new();
@@ -45,43 +45,43 @@ pub fn pages(directory: Option<&Path>) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a page for a command, and one for each below it.
+/// Writes a page for a command, and one for each of its subcommands.
 fn write_each(command: &Command, directory: &Path) -> io::Result<()> {
     let man = Man::new(command.clone());
     let mut page = Vec::new();
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     sections(command, &mut page)?;
-    if command.get_subcommands().next().is_some() {
+    if shown(command).next().is_some() {
         man.render_subcommands_section(&mut page)?;
     }
     see_also(command).to_writer(&mut page)?;
     std::fs::write(directory.join(man.get_filename()), page)?;
-    command.get_subcommands().try_for_each(|below| write_each(below, directory))
+    shown(command).try_for_each(|below| write_each(below, directory))
 }
 
-/// One page for the whole command: every subcommand is a section.
+/// Returns one page for the whole command, in which every subcommand is a section.
 fn whole_page(command: &Command) -> io::Result<Vec<u8>> {
     let mut page = Vec::new();
     let man = Man::new(command.clone());
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     sections(command, &mut page)?;
-    command.get_subcommands().try_for_each(|below| section_of(below, &mut page))?;
+    shown(command).try_for_each(|below| section_of(below, &mut page))?;
     Ok(page)
 }
 
-/// A command as a section: its own sections are subsections.
+/// Appends a command as a section, whose own sections become subsections.
 fn section_of(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     page.extend(format!(".SH {}\n", name_of(command).to_uppercase()).into_bytes());
     let mut own = Vec::new();
     sections(command, &mut own)?;
     let own = String::from_utf8_lossy(&own).replace("\n.SH ", "\n.SS ").replacen(".SH ", ".SS ", 1);
     page.extend(own.into_bytes());
-    command.get_subcommands().try_for_each(|below| section_of(below, page))
+    shown(command).try_for_each(|below| section_of(below, page))
 }
 
-/// What is to be known of one command.
+/// Appends the sections of one command: synopsis, description, options, exit statuses and examples.
 fn sections(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let mut synopsis = Roff::new();
@@ -103,18 +103,23 @@ fn sections(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     roff.to_writer(page)
 }
 
-/// The pages of the commands above and below.
+/// The section with the pages of the parent commands and the subcommands.
 fn see_also(command: &Command) -> Roff {
     let name = name_of(command).replace(' ', "-");
     let above = name.rmatch_indices('-').map(|(end, _)| name[..end].to_string());
-    let below = command.get_subcommands().map(|below| name_of(below).replace(' ', "-"));
+    let below = shown(command).map(|below| name_of(below).replace(' ', "-"));
     let pages: Vec<String> = above.chain(below).map(|page| format!("{page}(1)")).collect();
     let mut roff = Roff::new();
     roff.control("SH", ["SEE ALSO"]).text([roman(pages.join(", "))]);
     roff
 }
 
-/// All that is typed for a command.
+/// The subcommands of a command, except those that this build does not have.
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set())
+}
+
+/// The name of a command with those of its parents, as it is typed.
 fn name_of(command: &Command) -> &str {
     command.get_bin_name().unwrap_or_else(|| command.get_name())
 }

@@ -1,12 +1,12 @@
-//! How much memory the machine, or the container, has.
+//! How much memory the machine or the container has.
 
 use std::fs;
 
-/// What is assumed where the system does not tell.
+/// The memory that is assumed where the system does not tell.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
-/// Bytes of memory this process may count on: the machine's, or the limit of its control group or of its addresses
-/// (`ulimit -v`) if that is less.
+/// The memory that this process can use, in bytes: that of the machine, the limit of its control group, or its limit of addresses
+/// (`ulimit -v`), whichever is least.
 pub fn total() -> u64 {
     let limits = [control_group(), addresses()].into_iter().flatten();
     limits.fold(machine().unwrap_or(UNKNOWN_MACHINE), u64::min)
@@ -22,7 +22,7 @@ fn addresses() -> Option<u64> {
     None
 }
 
-/// Linux's /proc/meminfo; elsewhere there is no such file.
+/// The memory of the machine, from /proc/meminfo. Only Linux has this file.
 fn machine() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -30,7 +30,7 @@ fn machine() -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// The limit of a container, if it has one ("max" is none).
+/// The limit of the control group, if it has one. The file says "max" if it has none.
 fn control_group() -> Option<u64> {
     fs::read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()
 }

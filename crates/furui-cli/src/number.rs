@@ -1,6 +1,6 @@
 //! Numbers as users write them: `1000000`, `1e6`, `1M`, `1%`.
 
-/// A count: `K`, `M`, `G` and `T` are powers of 1000.
+/// Parses a count. `K`, `M`, `G` and `T` are powers of 1000.
 pub fn count(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text);
     let scale: u64 = match unit.to_ascii_lowercase().as_str() {
@@ -14,7 +14,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     scaled(number, scale)?.ok_or_else(|| "not a whole number below 2^64".into())
 }
 
-/// A share: `0.01`, `1e-2` or `1%`.
+/// Parses a rate: `0.01`, `1e-2` or `1%`.
 pub fn rate(text: &str) -> Result<f64, String> {
     let (number, unit) = split(text);
     let scale = match unit {
@@ -27,7 +27,7 @@ pub fn rate(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "not a rate, which is more than 0 and less than 1, as 0.01 or 1%".into())
 }
 
-/// A whole number in these bounds.
+/// Returns a parser of whole numbers from `least` to `most`.
 pub fn between<T: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         let number = text.parse().ok().filter(|number| (least..=most).contains(number));
@@ -37,7 +37,7 @@ pub fn between<T: TryFrom<u64>>(least: u64, most: u64) -> impl Fn(&str) -> Resul
     }
 }
 
-/// Cuts a unit off the end.
+/// Splits a text into the number and the unit behind it.
 pub fn split(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.rfind(|c: char| c.is_ascii_digit() || c == '.').map_or(0, |last| last + 1);
@@ -45,7 +45,7 @@ pub fn split(text: &str) -> (&str, &str) {
     (number, unit.trim_start())
 }
 
-/// A number in units of `scale`, without what is less than one. None if it is negative, or 2⁶⁴ or more.
+/// Parses a number and multiplies it by `scale`, rounded down. `None` if the result is negative, or 2⁶⁴ or more.
 pub fn scaled(number: &str, scale: u64) -> Result<Option<u64>, String> {
     if let Ok(whole) = number.parse::<u64>() {
         return Ok(whole.checked_mul(scale));

@@ -1,4 +1,4 @@
-//! The lines that are printed.
+//! Printing to standard output.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -12,17 +12,17 @@ use crate::streams::standard_output;
 /// Standard output, or nothing.
 pub struct Output {
     file: Option<File>,
-    /// It is a pipe.
+    /// True if it is a pipe.
     pipe: bool,
-    /// Bytes printed.
+    /// How many bytes were printed.
     printed: u64,
 }
 
-/// Whether anyone still reads.
+/// The state of the output after a print.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sink {
     Open,
-    /// Somebody does, but has not taken everything yet.
+    /// The reader has not read everything yet.
     Busy,
     Closed,
 }
@@ -36,7 +36,7 @@ impl Output {
         Ok(Self { file, pipe, printed: 0 })
     }
 
-    /// From now on printing into a pipe can be interrupted while its reader takes nothing, where the system allows that.
+    /// Makes printing into a pipe stop at a deadline while the reader reads nothing, where the system allows that.
     pub fn without_waiting(mut self) -> Self {
         if let Some(file) = self.file.as_ref().filter(|_| self.pipe).and_then(pipes::without_waiting) {
             self.file = Some(file);
@@ -44,17 +44,17 @@ impl Output {
         self
     }
 
-    /// Whether it is a pipe: of these it is known how much was read.
+    /// True if it is a pipe, of which the system tells how much was read.
     pub fn is_pipe(&self) -> bool {
         self.pipe
     }
 
-    /// Bytes printed so far.
+    /// How many bytes were printed so far.
     pub fn printed(&self) -> u64 {
         self.printed
     }
 
-    /// Prints the wanted lines of a block in one write; `wanted` has an answer for each. The block is used up.
+    /// Prints the wanted lines of a block in one write. `wanted` has an answer for each line. The contents of the block are overwritten.
     pub fn write(&mut self, block: &mut Block<'_>, wanted: impl Iterator<Item = bool>) -> Result<Sink, Error> {
         if self.file.is_none() {
             return Ok(Sink::Open);
@@ -67,7 +67,7 @@ impl Output {
         self.print_until(&mut left, None)
     }
 
-    /// Prints these bytes, as far as that is done by then: what is left is left.
+    /// Prints these bytes, and stops at `until`. Then `left` holds those that were not printed.
     pub fn print_until(&mut self, left: &mut &[u8], until: Option<Instant>) -> Result<Sink, Error> {
         let Some(file) = &mut self.file else {
             *left = &[];
@@ -81,7 +81,7 @@ impl Output {
                     self.printed += count as u64;
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Somebody has set standard output not to wait, so the waiting is done here.
+                // Standard output is non-blocking, because of `without_waiting` or of another process.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     if until.is_some_and(|until| until <= Instant::now()) {
                         return Ok(Sink::Busy);
@@ -95,8 +95,8 @@ impl Output {
         Ok(Sink::Open)
     }
 
-    /// Ends a line that a killed run left without its end, if the output is appended to a file: the first line to
-    /// come must stand by itself. Where the file cannot be read, nothing is done.
+    /// Appends a separator if the output is appended to a file whose last line has none, because a run was killed. Otherwise the
+    /// first line of this run would continue that line. Does nothing if the file cannot be read.
     pub fn mend(&mut self, separator: u8) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
         if appended_last_byte(file).is_some_and(|last| last != separator) {
@@ -105,8 +105,8 @@ impl Output {
         Ok(())
     }
 
-    /// How many of the bytes printed have arrived: all, once they are forced to the disk, if they go to a file; what the
-    /// reader has taken, if they go into a pipe. None if the reader went away.
+    /// How many of the printed bytes have arrived. A file is synced, and then all of them have. Of a pipe, those have arrived that
+    /// were read. `None` if the reader has closed the pipe.
     pub fn arrived(&self) -> Result<Option<u64>, Error> {
         let Some(file) = &self.file else { return Ok(Some(self.printed)) };
         if file.metadata().is_ok_and(|data| data.is_file()) {
@@ -118,8 +118,8 @@ impl Output {
         })
     }
 
-    /// Waits, at most until then, until all that was printed has [arrived](Self::arrived). The reader may also go away with
-    /// lines still in the pipe.
+    /// Waits until all that was printed has [arrived](Self::arrived), at most until `until`. The reader may close the pipe before it
+    /// has read everything.
     pub fn settle(&self, until: Option<Instant>) -> Result<Sink, Error> {
         if let Some(pipe) = self.file.as_ref().filter(|_| self.pipe) {
             return Ok(match pipes::wait_drained(pipe, until) {
@@ -132,8 +132,7 @@ impl Output {
     }
 }
 
-/// The last byte of the file that `file` appends to; none if it is no file, is empty, or is written elsewhere than at
-/// its end.
+/// The last byte of the file that `file` appends to. `None` if it is not a regular file, is empty, or is not open for appending.
 #[cfg(unix)]
 fn appended_last_byte(file: &File) -> Option<u8> {
     use rustix::fs::{OFlags, fcntl_getfl};
@@ -143,7 +142,7 @@ fn appended_last_byte(file: &File) -> Option<u8> {
         return None;
     }
     let mut last = [0];
-    // Standard output is rarely open for reading, too, but its file may be.
+    // Standard output is rarely open for reading, so the file is opened again.
     let written = File::open("/dev/fd/1").ok()?;
     written.read_exact_at(&mut last, length - 1).ok()?;
     Some(last[0])
@@ -158,10 +157,10 @@ fn failed(error: io::Error) -> Error {
     Error::io("cannot write to", "standard output", error)
 }
 
-/// Moves the wanted lines to the front of the block: neighbours go in one piece.
+/// Moves the wanted lines to the front of the block, adjacent ones together, and returns them.
 pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) -> &'a [u8] {
     let mut kept = 0;
-    // The lines from `piece` to `line` are wanted and not moved yet.
+    // The bytes from `piece` to `line` are wanted lines that are not moved yet.
     let (mut piece, mut line) = (0, 0);
     for (index, wanted) in wanted.enumerate().take(block.len()) {
         let next = block.next_line(index);
@@ -178,12 +177,12 @@ pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) ->
     &block.bytes[..kept + line - piece]
 }
 
-/// Prints a text on standard output; a reader that went away is no error.
+/// Prints a text on standard output. It is no error if the reader has closed the pipe.
 pub fn print(text: &[u8]) -> Result<(), Error> {
     Output::new(false)?.print(text).map(drop)
 }
 
-/// Whether what is printed goes to a terminal, which can show words in bold, and that is wanted (<https://no-color.org>).
+/// True if standard output is a terminal that can show bold words, and the user wants that (<https://no-color.org>).
 pub fn is_styled() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     io::stdout().is_terminal() && !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|term| term != "dumb")

@@ -1,4 +1,4 @@
-//! Pipes, as far as they differ from files.
+//! What can be done with a pipe and not with a file.
 
 use std::fs::File;
 #[cfg(unix)]
@@ -14,12 +14,12 @@ use rustix::event::PollFlags;
 #[cfg(unix)]
 use crate::interrupt::{Wait, poll_one, timespec};
 
-/// What a pipe is asked to hold: the most that Linux grants everybody.
+/// The capacity that is requested for a pipe: the maximum that Linux grants to an unprivileged process.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1 << 20;
 
-/// Lets a pipe hold a whole block, so that writer and reader wait for each other less often. A system that cannot
-/// leaves it as it is.
+/// Enlarges a pipe to hold a whole block, so that writer and reader wait for each other less often. Does nothing where the
+/// system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn widen(file: &File) {
     let _ = rustix::pipe::fcntl_setpipe_size(file, PIPE_BYTES);
@@ -28,8 +28,8 @@ pub fn widen(file: &File) {
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: &File) {}
 
-/// Opens a pipe once more, so that writing to it does not wait for its reader; other processes that write to it are not
-/// affected. Returns `None` where the system cannot do that.
+/// Opens a pipe a second time, in non-blocking mode. Other processes that write to the pipe are not affected, as they would be
+/// if the mode of the open file were changed. Returns `None` where the system cannot do that.
 #[cfg(target_os = "linux")]
 pub fn without_waiting(file: &File) -> Option<File> {
     use std::os::fd::AsRawFd;
@@ -43,7 +43,7 @@ pub fn without_waiting(_: &File) -> Option<File> {
     None
 }
 
-/// Waits until `file` can be written to, at most until then.
+/// Waits until `file` can be written to, at most until `until`.
 #[cfg(unix)]
 pub fn wait_writable(file: &File, until: Option<Instant>) {
     let within = until.map(|until| timespec(until.saturating_duration_since(Instant::now())));
@@ -55,19 +55,19 @@ pub fn wait_writable(_: &File, _: Option<Instant>) {
     std::thread::yield_now();
 }
 
-/// Whether it is a pipe, which tells how much of it was read.
+/// True if `file` is a pipe, of which the system tells how much was read.
 #[cfg(unix)]
 pub fn is_pipe(file: &File) -> bool {
     file.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
-/// Whether there is a pipe of this name.
+/// True if `path` names a pipe.
 #[cfg(unix)]
 pub fn is_pipe_at(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.file_type().is_fifo())
 }
 
-/// How much of a pipe was read nobody tells here.
+/// This system does not tell how much of a pipe was read.
 #[cfg(not(unix))]
 pub fn is_pipe(_: &File) -> bool {
     false
@@ -78,7 +78,7 @@ pub fn is_pipe_at(_: &Path) -> bool {
     false
 }
 
-/// How many bytes in a pipe nobody has read yet; none if its reader went away.
+/// How many bytes in a pipe have not been read. `None` if the reader has closed it.
 #[cfg(unix)]
 pub fn unread(pipe: &File) -> Option<u64> {
     if closed_within(pipe, Duration::ZERO) {
@@ -92,8 +92,8 @@ pub fn unread(_: &File) -> Option<u64> {
     Some(0)
 }
 
-/// Waits until the reader of a pipe has taken all that is in it, or went away, at most until then; returns what
-/// [`unread`] does.
+/// Waits until the reader of a pipe has read everything in it or has closed it, at most until `until`. Returns what
+/// [`unread`] returns then.
 #[cfg(unix)]
 pub fn wait_drained(pipe: &File, until: Option<Instant>) -> Option<u64> {
     let mut pause = Duration::from_millis(1);
@@ -114,9 +114,9 @@ pub fn wait_drained(_: &File, _: Option<Instant>) -> Option<u64> {
     Some(0)
 }
 
-/// Whether the reader of a pipe goes away within so much time.
+/// Waits up to `within` for the reader of a pipe to close it, and returns true if it did.
 #[cfg(unix)]
 fn closed_within(pipe: &File, within: Duration) -> bool {
-    // The poll waits for an error alone, which a pipe has when its reader goes away.
+    // Without requested events, poll waits for an error only, which a pipe reports when its reader closes it.
     poll_one(pipe, PollFlags::empty(), Some(&timespec(within))) == Wait::Ready
 }

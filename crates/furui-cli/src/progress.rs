@@ -1,31 +1,31 @@
-//! How far a long job is, on a terminal.
+//! The progress bar of a long job.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A job that takes less says nothing.
+/// A job that takes less time shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Bytes read of the bytes there are. Shown on standard error if that is a terminal, and if the job takes its time.
+/// A bar of the bytes that were read, out of all. It is shown on standard error if that is a terminal, after [`PATIENCE`].
 pub struct Progress {
     read: u64,
     started: Instant,
-    /// From the beginning, so that it knows the speed; seen when the job has taken its time.
+    /// The bar exists from the beginning, so that it knows the speed, and is hidden at first.
     bar: ProgressBar,
     shown: bool,
 }
 
 impl Progress {
-    /// A job that reads these files.
+    /// Begins the progress of a job that reads these files.
     pub fn new(what: &'static str, files: &[PathBuf]) -> Self {
         let bar = bar(what, total(files));
         bar.set_draw_target(ProgressDrawTarget::hidden());
         Self { read: 0, started: Instant::now(), bar, shown: false }
     }
 
-    /// So many bytes more were read.
+    /// Notes that `bytes` more bytes were read.
     pub fn advance(&mut self, bytes: usize) {
         self.read += bytes as u64;
         if !self.shown && self.started.elapsed() > PATIENCE {
@@ -42,7 +42,7 @@ impl Drop for Progress {
     }
 }
 
-/// The size of all files together, if they are regular files.
+/// The size of all files together. `None` if one of them is not a regular file, or there are none.
 pub fn total(files: &[PathBuf]) -> Option<u64> {
     if files.is_empty() {
         return None;
@@ -53,7 +53,7 @@ pub fn total(files: &[PathBuf]) -> Option<u64> {
     })
 }
 
-/// Of the size of all files, or of none if nobody knows: standard input, a pipe.
+/// A bar for `total` bytes, or one without a length if the size is unknown, as of a pipe.
 fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
     let (bar, template) = match total {
         Some(total) => {
@@ -61,7 +61,7 @@ fn bar(what: &'static str, total: Option<u64>) -> ProgressBar {
         }
         None => (ProgressBar::no_length(), "{msg} {spinner} {bytes}, {binary_bytes_per_sec}"),
     };
-    // A template that cannot be read would be a slip in the lines above; the usual bar does then.
+    // Only a mistake in the lines above could make a template invalid. Then the default bar is shown.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.with_style(style).with_message(what)
 }

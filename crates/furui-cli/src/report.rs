@@ -1,8 +1,8 @@
-//! Figures for people and for programs.
+//! Figures as text and as JSON.
 
 use furui::filter::Estimate;
 
-/// Some named figures, printed as text or as one line of JSON.
+/// Named figures, printed as one line of JSON.
 #[derive(Default)]
 pub struct Report {
     fields: Vec<(&'static str, String)>,
@@ -15,7 +15,7 @@ impl Report {
         self
     }
 
-    /// Adds an estimate and its standard deviation; null for what is too uncertain to be a number.
+    /// Adds an estimate and its standard deviation. A value that is not finite becomes null.
     pub fn estimate(&mut self, name: &'static str, error_name: &'static str, estimate: Estimate) -> &mut Self {
         for (name, value) in [(name, estimate.value), (error_name, estimate.error)] {
             let value = if value.is_finite() { format!("{value:.6}") } else { "null".into() };
@@ -24,7 +24,7 @@ impl Report {
         self
     }
 
-    /// Adds a text, or any value that is to stand in quotes.
+    /// Adds a text in quotes.
     pub fn text(&mut self, name: &'static str, value: &str) -> &mut Self {
         let mut quoted = String::from('"');
         for c in value.chars() {
@@ -39,24 +39,24 @@ impl Report {
         self
     }
 
-    /// `{"name":value,…}` and a newline.
+    /// Returns `{"name":value,…}` and a newline.
     pub fn json(&self) -> String {
         let fields: Vec<String> = self.fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
         format!("{{{}}}\n", fields.join(","))
     }
 }
 
-/// `1 run`, `1,234 runs`: how many there are of something.
+/// Formats a number of things: `1 run`, `1,234 runs`.
 pub fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A figure that may be very small, with three digits: `0.0123`, `1.23e-7`.
+/// Formats a figure that may be very small with three digits: `0.0123`, `1.23e-7`.
 pub fn figure(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    // Rounded first, so that 0.09999 has no digit too many.
+    // It is rounded first, so that 0.09999 becomes 0.1 and not 0.1000.
     let rounded = format!("{value:.2e}");
     let (digits, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
     match (exponent.parse::<i32>(), rounded.parse::<f64>()) {
@@ -65,7 +65,7 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// 1234567 as 1,234,567.
+/// Formats 1234567 as 1,234,567.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -3,7 +3,7 @@
 use crate::number;
 use crate::report::counted;
 
-/// The bytes that `text` stands for. `K`, `M`, `G`, `T`, with or without `iB`, are powers of 1024; `KB`, `MB`, `GB`,
+/// Parses a size, and returns it in bytes. `K`, `M`, `G` and `T`, with or without `iB`, are powers of 1024; `KB`, `MB`, `GB` and
 /// `TB` are powers of 1000.
 pub fn parse(text: &str) -> Result<u64, String> {
     let (number, unit) = number::split(text);
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "not a number of bytes below 2^64".into())
 }
 
-/// Bytes for people: `81.2 MiB`.
+/// Formats a size: `81.2 MiB`.
 pub fn display(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;
@@ -35,7 +35,7 @@ pub fn display(bytes: u64) -> String {
     if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
-/// Bytes for people, and all of them: `81.2 MiB (85,100,000 bytes)`, `320 bytes`.
+/// Formats a size and the exact number of bytes: `81.2 MiB (85,100,000 bytes)`, `320 bytes`.
 pub fn exact(bytes: u64) -> String {
     let all = counted(bytes, "byte");
     if bytes < 1024 { all } else { format!("{} ({all})", display(bytes)) }

@@ -1,4 +1,4 @@
-//! `furui compact`, `snapshot`, `info` and `verify`: what can be done with a store besides using it.
+//! `furui compact`, `snapshot`, `info` and `verify`: commands that maintain stores.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
 use crate::{ERROR, complain, size};
 
-/// Merging takes little memory; the table has only what is in a journal.
+/// A merge takes little memory, and the table holds only the keys of a journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
 
 /// Merges a store into one run.
@@ -53,7 +53,7 @@ pub fn info(paths: &[PathBuf], json: bool) -> Result<ExitCode, Error> {
     Ok(code)
 }
 
-/// Does something with each of these, also after one where it fails.
+/// Calls `work` for each path, and continues after one for which it fails. The exit code tells whether any failed.
 fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> ExitCode {
     let mut code = ExitCode::SUCCESS;
     for path in paths {
@@ -182,12 +182,12 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     Ok(lines.join("\n") + "\n")
 }
 
-/// Opens what a store has in runs, to look at it.
+/// Opens the runs of a store for reading.
 fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
     Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
 }
 
-/// What kind of store a directory is. One that is no store is not made one by looking at it.
+/// The kind of a store. A directory that is no store is an error, and is not changed.
 fn kind_of(path: &Path) -> Result<StoreKind, Error> {
     Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
@@ -197,7 +197,7 @@ fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
-    // What is wrong with another file, its own reader says.
+    // If the file is not a journal, the reader of its own kind reports what is wrong with it.
     Ok(Journal::open(file, &name).ok())
 }
 

@@ -4,16 +4,17 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether a standard stream was closed at the start, as by `<&-` and `>&-` in a shell.
+/// True if standard input was closed when the process began, as by `<&-` in a shell.
 ///
-/// Rust's runtime opens the null device in its place, so that no other file gets its number. What is printed there would
-/// pass for delivered, and `seen --store` would record lines that nobody got; so it is found out before the runtime starts.
+/// Rust's runtime opens the null device in the place of a closed standard stream. Output to it would count as delivered, and
+/// `seen --store` would record lines that nobody received. So this is found out before the runtime starts.
 static INPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
+/// True if standard output was closed when the process began, as by `>&-`.
 static OUTPUT_IS_CLOSED: AtomicBool = AtomicBool::new(false);
 
 #[cfg(unix)]
 ctor::declarative::ctor! {
-    // Two system calls and two stores into statics: nothing that needs the runtime.
+    // It makes two system calls and two stores into statics, which do not need the runtime.
     #[ctor(unsafe)]
     fn look() {
         let is_closed = |stream| rustix::io::fcntl_getfd(stream) == Err(rustix::io::Errno::BADF);
@@ -22,12 +23,12 @@ ctor::declarative::ctor! {
     }
 }
 
-/// Standard input, without the standard library's buffer between.
+/// Standard input, without the buffer of the standard library. An error if it was closed.
 pub fn standard_input() -> io::Result<File> {
     open(&INPUT_IS_CLOSED, &io::stdin())
 }
 
-/// Standard output, without the standard library's line buffer between.
+/// Standard output, without the buffer of the standard library. An error if it was closed.
 pub fn standard_output() -> io::Result<File> {
     open(&OUTPUT_IS_CLOSED, &io::stdout())
 }

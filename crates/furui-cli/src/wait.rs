@@ -1,4 +1,4 @@
-//! Opening a store to write to it, at once or when another process is done with it.
+//! Opening a store for writing, at once or when the process that writes to it has ended.
 
 use std::path::Path;
 use std::thread;
@@ -10,11 +10,11 @@ use furui::store::Directory;
 use crate::cli::WaitOptions;
 use crate::error::Error;
 
-/// How long is waited before the lock is tried again: at first, and, twice as long each time, at most.
+/// The first and the maximum pause before the lock is tried again. Each pause is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// Opens a directory to write to it. While it waits, signals do what they always do.
+/// Opens a directory for writing. While it waits, signals have their default effect.
 pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Error> {
     let start = Instant::now();
     let mut pause = FIRST_PAUSE;
@@ -26,7 +26,7 @@ pub fn open_to_write(path: &Path, options: &WaitOptions) -> Result<Directory, Er
         let Some(seconds) = options.wait else {
             return Err(Error::Message(format!("{store}: in use by another process; --wait waits for it to end")));
         };
-        // None: without end.
+        // `None` if the wait is infinite.
         let left = Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.saturating_sub(start.elapsed()));
         if left.is_some_and(|left| left.is_zero()) {
             return Err(Error::Message(format!("{store}: in use by another process, still after {seconds} s")));

@@ -12,6 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use disk::cases::{self, Case, Run, Scale};
+#[cfg(feature = "node")]
 use disk::node::node;
 use disk::power::{Content, Model, State, restore};
 use disk::{Disk, Event};
@@ -61,9 +62,16 @@ fn long_runs_in_more_states() {
     for case in [cases::bursts("seen in bursts", false), cases::bursts("seen in bursts, to a file", true)] {
         cut_everywhere(&case, &Bounds::LONG);
     }
+}
+
+#[cfg(feature = "node")]
+#[test]
+#[ignore = "takes some minutes"]
+fn a_node_in_more_states() {
     cut_everywhere(&node(), &Bounds { moments: 1000, states: 16, kills: 40, second_states: 4 });
 }
 
+#[cfg(feature = "node")]
 #[test]
 fn a_node() {
     cut_everywhere(&node(), &Bounds::NODE);
@@ -83,10 +91,11 @@ struct Bounds {
 
 impl Bounds {
     /// A node is started in each.
+    #[cfg(feature = "node")]
     const NODE: Self = Self { moments: 60, states: 4, kills: 8, second_states: 1 };
     /// Some 100,000 keys are looked up in each.
     const MANY_KEYS: Self = Self { moments: usize::MAX, states: 4, kills: 2, second_states: 1 };
-    const SHORT: Self = Self { moments: usize::MAX, states: 64, kills: 8, second_states: 8 };
+    const SHORT: Self = Self { moments: usize::MAX, states: 32, kills: 8, second_states: 4 };
     const LONG: Self = Self { moments: usize::MAX, states: 1024, kills: usize::MAX, second_states: 64 };
 }
 

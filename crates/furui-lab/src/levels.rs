@@ -1,4 +1,4 @@
-//! What could be the cascade's level in RAM: its flat table, a quotient filter of whole hashes, a hash set.
+//! Three candidates for the level of the cascade in RAM: the flat table, a quotient filter of whole hashes, and a hash set.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -15,12 +15,12 @@ use crate::keys::mix;
 const KEYS: usize = 8_000_000;
 const BATCH: usize = 8192;
 const ROUNDS: usize = 5;
-/// Keys a slot of the quotient filter, when all are in.
+/// The load of the quotient filter when all keys are inserted.
 const LOAD: f64 = 0.90;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Inserts new keys in batches, then the same once more, into each level in turn.
+/// Inserts new keys in batches, and then the same keys again, into each level in turn.
 pub(crate) fn run() -> Result<()> {
     let keys: Vec<KeyHash> = (0..KEYS as u64).map(|i| KeyHash::new(mix(i))).collect();
     let mut rounds: Vec<Vec<Sample>> = LEVELS.iter().map(|_| vec![]).collect();
@@ -45,7 +45,7 @@ fn show(samples: impl Iterator<Item = f64>) -> String {
     format!("{middle:.1} ({:.1} to {:.1})", samples[0], samples[samples.len() - 1])
 }
 
-/// What one level took, of the thread's time and of memory.
+/// The CPU time and the memory of one level.
 struct Sample {
     new_ns: f64,
     repeat_ns: f64,
@@ -62,7 +62,7 @@ const LEVELS: [(&str, Level); 5] = [
     ("HashSet<u64>, hash as it is, grows", hash_set),
 ];
 
-/// With one key a call nothing can be fetched ahead, as in the other levels: what is left is the layout.
+/// Inserts one key in each call. Nothing is prefetched, as in the other levels, so that only the layouts differ.
 fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
     let mut cascade = Cascade::open(Memory::default(), CascadeOptions { memory: 1 << 30, ..Default::default() })?;
     let mut new = Vec::with_capacity(BATCH);
@@ -75,7 +75,7 @@ fn cascade(keys: &[KeyHash], call: usize) -> Result<Sample> {
     Ok(Sample { new_ns, repeat_ns, bytes: cascade.resident_bytes() })
 }
 
-/// One by one: it says of each key whether it was there, as the cascade must.
+/// Inserts keys one by one. It returns for each key whether it was there, as the cascade needs.
 fn quotient(keys: &[KeyHash]) -> Result<Sample> {
     let mut filter = presized()?;
     let (new_ns, repeat_ns) =
@@ -83,7 +83,7 @@ fn quotient(keys: &[KeyHash]) -> Result<Sample> {
     Ok(Sample { new_ns, repeat_ns, bytes: filter.bits() / 8 })
 }
 
-/// Sorted batch by batch: it says how many were new, but not which.
+/// Inserts sorted batches. It returns how many keys were new, but not which.
 fn quotient_all(keys: &[KeyHash]) -> Result<Sample> {
     let mut filter = presized()?;
     let (new_ns, repeat_ns) = twice(keys, |batch| Ok(filter.insert_all(batch)?))?;
@@ -102,7 +102,8 @@ fn hash_set(keys: &[KeyHash]) -> Result<Sample> {
     Ok(Sample { new_ns, repeat_ns, bytes: buckets * 9 })
 }
 
-/// Nanoseconds a key of the first and of the second time. `insert` takes a batch in and says how many were new.
+/// Measures the first and the second insertion of all keys, in nanoseconds for each key. `insert` inserts a batch, and returns how many
+/// keys were new.
 fn twice(keys: &[KeyHash], mut insert: impl FnMut(&[KeyHash]) -> Result<u64>) -> Result<(f64, f64)> {
     let mut time = |expected: u64| -> Result<f64> {
         let start = thread_ns();
@@ -114,7 +115,7 @@ fn twice(keys: &[KeyHash], mut insert: impl FnMut(&[KeyHash]) -> Result<u64>) ->
     Ok((time(keys.len() as u64)?, time(0)?))
 }
 
-/// The keys are hashes already.
+/// A hasher for keys that are hashes already.
 #[derive(Default)]
 struct Identity(u64);
 

@@ -13,10 +13,10 @@ use crate::keys::mix;
 
 const ROUNDS: usize = 7;
 
-/// Merges are warm and in memory: 4 M keys are 21 MB of pages.
+/// The number of keys in a merge. Merges run in memory: 4 M keys are 21 MB of pages.
 const MERGED: usize = 4_000_000;
 
-/// Lookups go through runs of these sizes, in files in the page cache.
+/// The sizes of the runs for lookups, which are files in the page cache.
 const RUNS: [usize; 3] = [5_000_000, 20_000_000, 100_000_000];
 
 pub(crate) fn run(what: Option<&str>) -> Result<()> {
@@ -38,7 +38,7 @@ pub(crate) fn run(what: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Sorted, distinct, uniform keys: the first `count` of a splitmix64 sequence, which repeats none.
+/// Returns sorted, distinct, uniform keys: the first `count` numbers of a splitmix64 sequence, which has no repeats.
 fn sorted_keys(count: usize) -> Vec<u64> {
     let mut keys: Vec<u64> = (0..count as u64).map(mix).collect();
     keys.sort_unstable();
@@ -129,7 +129,7 @@ fn merges() -> Result<()> {
     Ok(())
 }
 
-/// The same keys, dealt to so many sources: as slices and as runs in memory.
+/// Keys that are distributed among several sources, as slices and as runs in memory.
 struct Inputs {
     slices: Vec<Vec<u64>>,
     runs: Vec<Run<Arc<[u8]>>>,
@@ -151,7 +151,7 @@ impl Inputs {
         Ok(Self { runs: runs.collect::<Result<_>>()?, slices })
     }
 
-    /// Runs to run: read, check, decode, merge, encode, checksums; into a sink that keeps nothing.
+    /// Merges the runs into a run: reads, checks, decodes, merges, encodes and computes checksums. The output is discarded.
     fn merge_runs(&self) -> Result<f64> {
         let mut result = Ok(());
         let ns = ns_each(MERGED, || {
@@ -202,8 +202,8 @@ impl Inputs {
     }
 }
 
-/// Filters of the rival with whole hashes, nine tenths full, merged by twos until one is left: its own way to do what a
-/// merge of runs does.
+/// Merges filters of the rival in pairs until one is left, which is its equivalent of a merge of runs. The filters hold whole hashes, and
+/// are nine tenths full.
 #[cfg(feature = "rivals")]
 fn rival_merge(ways: usize) -> Option<f64> {
     const ALL: usize = (1 << 21) * 9 / 10;
@@ -231,7 +231,7 @@ fn rival_merge(_ways: usize) -> Option<f64> {
     None
 }
 
-/// A file that says it is not mapped.
+/// A file that claims not to be mapped.
 struct Read<F>(F);
 
 impl<F: ReadAt> ReadAt for Read<F> {

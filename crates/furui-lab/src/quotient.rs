@@ -1,7 +1,7 @@
 //! The quotient filter in memory: insert, hit, miss, remove at several loads, and the sequential passes, each against
 //! the crate qfilter where it is built in (feature `rivals`).
 //!
-//! Both get the same uniform 64-bit hashes, one at a time, in random order: no batches, no prefetch.
+//! Both get equal sequences of uniform 64-bit hashes, one at a time, in random order, without batches or prefetching.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use furui::{KeyHash, Result};
 use crate::clock::{self, median};
 use crate::keys::mix as hash;
 
-/// What `work` costs, in nanoseconds for each of `items`.
+/// Measures `work`, in nanoseconds for each of `items`.
 fn ns_each<R>(items: usize, work: impl FnOnce() -> R) -> f64 {
     clock::ns_each(items, || {
         black_box(work());
@@ -21,7 +21,7 @@ fn ns_each<R>(items: usize, work: impl FnOnce() -> R) -> f64 {
 const ROUNDS: usize = 9;
 const LOADS: [f64; 4] = [0.50, 0.75, 0.90, 0.95];
 
-/// What is measured: ours, and the rival's same operations.
+/// The operations that are measured, of furui's filter and of the rival's.
 trait Table {
     fn insert(&mut self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
@@ -29,7 +29,7 @@ trait Table {
     fn iterate(&self) -> u64;
     /// Fills this empty table from ascending hashes.
     fn build(&mut self, sorted: &[u64]);
-    /// Takes in what `other` holds.
+    /// Inserts the hashes of `other`.
     fn merge(&mut self, other: &Self);
 }
 
@@ -92,7 +92,7 @@ impl Table for qfilter::Filter {
     }
 }
 
-/// Runs `ours` and `theirs` in turns, each round on its own share of the items, and gives the median of each.
+/// Runs `ours` and `theirs` in turns, each round on its own part of the items, and returns the median of each.
 fn duel(mut ours: impl FnMut(usize) -> f64, mut theirs: impl FnMut(usize) -> f64) -> (f64, f64) {
     let (mut a, mut b) = (vec![], vec![]);
     for round in 0..ROUNDS {
@@ -110,7 +110,7 @@ fn print(slots: u64, remainder_bits: u32, load: &str, operation: &str, (ours, th
     );
 }
 
-/// One table size: the four loads in turn, then the passes.
+/// Measures one table size: the four loads in turn, and then the sequential passes.
 fn measure<T: Table + Clone>(slots: u64, remainder_bits: u32, new: impl Fn() -> T) -> Result<()> {
     let (mut ours, mut theirs) = (QuotientFilter::new(slots, remainder_bits)?, new());
     let mut inserted = 0;
@@ -165,7 +165,7 @@ fn measure<T: Table + Clone>(slots: u64, remainder_bits: u32, new: impl Fn() -> 
     passes(slots, remainder_bits, new)
 }
 
-/// The sequential passes: build, iterate and merge, at a load of 0.9 in the end.
+/// Measures the sequential passes: build, iterate and merge, with a final load of 0.9.
 fn passes<T: Table + Clone>(slots: u64, remainder_bits: u32, new: impl Fn() -> T) -> Result<()> {
     let n = (slots as f64 * 0.9) as u64;
     let mut halves = [(0..n / 2).map(hash).collect::<Vec<_>>(), (n / 2..n).map(hash).collect()];

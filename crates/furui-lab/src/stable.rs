@@ -1,4 +1,4 @@
-//! Stable Bloom filters: what an insertion and a pass cost, and where the error rate comes to rest.
+//! Stable Bloom filters: the cost of an insertion and of a pass over all counters, and the rate at which errors settle.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use crate::clock::{median, ns_each};
 
 const ROUNDS: usize = 9;
 
-/// All of it, or only the insertions.
+/// Runs all experiments, or only the insertions.
 pub(crate) fn run(part: Option<&str>) {
     insertions(1 << 22);
     insertions(1 << 26);
@@ -24,11 +24,11 @@ fn hash(i: u64) -> KeyHash {
     HashSpec::default().hash(&i.to_le_bytes())
 }
 
-/// One way to do the same work, and what it cost in each round.
+/// A contestant: one way to do the work, and its cost in each round.
 type Contestant<'a> = (&'a str, usize, Box<dyn FnMut() + 'a>);
 
-/// Runs all contestants in every round, one after the other, and prints the median cost of an item of each, in
-/// nanoseconds and as a multiple of the first's.
+/// Runs all contestants in every round, one after the other. Prints the median cost of each for one item, in nanoseconds and as a
+/// multiple of the first contestant's.
 fn race(title: &str, contestants: &mut [Contestant<'_>]) {
     println!("\n{title}");
     let mut samples = vec![vec![]; contestants.len()];
@@ -44,7 +44,7 @@ fn race(title: &str, contestants: &mut [Contestant<'_>]) {
     }
 }
 
-/// An insertion, hash and look-up included, into a filter at rest.
+/// Measures an insertion, including hash and lookup, into a filter whose error rate has settled.
 fn insertions(counters: usize) {
     const ITEMS: usize = 300_000;
     // Three rounds of a cursor that moves 27.
@@ -128,7 +128,7 @@ fn insertions(counters: usize) {
     race(&format!("insertion at 2^{} counters of 2 bits, 1 %", counters.ilog2()), &mut contestants);
 }
 
-/// Every counter of 256 MiB once, against the least that can be done to 256 MiB.
+/// Measures a decrement of every counter in 256 MiB, against the cheapest pass over 256 MiB.
 fn whole_pass() {
     const COUNTERS: usize = 1 << 30;
     let mut memory = vec![1u64; COUNTERS / 32];
@@ -150,14 +150,14 @@ fn whole_pass() {
     );
 }
 
-/// A filter whose memory is all there: untouched pages would be faulted in by the first pass.
+/// Creates a filter whose memory has been touched. Otherwise the first pass would include page faults.
 fn full_light(counters: usize) -> StableBloomLight {
     let mut light = StableBloomLight::from_parts(counters, 1, 1).expect("parameters that can be");
     light.decrement(counters);
     light
 }
 
-/// Measured rates beside the formulas', and how long keys are remembered.
+/// Measures rates, next to those of the formulas, and how long keys are remembered.
 fn rates() {
     const COUNTERS: usize = 1 << 24;
     println!("\nat rest, 2^24 counters of 2 bits");

@@ -1,6 +1,6 @@
-//! A table of figures, for people and for programs.
+//! A table of figures, as Markdown and as CSV.
 
-/// What an experiment found: a name for its file, a title, columns, rows.
+/// The result of an experiment: a name for its file, a title, columns and rows.
 pub(crate) struct Table {
     pub(crate) name: String,
     pub(crate) title: String,
@@ -8,7 +8,7 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<Cell>>,
 }
 
-/// What stands in a row.
+/// A cell of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Text(String),
@@ -54,7 +54,7 @@ impl Cell {
         }
     }
 
-    /// As people read it: four digits, or all of a whole number.
+    /// Formats a cell for people: four digits, or all digits of a whole number.
     fn brief(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -79,20 +79,20 @@ impl Table {
         debug_assert!(self.rows.iter().all(|row| row.len() == self.columns.len()), "{}: a cell a column", self.name);
     }
 
-    /// The rows whose cells in these columns are these.
+    /// The rows that have the given cells in the given columns.
     pub(crate) fn only<'a>(&'a self, cells: &'a [(&'a str, Cell)]) -> impl Iterator<Item = &'a [Cell]> {
         let cells: Vec<_> = cells.iter().map(|(column, cell)| (self.column(column), cell)).collect();
         self.rows.iter().map(Vec::as_slice).filter(move |row| cells.iter().all(|&(i, cell)| row[i] == *cell))
     }
 
-    /// The points of a curve: columns `x` and `y` of the rows whose cells in these columns are these. Rows without a
-    /// number in either are left out.
+    /// The points of a curve: columns `x` and `y` of the rows that have the given cells. Rows without a number in either column are left
+    /// out.
     pub(crate) fn points(&self, x: &str, y: &str, cells: &[(&str, Cell)]) -> Vec<(f64, f64)> {
         let (x, y) = (self.column(x), self.column(y));
         self.only(cells).filter_map(|row| Some((row[x].number()?, row[y].number()?))).collect()
     }
 
-    /// The one number in column `y` of the rows whose cells in these columns are these.
+    /// The only number in column `y` of the rows that have the given cells.
     pub(crate) fn number(&self, y: &str, cells: &[(&str, Cell)]) -> f64 {
         let mut rows = self.only(cells);
         let (row, other) = (rows.next(), rows.next());
@@ -101,7 +101,7 @@ impl Table {
         number.unwrap_or_else(|| panic!("{}: no number in {y} where {cells:?}", self.name))
     }
 
-    /// The least and the greatest number in column `y` of the rows whose cells in these columns are these.
+    /// The smallest and the largest number in column `y` of the rows that have the given cells.
     pub(crate) fn range(&self, y: &str, cells: &[(&str, Cell)]) -> (f64, f64) {
         let y = self.column(y);
         let numbers = || self.only(cells).filter_map(|row| row[y].number());
@@ -113,7 +113,7 @@ impl Table {
         found.unwrap_or_else(|| panic!("{} has no column {name:?}, it has {:?}", self.name, self.columns))
     }
 
-    /// As Markdown.
+    /// Formats the table as Markdown.
     pub(crate) fn markdown(&self) -> String {
         // Numbers stand to the right, also where a few of a column are text.
         let texts = |i: usize| self.rows.iter().filter(|row| matches!(row[i], Cell::Text(_))).count();
@@ -127,7 +127,7 @@ impl Table {
         text
     }
 
-    /// As comma-separated values, with all digits.
+    /// Formats the table as comma-separated values, with all digits.
     pub(crate) fn csv(&self) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut csv = self.columns.iter().map(|column| quoted(column)).collect::<Vec<_>>().join(",") + "\n";
@@ -141,7 +141,7 @@ impl Table {
         csv
     }
 
-    /// The table of the numbers in a CSV file.
+    /// Reads the numbers of a CSV file.
     #[cfg(test)]
     pub(crate) fn from_csv(csv: &str) -> Self {
         let cells = |line: &str| -> Vec<Cell> {

@@ -15,6 +15,20 @@ pub(crate) fn cargo(arguments: &str, variables: &[(&str, &str)]) -> Result<(), S
     succeed(&mut command, &format!("cargo {arguments}"))
 }
 
+/// What cargo prints at the root for `arguments`, plain words between spaces, with `variables` in its environment.
+pub(crate) fn cargo_output(arguments: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+    output_of(cargo_command().args(arguments.split_whitespace()).envs(variables.iter().copied()))
+}
+
+/// What a command prints on standard output. If it fails, the error is what it says on standard error.
+pub(crate) fn output_of(command: &mut Command) -> Result<String, String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{command:?} ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
 /// Installs a component of the Rust toolchain if the cargo subcommand it brings is missing.
 pub(crate) fn ensure_component(component: &str, subcommand: &str) -> Result<(), String> {
     let mut probe = cargo_command();
@@ -53,7 +67,8 @@ pub(crate) fn cargo_command() -> Command {
     command
 }
 
-fn succeed(command: &mut Command, printed: &str) -> Result<(), String> {
+/// Runs a command, which is called `printed` where it fails.
+pub(crate) fn succeed(command: &mut Command, printed: &str) -> Result<(), String> {
     let status: ExitStatus = command.status().map_err(|error| format!("cannot start `{printed}`: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{printed}` ended with {status}")) }
 }

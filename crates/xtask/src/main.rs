@@ -5,8 +5,11 @@
 
 mod browser;
 mod command;
+mod deny;
+mod package;
 mod readme;
 mod step;
+mod toolchains;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 use std::time::Instant;
 
 use crate::command::{cargo, ensure_component};
-use crate::{browser, readme};
+use crate::{browser, deny, package, readme, toolchains};
 
 /// How many cases a property test tries in a soak; the usual number is proptest's own, 256.
 const SOAK_CASES: &str = "20000";
@@ -10,17 +10,46 @@ const SOAK_CASES: &str = "20000";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Fmt,
+    Deny,
+    Package,
     Clippy,
     Doc,
+    Fuzz,
+    Msrv,
+    Targets,
+    Miri,
+    Library,
     Test,
     Browser,
     Readme,
     Soak,
 }
 
+/// How a step ended that found nothing wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// It could not run here; the reason.
+    Skipped(String),
+}
+
 impl Step {
-    /// The steps of `cargo xtask test`, the cheapest first.
-    pub(crate) const ALL: [Self; 6] = [Self::Fmt, Self::Clippy, Self::Doc, Self::Test, Self::Browser, Self::Readme];
+    /// The steps of `cargo xtask test`, the cheapest first. The last ones build and run the tests.
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Fmt,
+        Self::Deny,
+        Self::Package,
+        Self::Clippy,
+        Self::Doc,
+        Self::Fuzz,
+        Self::Msrv,
+        Self::Targets,
+        Self::Miri,
+        Self::Library,
+        Self::Test,
+        Self::Browser,
+        Self::Readme,
+    ];
 
     /// The step of `cargo xtask test` that a user means by `name`.
     pub(crate) fn named(name: &str) -> Option<Self> {
@@ -30,8 +59,15 @@ impl Step {
     fn name(self) -> &'static str {
         match self {
             Self::Fmt => "fmt",
+            Self::Deny => "deny",
+            Self::Package => "package",
             Self::Clippy => "clippy",
             Self::Doc => "doc",
+            Self::Fuzz => "fuzz",
+            Self::Msrv => "msrv",
+            Self::Targets => "targets",
+            Self::Miri => "miri",
+            Self::Library => "library",
             Self::Test => "test",
             Self::Browser => "browser",
             Self::Readme => "readme",
@@ -42,9 +78,18 @@ impl Step {
     fn about(self) -> &'static str {
         match self {
             Self::Fmt => "the sources are formatted",
-            Self::Clippy => "no lint fires, in any target of any crate",
+            Self::Deny => "dependencies have allowed licences and sources, and come in one version",
+            Self::Package => "every crate that is published can be packaged, with its licences",
+            Self::Clippy => {
+                "no lint fires, in any target of any crate with all features, and in the command without the node"
+            }
             Self::Doc => "the documentation builds without a warning",
-            Self::Test => "unit, integration and doc tests of the workspace, without rival crates",
+            Self::Fuzz => "the fuzz targets type-check",
+            Self::Msrv => "the library and the command type-check with the oldest Rust that is promised",
+            Self::Targets => "the library type-checks for 64-bit ARM, 32-bit x86 and a big-endian processor",
+            Self::Miri => "Miri finds no undefined behaviour in the portable code",
+            Self::Library => "the tests of the library by itself, as a user of it builds it",
+            Self::Test => "the tests of all other crates",
             Self::Browser => "the search page in a browser without a window",
             Self::Readme => "the commands printed in README.md work",
             Self::Soak => "property tests with many cases and ignored tests, in release",
@@ -59,29 +104,41 @@ impl Step {
         }
     }
 
-    fn run(self) -> Result<(), String> {
+    fn run(self) -> Result<Outcome, String> {
         match self {
             Self::Fmt => {
                 ensure_component("rustfmt", "fmt")?;
-                cargo("fmt --check", &[])
+                cargo("fmt --check", &[])?;
             }
+            Self::Deny => return deny::check(),
+            Self::Package => package::check()?,
             Self::Clippy => {
                 ensure_component("clippy", "clippy")?;
-                cargo("clippy --workspace --all-targets -- -D warnings", &[])
+                cargo("clippy --workspace --all-targets --all-features -- -D warnings", &[])?;
+                cargo("clippy -p furui-cli --all-targets -- -D warnings", &[])?;
             }
-            Self::Doc => cargo("doc --workspace --no-deps", &[("RUSTDOCFLAGS", "-D warnings")]),
-            Self::Test => cargo("test --workspace", &[]),
+            // With all features, so that the dependencies are not type-checked once more.
+            Self::Doc => cargo("doc --workspace --no-deps --all-features", &[("RUSTDOCFLAGS", "-D warnings")])?,
+            Self::Fuzz => cargo("check --manifest-path fuzz/Cargo.toml", &[])?,
+            Self::Msrv => return toolchains::oldest(),
+            Self::Targets => return toolchains::targets(),
+            Self::Miri => return toolchains::miri(),
+            Self::Library => cargo("test -p furui", &[])?,
+            Self::Test => cargo("test --workspace --exclude furui --features furui-cli/node", &[])?,
             Self::Browser => {
                 let chromium = browser::ensure()?;
-                cargo("test --workspace --test browser -- --ignored", &[("CHROMIUM", chromium)])
+                let arguments =
+                    "test --workspace --exclude furui --features furui-cli/node --test browser -- --ignored";
+                cargo(arguments, &[("CHROMIUM", chromium)])?;
             }
-            Self::Readme => readme::run_commands(),
+            Self::Readme => readme::run_commands()?,
             // Doc tests are left out: there, "ignored" means "not meant to run".
             Self::Soak => cargo(
-                "test --workspace --release --lib --bins --tests -- --include-ignored",
+                "test --workspace --features furui-cli/node --release --lib --bins --tests -- --include-ignored",
                 &[("PROPTEST_CASES", SOAK_CASES), ("CHROMIUM", browser::ensure()?)],
-            ),
+            )?,
         }
+        Ok(Outcome::Passed)
     }
 }
 
@@ -93,13 +150,25 @@ pub(crate) fn list() -> String {
 /// Runs `steps` in order, up to the first that fails.
 pub(crate) fn run_all(steps: &[Step]) -> Result<(), String> {
     let start = Instant::now();
+    let mut skipped = vec![];
     for step in steps {
         println!("=== {}: {}", step.name(), step.about());
         let step_start = Instant::now();
-        step.run()
+        let outcome = step
+            .run()
             .map_err(|why| format!("step {} failed: {why}\nto run it alone: {}", step.name(), step.invocation()))?;
-        println!("=== {}: passed in {:.1} s", step.name(), step_start.elapsed().as_secs_f64());
+        match outcome {
+            Outcome::Passed => println!("=== {}: passed in {:.1} s", step.name(), step_start.elapsed().as_secs_f64()),
+            Outcome::Skipped(why) => {
+                println!("=== {}: SKIPPED: {why}", step.name());
+                skipped.push(step.name());
+            }
+        }
     }
-    println!("=== all passed in {:.1} s", start.elapsed().as_secs_f64());
+    let seconds = start.elapsed().as_secs_f64();
+    match skipped.is_empty() {
+        true => println!("=== all passed in {seconds:.1} s"),
+        false => println!("=== all passed in {seconds:.1} s, but for what was SKIPPED: {}", skipped.join(", ")),
+    }
     Ok(())
 }

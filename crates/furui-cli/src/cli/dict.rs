@@ -11,10 +11,10 @@ use super::{InputOptions, WaitOptions};
 pub enum DictCommand {
     /// Put lines into a dictionary: KEY, or KEY, a tab and a number
     ///
-    /// A line without a tab is a key that gets the next number, from 0 on, unless it is there already. In other lines the
-    /// last tab separates the key from its value, a number below 2^32, which replaces the one that the key had. The next
-    /// number is the count of numbers given so far, whatever values the lines with a tab have: so no number is given twice,
-    /// but it may equal such a value. A line of any other form is an error that names it; the lines before it are kept.
+    /// A line without a tab is a key, which gets the next number, from 0 on, unless it has a value already. In other lines the
+    /// last tab separates the key from its value, a number less than 2^32, which replaces an earlier value of the key. The next
+    /// number is the count of numbers given so far. So no number is given twice, but it may equal the value in a line with a tab. A
+    /// line of any other form is an error, which names the line; the lines before it are kept.
     Build(DictChange),
     /// Print each line that is a key, with a tab and the value of the key
     Get(DictFiles),
@@ -22,13 +22,13 @@ pub enum DictCommand {
     Prefix(PrefixOptions),
     /// Print the keys from FROM up to but not including TO, with their values, in order
     Range(RangeOptions),
-    /// Delete the keys that the lines name
+    /// Delete the keys that the lines contain
     Delete(DictChange),
     /// Print the number of each line; a new line gets the next one
     ///
     /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
-    /// is printed only after it is on the disk. Values that `dict build` has put do not count, and may equal a number. If input
-    /// comes slowly, numbers are printed as it comes; otherwise many at a time.
+    /// is printed only after it is on the disk. The values of lines with a tab in `dict build` do not count, and may equal a number. If
+    /// lines arrive slowly, each number is printed at once; otherwise many at a time.
     Number(DictChange),
 }
 
@@ -41,7 +41,7 @@ pub struct DictFiles {
     pub dict: DictOptions,
 }
 
-/// A dictionary to change, and the lines to do that with.
+/// A dictionary to change, and the lines to change it by.
 #[derive(Args)]
 pub struct DictChange {
     #[command(flatten)]
@@ -62,14 +62,14 @@ pub struct DictOptions {
 pub struct WalkOptions {
     #[command(flatten)]
     pub dict: DictOptions,
-    /// End each entry in NUL, not newline
+    /// End each entry with NUL, not newline
     #[arg(short = '0', long)]
     pub null: bool,
 }
 
 #[derive(Args)]
 pub struct PrefixOptions {
-    /// What the keys begin with
+    /// The beginning of the keys
     #[arg(value_name = "PREFIX")]
     pub prefix: OsString,
     #[command(flatten)]
@@ -81,7 +81,7 @@ pub struct RangeOptions {
     /// The first key [default: the first of all]
     #[arg(value_name = "FROM")]
     pub from: Option<OsString>,
-    /// The first key that is not printed any more [default: print to the last]
+    /// The first key that is not printed [default: print all to the last]
     #[arg(value_name = "TO")]
     pub to: Option<OsString>,
     #[command(flatten)]

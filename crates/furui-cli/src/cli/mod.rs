@@ -1,14 +1,9 @@
-//! The command line, as typed. What the options mean is decided by the commands.
+//! The command line as it is typed. The commands decide what the options mean.
 
-mod demo;
 mod dict;
 mod filter;
-mod node;
 pub mod notes;
-mod publish;
-mod search;
 mod seen;
-mod unpublish;
 
 use std::path::PathBuf;
 
@@ -18,16 +13,12 @@ use furui::HashAlgorithm;
 
 use crate::blocks::{Blocks, MOST_MAX_LINE};
 use crate::interrupt::Interrupt;
+use crate::network::{self, NetworkCommand};
 use crate::{number, size};
 
-pub use demo::*;
 pub use dict::*;
 pub use filter::*;
-pub use node::*;
-pub use publish::*;
-pub use search::*;
 pub use seen::*;
-pub use unpublish::*;
 
 /// Have I seen this?
 #[derive(Parser)]
@@ -37,9 +28,13 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// The command line, with all that is said about it.
+/// The command line with its help.
 pub fn command() -> clap::Command {
-    notes::annotate(Cli::command(), "")
+    let command = notes::annotate(Cli::command(), "");
+    match network::MISSING {
+        Some(missing) => command.after_help(missing),
+        None => command,
+    }
 }
 
 /// The arguments of this process.
@@ -54,28 +49,25 @@ pub enum Command {
     Seen(SeenOptions),
     /// Small files that answer "have I seen this?", wrong only at a stated rate
     ///
-    /// A filter is mapped into memory: if another program cuts its file short while it is read, a signal ends the process.
-    /// These commands never cut a file short; they replace it.
+    /// A filter is mapped into memory: if another program truncates its file while it is read, a signal ends the process.
+    /// These commands never truncate a file; they replace it.
     #[command(subcommand)]
     Filter(FilterCommand),
     /// A map from lines to numbers, kept on disk in the order of the lines, in a tenth of a hash map's space
     ///
-    /// The files of a dictionary are mapped into memory: if another program cuts one short while it is read, a signal ends the
-    /// process. These commands never cut a file short; they replace it.
+    /// The files of a dictionary are mapped into memory: if another program truncates one while it is read, a signal ends the
+    /// process. These commands never truncate a file; they replace it.
     #[command(subcommand)]
     Dict(DictCommand),
-    Node(NodeOptions),
-    Publish(PublishOptions),
-    Unpublish(UnpublishOptions),
-    Search(SearchOptions),
-    Demo(DemoOptions),
-    /// Merge a store into one level, or a dictionary into one trie: the least space, and the fastest to look into
+    #[command(flatten)]
+    Network(NetworkCommand),
+    /// Merge a store into one run, or a dictionary into one trie, which takes the least space and the least time for lookups
     Compact(CompactOptions),
     Snapshot(SnapshotOptions),
     Info(InfoOptions),
     /// Read every byte of a filter or store, and check every checksum and invariant
     ///
-    /// Silent if all is well. Otherwise the first damage found in each is named, with file and offset.
+    /// Prints nothing if all is well. Otherwise the first damage found in each path is reported, with file and offset.
     Verify(VerifyOptions),
     /// Print a script that completes furui's arguments in a shell
     Completions {
@@ -101,9 +93,9 @@ pub struct CompactOptions {
 
 /// Copy a store or dictionary, even while another process writes to it
 ///
-/// DEST becomes a store with all that was recorded in DIR when the copy began. On the same file system, files are linked, not
-/// copied: that takes no time and no space, and later changes of one do not touch the other. For a copy that survives the
-/// disk, name a DEST on another disk. To restore a copy, put it in the place of DIR while nobody writes to DIR.
+/// DEST becomes a store with everything that was recorded in DIR when the copy began. On the same file system, files are linked
+/// instead of copied, which takes almost no time or space; later changes to one store do not affect the other. To survive the loss
+/// of a disk, DEST must be on another disk. To restore a copy, move it to the place of DIR while no process writes to DIR.
 #[derive(Args)]
 pub struct SnapshotOptions {
     /// The directory of a store or a dictionary
@@ -114,10 +106,10 @@ pub struct SnapshotOptions {
     pub dest: PathBuf,
 }
 
-/// How long a command waits while another process writes to its store.
+/// The time that a command waits while another process writes to its store.
 #[derive(Args)]
 pub struct WaitOptions {
-    /// If another process writes to the store, wait until it ends, or SECS seconds at most
+    /// If another process writes to the store, wait until it ends, but at most SECS seconds
     #[arg(long, value_name = "SECS", num_args = 0..=1, require_equals = true, default_missing_value = "inf", value_parser = patience)]
     pub wait: Option<f64>,
 }
@@ -129,7 +121,7 @@ pub struct VerifyOptions {
     pub paths: Vec<PathBuf>,
 }
 
-/// Say what filters, stores and dictionaries are: their parameters, what they hold, the errors to expect
+/// Describe filters, stores and dictionaries: their parameters, what they hold, and the errors to expect
 #[derive(Args)]
 pub struct InfoOptions {
     /// Filters, directories of stores and dictionaries, or single files of these
@@ -140,7 +132,7 @@ pub struct InfoOptions {
     pub json: bool,
 }
 
-/// Where lines come from.
+/// The input, and how it is divided into lines.
 #[derive(Args)]
 pub struct InputOptions {
     /// Files to read; none or "-" is standard input
@@ -166,7 +158,7 @@ impl InputOptions {
     }
 }
 
-/// Which part of a line is its key.
+/// The part of a line that is its key.
 #[derive(Args)]
 pub struct LineOptions {
     /// The key is the N-th field, counted from 1 (a line without it has the empty key)
@@ -185,9 +177,9 @@ pub struct LineOptions {
 pub enum HashName {
     Xxh3,
     Siphash,
-    /// Slow; a Bloom filter then salts it anew for each probe
+    /// Slow; a Bloom filter computes it again for each probe, with another salt
     Sha1,
-    /// That of Parquet files
+    /// The hash of Parquet files
     Xxh64,
 }
 
@@ -202,7 +194,7 @@ impl From<HashName> for HashAlgorithm {
     }
 }
 
-/// A field delimiter: one byte, or an escape for one that is hard to type.
+/// Parses a field delimiter: one byte, or the escape `\\t` or `\\0`.
 fn delimiter(text: &str) -> Result<u8, String> {
     match text {
         "\\t" => Ok(b'\t'),
@@ -214,7 +206,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// A number of seconds, without end if it is infinite.
+/// Parses a number of seconds, which may be `inf`.
 fn patience(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds >= 0.0 => Ok(seconds),
@@ -222,7 +214,7 @@ fn patience(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A seed, decimal or 0x.
+/// Parses a seed in decimal, or in hexadecimal after 0x.
 fn seed(text: &str) -> Result<u64, String> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16),
@@ -231,7 +223,7 @@ fn seed(text: &str) -> Result<u64, String> {
     .map_err(|_| "not a number below 2^64, in decimal, or in hexadecimal after 0x".into())
 }
 
-/// The longest line, in bytes.
+/// Parses the maximum length of a line, in bytes.
 fn max_line(text: &str) -> Result<usize, String> {
     let bytes = size::parse(text)?;
     let allowed = (1..=MOST_MAX_LINE).contains(&bytes);

@@ -1,27 +1,29 @@
-//! What the help and the manual page of each command say besides its options: exit statuses and examples.
+//! Exit statuses and examples of the commands, for their help and manual pages.
 
 use clap::Command;
 
-/// What is said of a command.
+use crate::network;
+
+/// Exit statuses and examples of a command.
 pub struct Notes {
     /// The command, as in `filter build`.
-    command: &'static str,
-    /// Exit statuses, and when the process has them.
+    pub command: &'static str,
+    /// Exit statuses, and their meanings.
     pub statuses: &'static [(&'static str, &'static str)],
-    /// Command lines, and what they do.
+    /// Command lines, and their effects.
     pub examples: &'static [(&'static str, &'static str)],
 }
 
-/// An error of any kind.
-const ERROR: (&str, &str) = ("2", "after an error, which is named on standard error");
-/// A command that listens to signals so that what it did is recorded.
+/// The status after any error.
+pub const ERROR: (&str, &str) = ("2", "after an error, which is printed on standard error");
+/// The status of a command that records what it did when a signal ends it.
 const SIGNAL: (&str, &str) = ("128+N", "signal N ended it; what it had done by then is recorded");
-/// A command whose only other end is an error.
-const DONE: &[(&str, &str)] = &[("0", "done"), ERROR];
-/// A command that looks for something.
+/// The statuses of a command that succeeds or fails.
+pub const DONE: &[(&str, &str)] = &[("0", "done"), ERROR];
+/// The statuses of a command that looks for something.
 const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];
 
-/// All commands that do something.
+/// The notes of all commands, except those of the search engine.
 #[rustfmt::skip]
 const NOTES: &[Notes] = &[
     Notes {
@@ -49,18 +51,18 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "filter insert",
         statuses: DONE,
-        examples: &[("furui filter insert urls.filter more.txt", "put the lines of another file in")],
+        examples: &[("furui filter insert urls.filter more.txt", "insert the lines of another file")],
     },
     Notes {
         command: "filter remove",
         statuses: &[("0", "all lines were in the filter, and are removed"), ("1", "some lines were not in the filter; the others are removed"), ERROR],
-        examples: &[("furui filter remove urls.filter gone.txt", "take lines out of a counting or quotient filter")],
+        examples: &[("furui filter remove urls.filter gone.txt", "remove lines from a counting or quotient filter")],
     },
     Notes {
         command: "filter test",
         statuses: &[
             ("0", "some line was printed, or with --quiet would have been"),
-            ("1", "no line was printed, or would have been"),
+            ("1", "no line was printed, or with --quiet would have been"),
             ("2", "after an error, or if a file could not be opened, whatever the others held"),
         ],
         examples: &[
@@ -114,48 +116,9 @@ const NOTES: &[Notes] = &[
         examples: &[("furui dict number --store ids urls.txt", "print a number for each line, equal for equal lines")],
     },
     Notes {
-        command: "node",
-        statuses: &[
-            ("0", "it was interrupted, and has closed its storage"),
-            ("2", "after an error, such as a full disk or a part of the node that failed"),
-            ("130", "it was interrupted twice, and did not wait"),
-        ],
-        examples: &[
-            ("furui node --data DIR", "the first node of a network"),
-            ("furui node --data DIR --listen /ip4/127.0.0.1/tcp/4001", "a node that only this machine reaches"),
-            ("furui node --config node.toml", "a node whose options are in a file"),
-        ],
-    },
-    Notes {
-        command: "publish",
-        statuses: DONE,
-        examples: &[
-            ("furui publish notes/ page.html", "publish the documents of a directory, and a page"),
-            ("furui publish --base https://example.org/ site/", "publish the files of a site under its URL"),
-        ],
-    },
-    Notes {
-        command: "unpublish",
-        statuses: &[("0", "something was withdrawn"), ("1", "nothing was"), ERROR],
-        examples: &[("furui unpublish https://example.org/page.html", "withdraw what was published under this URL")],
-    },
-    Notes {
-        command: "search",
-        statuses: &[("0", "some document was found"), ("1", "none was"), ERROR],
-        examples: &[
-            ("furui search bloom filter", "documents with both words"),
-            ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with a word and without another"),
-        ],
-    },
-    Notes {
-        command: "demo",
-        statuses: DONE,
-        examples: &[("furui demo --nodes 3 --no-open", "three nodes, and the address of their page")],
-    },
-    Notes {
         command: "compact",
         statuses: DONE,
-        examples: &[("furui compact known", "make a store as small and as fast as it can be")],
+        examples: &[("furui compact known", "make a store as small and as fast as possible")],
     },
     Notes {
         command: "snapshot",
@@ -169,7 +132,7 @@ const NOTES: &[Notes] = &[
     },
     Notes {
         command: "verify",
-        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged or cannot be read, and is named; the other paths are checked all the same")],
+        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged or cannot be read, and is reported; the other paths are checked all the same")],
         examples: &[("furui verify known ranks urls.filter", "check a store, a dictionary and a filter")],
     },
     Notes {
@@ -187,12 +150,12 @@ const NOTES: &[Notes] = &[
     },
 ];
 
-/// What is said of the command of this name, as in `filter build`.
+/// The notes of the command with this name, such as `filter build`.
 pub fn of(command: &str) -> Option<&'static Notes> {
-    NOTES.iter().find(|notes| notes.command == command)
+    NOTES.iter().chain(network::NOTES).find(|notes| notes.command == command)
 }
 
-/// Puts what is said of a command named `name`, and of all below it, into their long help.
+/// Adds the notes of the command `name` and of its subcommands to their long help.
 pub fn annotate(command: Command, name: &str) -> Command {
     let command = match of(name) {
         Some(notes) => command.after_long_help(notes.text()),
@@ -227,7 +190,7 @@ mod tests {
 
     fn leaves(command: &Command, name: &str, out: &mut Vec<String>) {
         let name = |below: &Command| format!("{name} {}", below.get_name()).trim_start().to_string();
-        for below in command.get_subcommands() {
+        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
             match below.has_subcommands() {
                 true => leaves(below, &name(below), out),
                 false => out.push(name(below)),
@@ -239,7 +202,7 @@ mod tests {
     fn something_is_said_of_every_command_and_its_examples_can_be_typed() {
         let mut names = vec![];
         leaves(&command(), "", &mut names);
-        assert_eq!(names.len(), NOTES.len());
+        assert_eq!(names.len(), NOTES.len() + network::NOTES.len());
         for name in names {
             let notes = of(&name).unwrap_or_else(|| panic!("{name}"));
             assert!(notes.statuses.iter().any(|(status, _)| *status == "0"), "{name}");

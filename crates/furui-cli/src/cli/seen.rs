@@ -12,14 +12,14 @@ use crate::{number, size};
 
 /// Print the first occurrence of each line, in order
 ///
-/// Lines are bytes; two lines are the same if their 64-bit hashes are (among a billion distinct lines, 0.03 are
-/// expected to be taken for another). Each line is printed as soon as it has arrived. With --store the set
-/// is kept on disk, and the next run goes on from there.
+/// Lines are bytes. Two lines are the same if their 64-bit hashes are equal: among a billion distinct lines, 0.03 are expected to be
+/// taken for another. Each line is printed as soon as it has arrived. With --store the set is kept on disk, and the next run
+/// continues with it.
 ///
 /// With --store a line is recorded after it was delivered: after the file that it was printed to is on the disk, or after
-/// a reader has taken it out of the pipe. After a crash or a power cut the next run prints again what was delivered in the last
-/// second (see --sync), or less; it never loses a line. A run that ends well, or by ^C, SIGTERM or SIGHUP, has recorded every
-/// line it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line there.
+/// a reader has read it from the pipe. After a crash or a power cut the next run prints again what was delivered in the last
+/// second (see --sync), or less; it never loses a line. A run that ends without an error, or by ^C, SIGTERM or SIGHUP, has recorded
+/// every line that it printed. If a kill cut off the last line of a file, the next run that appends to that file begins a new line.
 #[derive(Args)]
 pub struct SeenOptions {
     #[command(flatten)]
@@ -27,8 +27,8 @@ pub struct SeenOptions {
     /// Keep the set in this directory, across runs
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub store: Option<PathBuf>,
-    /// With --store: record each line within SECS seconds after it was printed, and within 0.1 s if the input pauses
-    /// (unless it pauses again and again after a few lines). After a crash, lines that were not recorded are printed again
+    /// With --store: record each line at most SECS seconds after it was printed, and within 0.1 s if the input pauses
+    /// (unless it often pauses after a few lines). After a crash, lines that were not recorded are printed again
     #[arg(long, value_name = "SECS", value_parser = seconds, default_value = "1", requires = "store")]
     pub sync: Duration,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct SeenOptions {
     /// [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
-    /// Which of the latest lines are kept in fast memory, so that the exact set need not be asked about them
+    /// Which of the latest lines are kept in a small table, which is searched before the exact set
     #[arg(long, value_enum, default_value_t = CacheKind::Recent)]
     pub cache: CacheKind,
     /// With --cache lru+stable: the share of new lines that may be dropped as seen [default: 0.00001]
@@ -57,20 +57,20 @@ pub struct SeenOptions {
     /// Print no lines
     #[arg(short, long)]
     pub quiet: bool,
-    /// A summary on standard error
+    /// Print a summary on standard error
     #[arg(short, long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     pub stats: Option<StatsFormat>,
-    /// How lines are hashed [default: xxh3]; siphash is for lines of strangers who see what is printed. A store keeps
-    /// what it was made with
+    /// How lines are hashed [default: xxh3]; use siphash for lines of strangers who see what is printed. A store keeps the
+    /// hash that it was created with
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The hash's seed, for stores that are to be alike [default: random for a new store]. Anybody who knows it can
+    /// The seed of the hash, to create equal stores from equal lines [default: random for a new store]. Anybody who knows it can
     /// choose lines that are taken for others, and so are not printed, or lines that make the set slow
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
 }
 
-/// Reads a number of seconds, as in 0.5.
+/// Parses a number of seconds, such as 0.5.
 fn seconds(text: &str) -> Result<Duration, String> {
     let parsed = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     parsed
@@ -78,7 +78,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("not a number of seconds from 0 to {}: write as in 0.5 or 10", MOST_SECONDS.as_secs()))
 }
 
-/// A day.
+/// The maximum of --sync: a day.
 const MOST_SECONDS: Duration = Duration::from_secs(86400);
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -87,7 +87,7 @@ pub enum CacheKind {
     Recent,
     /// The most recently used lines; the result is exact
     Lru,
-    /// As lru, and lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr
+    /// Like lru, but lines that leave it go into a stable Bloom filter, which takes new lines for repeats at the rate --fpr
     #[value(name = "lru+stable")]
     LruStable,
     /// No lines
@@ -100,7 +100,7 @@ pub enum StatsFormat {
     Json,
 }
 
-/// Memory for the set.
+/// Parses the memory of the set.
 fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     size::parse(text).and_then(|bytes| match bytes {

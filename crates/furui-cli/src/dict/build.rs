@@ -19,7 +19,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = put_all(&mut dict, options, &interrupt, &mut worker);
-    // What came before an error is kept.
+    // The lines before an error are kept.
     let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
     read.and(kept)?;
     Ok(interrupt.signal().map_or(ExitCode::SUCCESS, |signal| ExitCode::from(SIGNALLED + signal)))
@@ -52,7 +52,7 @@ fn put_all(
     Ok(())
 }
 
-/// Refuses a key that is too long, with its place.
+/// Returns an error that names the line if a key is too long.
 pub fn check_key(key: &[u8], block: &Block<'_>, index: usize) -> Result<(), Error> {
     if key.len() <= MAX_KEY {
         return Ok(());

@@ -19,7 +19,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
     let read = delete_all(&mut dict, options, &interrupt, &mut worker);
-    // What came before an error is done.
+    // The keys before an error are deleted.
     let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
     let missing = read?;
     kept?;
@@ -30,7 +30,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     let were = if missing == 1 { "was no key" } else { "were no keys" };
-    // A standard error that takes nothing changes nothing about what was done.
+    // If standard error cannot be written to, the keys are deleted all the same.
     let _ = writeln!(
         std::io::stderr(),
         "furui: {}: {} {were}, and nothing was deleted for them",
@@ -40,7 +40,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     Ok(ExitCode::from(NONE))
 }
 
-/// How many lines were no keys.
+/// Deletes the keys that the lines name. Returns how many lines were no keys.
 fn delete_all(
     dict: &mut Dict<Directory>,
     options: &DictFiles,
@@ -52,7 +52,7 @@ fn delete_all(
     while let Some(block) = blocks.next()? {
         worker.tend(dict, block.len(), block.bytes.len())?;
         for line in block.lines() {
-            // What is not there needs no mark that it is gone.
+            // Only a key that exists needs a mark that it is deleted.
             if dict.contains(line)? {
                 dict.delete(line)?;
             } else {

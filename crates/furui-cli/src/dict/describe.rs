@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::report::{Report, counted, figure, grouped};
 use crate::size;
 
-/// A dictionary as a text, or as JSON.
+/// Describes a dictionary as text, or as JSON.
 pub fn info(path: &Path, json: bool) -> Result<String, Error> {
     let dict = open_to_read(path)?;
     let tries: Vec<_> = dict.tries().collect();

@@ -22,9 +22,9 @@ pub use describe::info;
 
 /// The exit code for "nothing found".
 const NONE: u8 = 1;
-/// The share of the memory that a window of new keys may take.
+/// The part of the memory that the write buffer for new keys may take: 1 / 16.
 const WINDOW_SHARE: u64 = 16;
-/// A shell reports this and the signal's number for a process that a signal ended.
+/// A shell reports this plus the number of the signal for a process that a signal ended.
 const SIGNALLED: u8 = 128;
 
 /// Runs one of the commands.
@@ -39,23 +39,23 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
     }
 }
 
-/// Opens a dictionary to change it; it is made if it is missing.
+/// Opens a dictionary for writing, and creates it if it does not exist.
 fn open_or_create(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
     let usual = DictOptions::default();
-    // Two windows, and a merge, fit where there is little memory, too.
+    // Two write buffers and a merge must fit into a small memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
     let options = DictOptions { window_bytes: usual.window_bytes.min(share), ..usual };
     Ok(Dict::open_with(open_to_write(path, wait)?, options)?)
 }
 
-/// Opens a dictionary to change it.
+/// Opens a dictionary for writing. It must exist.
 pub fn open(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
-    // A directory that is no dictionary is not made one by looking at it.
+    // A directory that is not a dictionary is refused before anything is written to it.
     drop(open_to_read(path)?);
     open_or_create(path, wait)
 }
 
-/// Opens a dictionary to read it.
+/// Opens a dictionary for reading.
 pub fn open_to_read(path: &Path) -> Result<Dict<Directory>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;

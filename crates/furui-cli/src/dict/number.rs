@@ -46,7 +46,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
         if dict.next_id() == numbers.durable || !may_wait {
             match numbers.print(&mut dict) {
                 Ok(now) => sink = now,
-                // After a failure the next one says less.
+                // The first error explains more than those that follow from it.
                 Err(error) => return Err(failure.unwrap_or(error)),
             }
         }
@@ -62,14 +62,15 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
 
 struct Numbers {
     output: Output,
-    /// What is to be printed.
+    /// Output that is not printed yet.
     held: Vec<u8>,
-    /// All numbers below this are durable.
+    /// All numbers less than this one are durable.
     durable: u32,
 }
 
 impl Numbers {
-    /// Prints what is held, once it is durable: a number that somebody has read is never given to another line.
+    /// Makes the numbers durable, then prints the output that is held back. So a number that was printed is never given to another
+    /// line, even after a crash.
     fn print(&mut self, dict: &mut Dict<Directory>) -> Result<Sink, Error> {
         if dict.next_id() != self.durable {
             dict.sync()?;

@@ -11,16 +11,16 @@ use crate::cli::{PrefixOptions, RangeOptions, WalkOptions};
 use crate::error::Error;
 use crate::output::{Output, Sink};
 
-/// How many bytes are gathered before they are written.
+/// How many bytes of output are gathered before a write.
 const GATHERED: usize = 128 << 10;
 
-/// The keys under a prefix.
+/// Prints the entries whose keys begin with a prefix.
 pub fn prefix(options: &PrefixOptions) -> Result<ExitCode, Error> {
     let dict = open_to_read(&options.walk.dict.store)?;
     print(dict.prefix(options.prefix.as_encoded_bytes()), &options.walk)
 }
 
-/// The keys of a range.
+/// Prints the entries in a range of keys.
 pub fn range(options: &RangeOptions) -> Result<ExitCode, Error> {
     let dict = open_to_read(&options.walk.dict.store)?;
     let from = options.from.as_deref().map_or(Bound::Unbounded, |from| Bound::Included(OsStr::as_encoded_bytes(from)));

@@ -6,15 +6,15 @@ use furui::store::Directory;
 
 use crate::error::Error;
 
-/// A thread that freezes and merges while lines are read.
+/// A thread that builds and merges tries while lines are read.
 #[derive(Default)]
 pub struct Worker {
     running: Option<JoinHandle<furui::Result<Done>>>,
 }
 
 impl Worker {
-    /// Lets the dictionary take in so many keys of so many bytes together: brings home what is done, and gives out what is
-    /// to be done. Waits for the thread if the dictionary would have to do its work otherwise.
+    /// Must be called before `keys` keys of `bytes` bytes in all are inserted. Installs a finished merge, and starts the next one.
+    /// Waits for the thread if the insertion would otherwise have to do the merge itself.
     pub fn tend(&mut self, dict: &mut Dict<Directory>, keys: usize, bytes: usize) -> Result<(), Error> {
         let waits = dict.will_freeze(keys, bytes);
         if self.running.as_ref().is_some_and(|thread| waits || thread.is_finished()) {
@@ -29,7 +29,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Waits for the thread, if it is at something.
+    /// Waits for the merge in progress, if there is one, and installs it.
     pub fn finish(&mut self, dict: &mut Dict<Directory>) -> Result<(), Error> {
         if let Some(thread) = self.running.take() {
             let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;

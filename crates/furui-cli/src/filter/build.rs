@@ -21,13 +21,14 @@ use crate::progress::{self, Progress};
 use crate::report::figure;
 use crate::streams::standard_input;
 
-/// The share of the machine's memory that gathered hashes may take.
+/// The part of the machine's memory that gathered hashes may take: 1 / 4.
 const GATHERED_SHARE: u64 = 4;
 /// The bits of a stable filter's counters.
 const STABLE_BITS: u32 = 2;
-/// A stable filter large enough that its probes and decrements are those of any larger one; none is smaller.
+/// The number of counters of the smallest stable filter that is built. It is large enough that the numbers of probes and decrements
+/// are those of any larger filter.
 const STABLE_SAMPLE: usize = 1 << 12;
-/// How many times its rate a filter may have before it is worth a warning.
+/// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
 /// Runs the command.
@@ -36,7 +37,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
     if options.capacity.is_none() {
-        // Asked of a filter for one line, so that what cannot be is refused before anything is read.
+        // A filter for one line is made first, so that invalid options are refused before anything is read.
         drop(new_filter(options, keys.hasher.spec(), 1)?);
     }
     let filter = match options.capacity {
@@ -63,11 +64,11 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nobody wants the lines replaced by their filter.
+/// Returns an error if the output is one of the inputs, which it would replace.
 fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     let Ok(output) = options.output.canonicalize() else { return Ok(()) };
     let reads_input = options.input.files.is_empty() || options.input.files.iter().any(|file| file.as_os_str() == "-");
-    // Elsewhere a file that is open is not replaced.
+    // Other systems do not replace an open file.
     let is_input = || output.is_file() && standard_input().is_ok_and(|input| is_still(&input, &output));
     if cfg!(unix) && reads_input && is_input() {
         return Err(Error::Message(format!(
@@ -96,7 +97,7 @@ fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
     Ok(spec)
 }
 
-/// An empty filter for so many lines.
+/// Creates an empty filter for `capacity` lines.
 fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<AnyFilter, ConfigError> {
     let rate = options.fpr;
     Ok(match options.kind {
@@ -123,8 +124,8 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
     })
 }
 
-/// The counters of a stable filter in which a key lasts while `capacity` others come, each of which decrements `per_key`
-/// counters: until the counters went round `rounds` times.
+/// The number of counters of a stable filter that remembers a key while `capacity` others are inserted. Each of these decrements
+/// `per_key` counters, and a key lasts until each counter was decremented `rounds` times on average.
 fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
     ((capacity as f64 * per_key as f64 / rounds) as usize).max(STABLE_SAMPLE)
 }
@@ -137,8 +138,8 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<
     Ok(filter)
 }
 
-/// How many lines a filter must have room for, to be read once before they are read again: about how many different ones
-/// there are, rather too many than too few. What makes a stable filter forget is every line, repeats too.
+/// Reads the input once, and estimates how many different lines a filter needs room for, rather too many than too few. For a stable
+/// filter, repeats count as well, as each insertion makes it forget.
 fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
@@ -148,7 +149,7 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
         })?;
         return Ok(lines.max(1));
     }
-    // One bit for 16 bytes of input: an error well below one in a hundred, whatever the lengths of the lines.
+    // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
     each_block(options, keys, "counting", |hashes| {
@@ -159,10 +160,10 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
 
-/// A filter for exactly the lines there are, gathered first.
+/// Gathers the hashes of all lines, and then builds a filter for exactly as many.
 fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
     let most = (memory::total() / GATHERED_SHARE) as usize / size_of::<KeyHash>();
-    // What can count has room for repeats, and is given them; of the others' hashes one of each will do.
+    // A counting filter gets room for repeats, too. The other kinds need each hash once.
     let repeats = matches!(options.kind, FilterKind::Counting);
     let mut all: Vec<KeyHash> = Vec::new();
     each_block(options, keys, "reading", |hashes| {
@@ -211,7 +212,7 @@ fn each_block(
     Ok(())
 }
 
-/// The error that a filter takes no more lines.
+/// The error of a filter that is full.
 pub fn no_room(path: &Path, full: Full) -> Error {
     Error::Message(match full {
         Full::AtCapacity { capacity } => {
@@ -221,10 +222,10 @@ pub fn no_room(path: &Path, full: Full) -> Error {
     })
 }
 
-/// Says so if a filter holds so much that it errs more often than it was made to.
+/// Warns if a filter holds so many lines that it errs more often than it was built to.
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
-    // A small filter may have a higher rate by chance alone. And how many lines it holds is quickly told.
+    // A small filter may have a higher rate by chance, so the number of lines must be too large as well.
     let capacity = filter.capacity() as f64;
     let surely_over = |held: Estimate| held.value.is_infinite() || held.value - 3.0 * held.error > capacity;
     if !filter.cardinality().is_none_or(surely_over) {

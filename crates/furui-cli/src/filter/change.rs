@@ -14,10 +14,10 @@ use crate::keys::Keys;
 use crate::progress::Progress;
 use crate::report::counted;
 
-/// Not all lines were there.
+/// The exit code if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;
 
-/// Puts lines in.
+/// Inserts lines into a filter.
 pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter)?;
     each_block(options, &mut held, |held, hashes| {
@@ -28,11 +28,11 @@ pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes lines out.
+/// Removes lines from a filter.
 pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter)?;
     let mut missing: u64 = 0;
-    // Asked before any line is read: most kinds cannot.
+    // Most kinds of filters cannot remove keys, so this is checked before any line is read.
     held.filter.check_removable().map_err(|error| named(options, error))?;
     each_block(options, &mut held, |held, hashes| {
         for &hash in hashes {

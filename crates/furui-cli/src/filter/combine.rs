@@ -10,14 +10,14 @@ use super::file::{open, replace};
 use crate::cli::CombineOptions;
 use crate::error::Error;
 
-/// What is in any of the filters.
+/// Writes the union of filters.
 pub fn union(options: &CombineOptions) -> Result<ExitCode, Error> {
     let filter = combine(options, AnyFilter::union_with)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is in each of the filters.
+/// Writes the intersection of filters.
 pub fn intersect(options: &CombineOptions) -> Result<ExitCode, Error> {
     combine(options, AnyFilter::intersect_with)?;
     Ok(ExitCode::SUCCESS)
@@ -38,7 +38,7 @@ fn combine(
     Ok(filter)
 }
 
-/// The error that two files do not fit together.
+/// The error of two files that cannot be combined.
 pub fn mismatch(a: &Path, b: &Path, error: &Mismatch) -> Error {
     let hint = "filters fit together that were built with the same --kind, --capacity, --fpr and --hash";
     Error::Message(format!("{} and {}: {error} ({hint})", a.display(), b.display()))

@@ -8,7 +8,7 @@ use super::compare::lines;
 use crate::report::{Report, figure, grouped};
 use crate::size;
 
-/// A filter as a text.
+/// Describes a filter as text.
 pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     let mut rows = vec![("hash", filter.hash_spec().to_string())];
     rows.push(("size", size::exact(bytes)));
@@ -31,7 +31,7 @@ pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     text
 }
 
-/// A filter as JSON.
+/// Describes a filter as JSON.
 pub fn fields(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     let mut report = Report::default();
     report
@@ -54,12 +54,12 @@ pub fn fields(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     report.json()
 }
 
-/// Whether bits that are set may be of no line in it: of an intersection by AND, some are by chance.
+/// True if the filter may be an intersection by AND. In such a filter some bits are set by chance, and belong to no line.
 fn may_be_intersection(filter: &AnyFilter) -> bool {
     matches!(filter, AnyFilter::Bloom(_) | AnyFilter::Blocked(_) | AnyFilter::Ringed(_) | AnyFilter::SplitBlock(_))
 }
 
-/// How often it says yes wrongly: by its bits, and because other lines have the same 64-bit hash as one of its own.
+/// The false-positive rate. It includes the chance that a line has the same 64-bit hash as one in the filter.
 fn error_rate(filter: &AnyFilter) -> f64 {
     let held = match filter {
         AnyFilter::Growing(filter) => filter.len() as f64,
@@ -69,7 +69,7 @@ fn error_rate(filter: &AnyFilter) -> f64 {
     (filter.false_positive_rate() + by_hash).min(1.0)
 }
 
-/// The numbers that a kind of filter is made by.
+/// The parameters of a filter, with their names.
 fn parameters(filter: &AnyFilter) -> Vec<(&'static str, u64)> {
     let mut numbers = match filter {
         AnyFilter::Bloom(filter) => vec![("bits", filter.bits()), ("probes", filter.probes().into())],

@@ -12,13 +12,13 @@ use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
 use crate::streams::standard_output;
 
-/// How many bytes are written at a time.
+/// How many bytes are written between two checks for an interruption.
 const WRITE: usize = 1 << 20;
 
-/// The most symbolic links that are followed, as on Linux.
+/// The maximum number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// Opens a filter to read it.
+/// Opens a filter for reading.
 pub fn open(path: &Path) -> Result<AnyFilter, Error> {
     refuse_pipe(path)?;
     if path.is_dir() {
@@ -33,7 +33,7 @@ pub fn open(path: &Path) -> Result<AnyFilter, Error> {
     Ok(AnyFilter::open(path)?)
 }
 
-/// A pipe has no length, so that it would pass for a file that was cut off; or its writer would be waited for.
+/// Returns an error if `path` is a pipe. A pipe has no length, so it would be taken for a file that was cut off, or opening it would wait.
 pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     if path.metadata().is_ok_and(|data| !data.is_file() && !data.is_dir()) {
         let reason = "not a regular file, which alone can be opened here: write it to one first";
@@ -42,8 +42,8 @@ pub fn refuse_pipe(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses an output where no filter can be [`save`]d, which is best known before hours of reading: a directory, or a name in a
-/// directory that is not there.
+/// Returns an error if no filter can be [`save`]d at `path`, because it is a directory, or lies in a directory that does not exist.
+/// Called before the input is read, which may take hours.
 pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
     let failed = |action, path: &Path, error| Err(Error::io(action, path.display().to_string(), error));
     match path.metadata() {
@@ -60,8 +60,8 @@ pub fn refuse_unwritable(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes a filter, whole or not at all. "-" is standard output; what is no regular file, such as a pipe, is written to
-/// as it is. A symbolic link stays one: what it names is replaced.
+/// Writes a filter to a file, whole or not at all. "-" is standard output. Anything but a regular file, such as a pipe, is written to
+/// directly. If `path` is a symbolic link, the file that it points to is replaced.
 pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
     if path.as_os_str() == "-" || path == Path::new("/dev/stdout") {
         let written = standard_output().and_then(|out| {
@@ -70,7 +70,7 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
             out.flush()
         });
         return match written {
-            // Who reads wants no more.
+            // The reader has closed the pipe, which is no error.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             written => written.map_err(|error| Error::io("cannot write to", "standard output", error)),
         };
@@ -87,22 +87,22 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
         filter.write_to(&mut Until { interrupt: &interrupt, out }).map(drop).map_err(failed)
     });
     if saved.is_err() {
-        // What was half written is gone, and nobody need hear why.
+        // The unfinished file is removed. The user, who interrupted, needs no message.
         interrupt.end();
     }
     saved
 }
 
-/// [`save`]s a filter that was not made by changing the one there, if there is one: who changes that is waited for, or the
-/// change would come later and undo this.
+/// [`save`]s a filter that does not depend on the contents of the file that it replaces. If another process is changing that file,
+/// waits for it, as its change would otherwise overwrite the new filter.
 pub fn replace(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
     let is_there = path.metadata().is_ok_and(|data| data.is_file());
-    // Where nothing can be locked, that a file has one writer is the user's affair.
+    // On file systems without locks, the user must see to it that a file has one writer.
     let _lock = if is_there { lock(path, Others::AreAwaited).ok() } else { None };
     save(filter, path)
 }
 
-/// Fails as soon as the user interrupts.
+/// A writer that fails as soon as the user interrupts.
 struct Until<'a> {
     interrupt: &'a Interrupt,
     out: &'a mut dyn Write,
@@ -110,7 +110,7 @@ struct Until<'a> {
 
 impl Write for Until<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A filter comes in one piece.
+        // A filter is written by one call, which is divided here.
         let some = &bytes[..bytes.len().min(WRITE)];
         match self.interrupt.check() {
             Wait::Interrupted => Err(io::Error::other("interrupted")),
@@ -123,7 +123,7 @@ impl Write for Until<'_> {
     }
 }
 
-/// Where a path leads in the end, if it is a symbolic link; the file there need not exist yet.
+/// Follows symbolic links to the last path, which need not exist.
 fn linked(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -133,15 +133,15 @@ fn linked(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many levels of symbolic links"))
 }
 
-/// A filter that is about to be replaced: nobody else replaces it meanwhile.
+/// A filter that is going to be replaced, with a lock that keeps other processes from replacing it.
 pub struct Held {
     pub filter: AnyFilter,
-    /// Held, not used: closing it gives up the lock.
+    /// Closing this file releases the lock.
     _lock: File,
 }
 
 impl Held {
-    /// Opens a filter to change it.
+    /// Opens a filter for changing.
     pub fn open(path: &Path) -> Result<Self, Error> {
         refuse_pipe(path)?;
         let lock = lock(path, Others::AreRefused)?;
@@ -149,14 +149,14 @@ impl Held {
     }
 }
 
-/// What is done while another process is about to replace a file.
+/// What to do if another process holds the lock of a file.
 #[derive(Clone, Copy)]
 enum Others {
     AreAwaited,
     AreRefused,
 }
 
-/// Who holds it may replace the file.
+/// Takes the lock of a file, which gives the right to replace it.
 fn lock(path: &Path, others: Others) -> Result<File, Error> {
     let name = path.display().to_string();
     loop {
@@ -179,11 +179,11 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
     }
 }
 
-/// Locks a file, and says so if that means to wait: it ends when the other process does.
+/// Locks a file. If another process holds the lock, prints a message, and waits until that process releases it.
 fn wait_to_lock(lock: &File, name: &str) -> Result<(), fs::TryLockError> {
     match lock.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
-            // A standard error that takes nothing is no reason not to wait.
+            // If standard error cannot be written to, the wait goes on all the same.
             let _ = writeln!(io::stderr(), "furui: {name}: waiting for another process that is changing it");
             lock.lock().map_err(fs::TryLockError::Error)
         }

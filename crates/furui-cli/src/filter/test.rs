@@ -10,10 +10,10 @@ use crate::interrupt::Interrupt;
 use crate::keys::Keys;
 use crate::output::{Output, Sink, print};
 
-/// grep's exit code for "no line".
+/// The exit code if no line was printed, as of grep.
 const NONE: u8 = 1;
 
-/// grep's exit code where a file could not be read, whatever was found in the others.
+/// The exit code if a file could not be opened, whatever was found in the others, as of grep.
 const SKIPPED: u8 = 2;
 
 /// Runs the command.

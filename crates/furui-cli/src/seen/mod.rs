@@ -20,17 +20,16 @@ use crate::output::{Output, Sink};
 use crate::wait::open_to_write;
 use recorder::Recorder;
 
-/// The false-positive rate of the stable filter, if none is given: the paper's stricter one.
+/// The default false-positive rate of the stable filter: the smaller of the two rates in the paper.
 const DEFAULT_RATE: f64 = 1e-5;
-/// The share of the machine's memory that the set may take, if none is given.
+/// The default memory of the set: this part of the machine's memory, 1 / 4.
 const DEFAULT_MEMORY_SHARE: u64 = 4;
-/// A shell reports this and the signal's number for a process that a signal ended.
+/// A shell reports this plus the number of the signal for a process that a signal ended.
 const SIGNALLED: u8 = 128;
 
 /// Runs the command.
 pub fn run(options: &cli::SeenOptions) -> Result<ExitCode, Error> {
-    // Files are read, not mapped: the memory stays within what was asked for, and a device's error is an error and no
-    // signal.
+    // Files are read, not mapped: so memory stays within its limit, and a device error is an error instead of a signal.
     let scratch = || Scratch::new(std::env::temp_dir()).mapped(false);
     match &options.store {
         None => observe(scratch(), options),
@@ -52,7 +51,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     };
     let mut seen = Seen::open_with(storage, settings)?;
     if records {
-        // A new store is one from now on, and what a crash has left in a journal comes into a run.
+        // This makes the directory a store before any line is read, and moves the keys of a journal that a crash left into a run.
         seen.sync()?;
     }
     let interrupt = if records {
@@ -100,10 +99,9 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
             failure = Some(error.into());
             break;
         }
-        // Written before the next call, which may make these keys durable, and settled before it does: a crash then
-        // repeats lines, and loses none.
+        // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
         if recorder.print(&mut seen, &mut block, &verdicts)? == Sink::Closed {
-            // Nobody knows which of the last lines were read. What is not durable yet comes again in the next run.
+            // It is not known which of the last lines were read. The next run prints those again that are not durable.
             closed = true;
             break;
         }
@@ -112,13 +110,13 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
     }
     if records && !closed {
-        // Whatever failed, what was printed before is recorded if it can be, in the journal, which takes no memory.
+        // After any error, what was printed is recorded if possible, in the journal, which needs no memory.
         let kept = match recorder.settle(&mut seen) {
             Ok(Sink::Open) if failure.is_none() => seen.publish().map_err(Error::from),
             Ok(Sink::Open) => seen.sync().map_err(Error::from),
             arrived => arrived.map(drop),
         };
-        // After a failure the next one says less.
+        // The first error explains more than those that follow from it.
         failure = failure.or(kept.err());
     }
     if let Some(format) = options.stats {
@@ -130,7 +128,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     }
 }
 
-/// The tiers before the set, if the options fit together.
+/// The tier before the exact set. Options that contradict each other are an error.
 fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
     if options.cache != CacheKind::LruStable {
         let stray = [("--fpr", options.fpr.is_some()), ("--protect", options.protect.is_some())];
@@ -146,7 +144,7 @@ fn cache(options: &cli::SeenOptions) -> Result<Cache, Error> {
     })
 }
 
-/// The hash of the set: that of the store if there is one, or a new one; with what the options say of it.
+/// The hash of the set: that of an existing store, or a new one as the options say. Options that contradict the store are an error.
 fn hash<S: Storage>(storage: &S, options: &cli::SeenOptions) -> Result<HashSpec, Error> {
     let mut hash = Manifest::load(storage)?.map_or_else(HashSpec::random, |manifest| manifest.hash);
     if let Some(name) = options.hash {

@@ -1,40 +1,40 @@
-//! When the lines that were printed are recorded.
+//! When printed lines are recorded.
 
 use std::time::{Duration, Instant};
 
-/// After so much silence the input has paused. A sync or two follow, within a tenth of a second after the last line.
+/// The input has paused if nothing arrives for this long. Then one or two syncs follow, within 0.1 s after the last line.
 const PAUSE: Duration = Duration::from_millis(40);
-/// An input that goes on so soon after it was taken to have paused had not.
+/// An input that continues within this time after a pause has not really paused.
 const SOON: Duration = Duration::from_secs(1);
-/// Then its pauses are not looked at for so long, and twice that after each further such time, up to an hour.
+/// Pauses are ignored for this long after a pause that was none, and for twice as long after each further one, up to an hour.
 const HOLD: Duration = Duration::from_secs(60);
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
-/// But so many keys are worth a sync in any case: they fill a part of the page of storage that it writes.
+/// At least this many keys are worth a sync in any case, as they fill a part of the page of storage that a sync writes.
 const MANY: usize = 64;
 
-/// Says when to sync: a while after a line was printed, or as soon as the input pauses.
+/// Tells when to sync: some time after a line was printed, or as soon as the input pauses.
 ///
-/// Each sync writes a page of storage, however few its keys. An input of ten lines a second seems to pause after each line;
-/// it is recorded once in the interval.
+/// Each sync writes a page of storage, however few keys there are. An input of ten lines a second seems to pause after each line,
+/// but is recorded only once in each interval.
 pub struct Pace {
     interval: Duration,
-    /// Since when keys wait.
+    /// When the oldest key arrived that is not recorded.
     waiting: Option<Instant>,
-    /// When the input will have paused, if no more comes.
+    /// When the input counts as paused, if nothing else arrives.
     pause: Option<Instant>,
-    /// When a few keys were recorded because the input had paused, if nothing has come since.
+    /// When a few keys were recorded because the input had paused, if nothing has arrived since.
     paused: Option<Instant>,
     hold: Duration,
     held_until: Option<Instant>,
 }
 
 impl Pace {
-    /// Lines are to be recorded within `interval`.
+    /// Creates a pace that records lines within `interval`.
     pub fn new(interval: Duration) -> Self {
         Self { interval, waiting: None, pause: None, paused: None, hold: Duration::ZERO, held_until: None }
     }
 
-    /// New keys have come.
+    /// Notes that new keys have arrived.
     pub fn came(&mut self, now: Instant) {
         self.waiting.get_or_insert(now);
         self.pause = Some(now + PAUSE);
@@ -44,7 +44,7 @@ impl Pace {
         }
     }
 
-    /// When the keys that wait, so many, are to be recorded.
+    /// When to record the `keys` keys that wait.
     pub fn deadline(&self, keys: usize) -> Option<Instant> {
         let latest = self.waiting? + self.interval;
         let pause = self
@@ -53,12 +53,12 @@ impl Pace {
         Some(pause.map_or(latest, |pause| pause.min(latest)))
     }
 
-    /// Of `keys` keys that waited all but `left` were recorded.
+    /// Notes that all but `left` of `keys` keys were recorded.
     pub fn synced(&mut self, now: Instant, keys: usize, left: usize) {
         let early = self.waiting.is_some_and(|since| now < since + self.interval);
         self.paused = (early && keys < MANY).then_some(now);
         self.pause = None;
-        // Those that somebody has to take first are not looked at all the time.
+        // The rest waits for a reader of the pipe, and is not tried again at once.
         self.waiting = (left > 0).then(|| now + PAUSE.saturating_sub(self.interval));
     }
 }
@@ -67,13 +67,13 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Feeds `lines` a second for so many seconds: how many syncs there were, and the longest that a line had to wait.
+    /// Feeds `lines` lines a second for `seconds` seconds. Returns the number of syncs, and the longest time that a line waited.
     fn feed(pace: &mut Pace, from: Instant, lines: u32, seconds: u32) -> (usize, Duration) {
         let (mut syncs, mut longest) = (0, Duration::ZERO);
         let mut waiting: Vec<Instant> = vec![];
         for line in 0..=lines * seconds {
             let now = from + Duration::from_secs(1) * line / lines;
-            // At the end there is silence.
+            // Nothing follows the last line.
             let end = if line == lines * seconds { now + Duration::from_secs(60) } else { now };
             while let Some(due) = pace.deadline(waiting.len()).filter(|&due| due <= end) {
                 longest = waiting.iter().map(|&line| due - line).max().unwrap_or_default().max(longest);
@@ -98,7 +98,7 @@ mod tests {
             assert!(longest <= Duration::from_secs(1), "{lines} lines a second: {longest:?}");
         }
         let (syncs, longest) = feed(&mut Pace::new(Duration::from_secs(10)), Instant::now(), 10, 100);
-        // Of more than a few lines each.
+        // Each sync records more than a few lines.
         assert!(syncs <= 20 && longest <= Duration::from_secs(10), "{syncs} {longest:?}");
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn bursts_are_recorded_when_they_end() {
         let mut pace = Pace::new(Duration::from_secs(1));
         let mut now = Instant::now();
-        // Of a few lines, some seconds apart; and of many, a third of a second apart.
+        // Bursts of a few lines, some seconds apart, and of many lines, a third of a second apart.
         for (lines, apart) in [(3, 2000), (1, 5000), (1000, 333), (500, 333), (1000, 333)] {
             for _ in 0..10 {
                 pace.came(now);

@@ -1,4 +1,4 @@
-//! What was printed is recorded, and nothing else.
+//! Recording of the lines that were printed, and of no others.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -11,31 +11,31 @@ use crate::blocks::Block;
 use crate::error::Error;
 use crate::output::{Output, Sink, keep};
 
-/// Prints lines, and records those that have arrived where they were printed to.
+/// Prints lines, and records those that have reached the file or the reader.
 pub struct Recorder {
     output: Output,
-    /// When to record; none if nothing is.
+    /// When to record. `None` if nothing is recorded.
     pace: Option<Pace>,
     wanted: Verdict,
-    /// Of the new lines that are not recorded and may still be in a pipe: where each ends in what was printed. Lines of
-    /// which nothing is known are not among them.
+    /// The positions in the output at which new lines end that are not recorded and may still be in a pipe. It has no lines of which
+    /// nothing is known.
     unread: VecDeque<u64>,
 }
 
 impl Recorder {
-    /// Prints the lines with the verdict `wanted`, and records them within that time, or not at all.
+    /// Creates a recorder that prints the lines with the verdict `wanted`, and records them within `within`, or never if it is `None`.
     pub fn new(output: Output, wanted: Verdict, within: Option<Duration>) -> Self {
         let output = if within.is_some() { output.without_waiting() } else { output };
         Self { output, pace: within.map(Pace::new), wanted, unread: VecDeque::new() }
     }
 
-    /// When [`sync`](Self::sync) should be called; none if there is nothing to record.
+    /// When [`sync`](Self::sync) should be called. `None` if there is nothing to record.
     pub fn deadline<S: Storage>(&self, seen: &Seen<S>) -> Option<Instant> {
         self.pace.as_ref().and_then(|pace| pace.deadline(seen.unsynced()))
     }
 
-    /// Prints the wanted lines of a block, whose verdicts these are. While the reader takes nothing, what it has taken
-    /// before is recorded.
+    /// Prints those lines of a block that have the wanted verdict. While the reader of a pipe reads nothing, the lines that it has read
+    /// are recorded.
     pub fn print<S: Storage>(
         &mut self,
         seen: &mut Seen<S>,
@@ -65,7 +65,7 @@ impl Recorder {
         }
     }
 
-    /// Records what has arrived.
+    /// Records the lines that have arrived.
     pub fn sync<S: Storage>(&mut self, seen: &mut Seen<S>) -> Result<Sink, Error> {
         let Some(arrived) = self.output.arrived()? else { return Ok(Sink::Closed) };
         let unread = self.unread.partition_point(|&end| end <= arrived);
@@ -78,7 +78,7 @@ impl Recorder {
         Ok(Sink::Open)
     }
 
-    /// Waits until all has arrived, or nobody reads any more. What arrives meanwhile is recorded.
+    /// Waits until all lines have arrived, or the reader has closed the pipe. Records lines as they arrive.
     pub fn settle<S: Storage>(&mut self, seen: &mut Seen<S>) -> Result<Sink, Error> {
         loop {
             match self.output.settle(self.deadline(seen))? {
@@ -94,7 +94,7 @@ impl Recorder {
     }
 }
 
-/// Where the new lines of a block will end in what is printed, if so many bytes were printed before.
+/// The positions in the output at which the new lines of a block end, if `printed` bytes precede the block.
 fn ends(block: &Block<'_>, verdicts: &[Verdict], printed: u64) -> impl Iterator<Item = u64> {
     let (mut printed, mut start) = (printed, 0);
     verdicts.iter().enumerate().filter_map(move |(index, &verdict)| {

@@ -9,13 +9,13 @@ use crate::cli::StatsFormat;
 use crate::report::{Report, counted, grouped};
 use crate::size;
 
-/// Prints what happened.
+/// Prints the summary.
 pub fn report<S: Storage>(seen: &Seen<S>, bytes: u64, format: StatsFormat) {
     let report = match format {
         StatsFormat::Text => text(seen, bytes),
         StatsFormat::Json => json(seen, bytes),
     };
-    // The lines are printed and recorded; a report that nobody can take changes nothing about that.
+    // If standard error cannot be written to, the lines are printed and recorded all the same.
     let _ = std::io::stderr().write_all(report.as_bytes());
 }
 
@@ -97,7 +97,7 @@ fn json<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
     report.json()
 }
 
-/// Bytes of all runs.
+/// The size of all runs in bytes.
 fn stored<S: Storage>(seen: &Seen<S>) -> u64 {
     seen.set().manifest().runs.iter().map(|run| run.seal.length).sum()
 }

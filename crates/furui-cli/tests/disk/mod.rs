@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod cases;
+#[cfg(feature = "node")]
 pub mod node;
 pub mod power;
 

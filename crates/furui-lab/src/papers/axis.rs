@@ -1,4 +1,4 @@
-//! An axis: what of it is shown, and where its labels stand.
+//! An axis: the part of it that is drawn, and its labels.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ pub(crate) struct Axis {
 }
 
 enum Scale {
-    /// From 0, if all is not far above it.
+    /// A linear axis. It begins at 0, unless all values are far above it.
     Linear,
     Log,
-    /// 0, 1, 2 and so on have names.
+    /// An axis of names, for the values 0, 1, 2 and so on.
     Names(Vec<String>),
 }
 
-/// The part of an axis that is drawn, in its own places.
+/// The part of an axis that is drawn.
 #[derive(Clone)]
 pub(super) struct Span {
     pub(super) start: f64,
@@ -35,7 +35,7 @@ impl Axis {
         Self { label: label.to_owned(), scale: Scale::Log }
     }
 
-    /// 0 is the first of `names`, 1 the second.
+    /// Creates an axis of names, for the values 0, 1, 2 and so on.
     pub(crate) fn names<S: Into<String>>(label: &str, names: impl IntoIterator<Item = S>) -> Self {
         Self { label: label.to_owned(), scale: Scale::Names(names.into_iter().map(Into::into).collect()) }
     }
@@ -44,7 +44,7 @@ impl Axis {
         matches!(self.scale, Scale::Names(_))
     }
 
-    /// Where a value stands, if it does.
+    /// The position of a value, if the axis can show it.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let place = match self.scale {
             Scale::Log => value.log10(),
@@ -53,7 +53,7 @@ impl Axis {
         place.is_finite().then_some(place)
     }
 
-    /// What to draw for these values.
+    /// Chooses the part of the axis to draw for these values.
     pub(super) fn span(&self, values: impl Iterator<Item = f64>) -> Span {
         let places = values.filter_map(|value| self.place(value));
         let (least, most) = places.fold((f64::MAX, f64::MIN), |(least, most), at| (least.min(at), most.max(at)));
@@ -82,7 +82,7 @@ impl Axis {
         }
     }
 
-    /// Where bars begin: at 0, or at the end that is nearer to it. A logarithm has no 0.
+    /// The position at which bars begin: 0, or the nearest end of the axis. A logarithmic axis has no 0.
     pub(super) fn bottom(&self, span: &Span) -> f64 {
         let (least, most) = (span.start.min(span.end), span.start.max(span.end));
         match self.scale {
@@ -91,7 +91,7 @@ impl Axis {
         }
     }
 
-    /// What is written at a tick.
+    /// The label of a tick.
     pub(super) fn tick(&self, place: f64) -> String {
         match &self.scale {
             Scale::Linear => number(place),
@@ -102,7 +102,7 @@ impl Axis {
 }
 
 impl Span {
-    /// From the other end.
+    /// Reverses the direction of the axis.
     pub(super) fn reversed(self) -> Self {
         Self { start: self.end, end: self.start, ticks: self.ticks }
     }
@@ -129,7 +129,7 @@ impl Ranged for Span {
 /// Never asked: an axis writes its labels itself.
 impl ValueFormatter<f64> for Span {}
 
-/// 1, 2 or 5 times a power of ten, at least `least`.
+/// The smallest of 1, 2 and 5 times a power of ten that is at least `least`.
 fn step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&step| step >= least * (1.0 - 1e-9)).unwrap_or(least)

@@ -1,35 +1,35 @@
-//! What an experiment is given.
+//! The input of an experiment.
 
 use std::path::{Path, PathBuf};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-/// How and on what to run.
+/// The data, the size and the seed of an experiment.
 pub(crate) struct Context {
-    /// The directory of the real data.
+    /// The directory of the real data, if it is given.
     pub(crate) data: Option<PathBuf>,
-    /// All tiny: for tests.
+    /// True if all sizes are tiny, for tests.
     pub(crate) quick: bool,
-    /// Of all that is random.
+    /// The seed of all random numbers.
     pub(crate) seed: u64,
     /// All progress bars.
     pub(super) progress: MultiProgress,
 }
 
 impl Context {
-    /// The size to run at.
+    /// Chooses between the full size and the tiny one.
     pub(crate) fn size<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 
-    /// A file or directory of the real data, if it is there and the run is not a quick one.
+    /// The path of a file or directory of the real data, if it exists and the run is not a quick one.
     pub(crate) fn real(&self, name: impl AsRef<Path>) -> Option<PathBuf> {
         let path = self.data.as_ref().filter(|_| !self.quick)?.join(name);
         path.exists().then_some(path)
     }
 
-    /// A progress bar for an experiment's own steps; it vanishes when it is dropped. Nothing is drawn where standard error
-    /// is no terminal.
+    /// Returns a progress bar for the steps of an experiment, which vanishes when it is dropped. Nothing is drawn if standard error is
+    /// not a terminal.
     pub(crate) fn bar(&self, steps: u64, what: &str) -> ProgressBar {
         let style = ProgressStyle::with_template("{msg:32} {bar:40} {pos}/{len} {elapsed}");
         let style = style.expect("a template that is one").progress_chars("##-");

@@ -1,8 +1,8 @@
 //! Every figure and table of the papers, and what they leave open, measured again and drawn.
 //!
 //! An experiment is an [`Experiment`]: a function that returns a [`Finding`], with the tables, the plots drawn from them
-//! and the verdict computed from them. Those of one source are the `EXPERIMENTS` of its module here; what they measure
-//! with is elsewhere in this crate.
+//! and the verdict computed from them. The experiments of one source are the `EXPERIMENTS` of its module; the code that measures is
+//! elsewhere in this crate.
 
 mod axis;
 mod bloom;
@@ -44,7 +44,7 @@ fn experiments() -> Vec<Experiment> {
     sources.concat()
 }
 
-/// The experiments named, by full name (`000-fig4`) or by the prefix of their source (`000`); all if `names` has `all`.
+/// The experiments with these names, which are full names (`000-fig4`), prefixes of a source (`000`), or `all`.
 fn chosen(names: &[String]) -> Result<Vec<Experiment>> {
     let all = experiments();
     let named = |name: &str, one: &Experiment| name == "all" || name == one.source.prefix() || name == one.full_name();

@@ -9,15 +9,15 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axis::Axis;
 
-/// Of the picture in pixels, and of the part on the right that names the series.
+/// The size of the picture in pixels, and the width of the legend on the right.
 const SIZE: (u32, u32) = (860, 420);
 const LEGEND: u32 = 240;
 
-/// Of text and axes, and of the grid: the background is whatever the page has, and these are seen on white and on black.
+/// The colours of text and axes, and of the grid. The background is that of the page, so they are visible on white and on black.
 const INK: RGBColor = RGBColor(0x76, 0x79, 0x80);
 const GRID: RGBAColor = RGBAColor(0x76, 0x79, 0x80, 0.25);
 
-/// Of the series in turn; as the ink, neither light nor dark. They differ in their marks too.
+/// The colours of the series, which are neither light nor dark. The series also differ in their marks.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0x2f, 0x81, 0xd8),
     RGBColor(0xd0, 0x66, 0x10),
@@ -29,9 +29,9 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(0xd0, 0x50, 0x8c),
 ];
 
-/// A picture. It is written beside the tables that it is drawn from.
+/// A picture. Its file is written next to the tables that it is drawn from.
 pub(crate) struct Plot {
-    /// Of its file.
+    /// The name of its file.
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) x: Axis,
@@ -39,7 +39,7 @@ pub(crate) struct Plot {
     pub(crate) series: Vec<Series>,
 }
 
-/// Points that belong together.
+/// A series: points that are drawn alike.
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) points: Vec<(f64, f64)>,
@@ -49,14 +49,14 @@ pub(crate) struct Series {
 /// How points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Joined: what is measured.
+    /// Points that are joined by lines: a measurement.
     Line,
-    /// Joined, thin and without marks: what a formula says. Its colour is that of the series before it.
+    /// A thin line without marks: the values of a formula. It has the colour of the series before it.
     Formula,
-    /// Not joined.
+    /// Points without lines.
     Points,
-    /// From the other axis, up from names on x or to the right of names on y (the first on top), points being (name, value)
-    /// or (value, name). The bars of several series stand side by side.
+    /// Bars, up from names on the x axis, or to the right of names on the y axis, of which the first is on top. Points are (name, value)
+    /// or (value, name). The bars of several series are side by side.
     Bar,
 }
 
@@ -71,13 +71,13 @@ impl Plot {
         Self { name: name.to_owned(), title: title.into(), x, y, series: vec![] }
     }
 
-    /// The same with a series more.
+    /// Adds a series.
     pub(crate) fn with(mut self, series: Series) -> Self {
         self.series.push(series);
         self
     }
 
-    /// The picture as SVG. Points that an axis cannot show, as 0 on a logarithmic one, are left out.
+    /// Draws the picture as SVG. Points that an axis cannot show, such as 0 on a logarithmic one, are left out.
     pub(crate) fn svg(&self) -> Result<String, Box<dyn Error>> {
         let mut text = String::new();
         {
@@ -190,7 +190,7 @@ impl Plot {
 /// A polygon in pixels around a point.
 type Marked<C, B> = <EmptyElement<C, B> as Add<Polygon<(i32, i32)>>>::Output;
 
-/// One of a few shapes.
+/// The mark of a series: one of a few shapes.
 fn mark<C, B: DrawingBackend>(shape: usize, at: C, colour: RGBColor) -> Marked<C, B> {
     let corners: &[(i32, i32)] = match shape % 4 {
         0 => &[(-3, -1), (-1, -3), (1, -3), (3, -1), (3, 1), (1, 3), (-1, 3), (-3, 1)],

@@ -166,7 +166,24 @@ impl Cpu {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
+
+    #[test]
+    fn code_for_instructions_that_are_missing_here_is_said_to_be_untested() {
+        let tested = Cpu::all();
+        assert_eq!(tested[0].level(), Level::Portable);
+        #[cfg(target_arch = "x86_64")]
+        let levels = &[(Level::V3, "AVX2"), (Level::V4, "AVX-512")][..];
+        #[cfg(not(target_arch = "x86_64"))]
+        let levels: &[(Level, &str)] = &[];
+        for (level, name) in levels.iter().filter(|(level, _)| !tested.contains(&Cpu(*level))) {
+            // Not by a macro, whose output is shown only of tests that fail.
+            let skipped = format!("SKIPPED: the tests of {level:?}, as this processor has no {name}\n");
+            std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+        }
+    }
 
     fn bytes(len: usize) -> Vec<u8> {
         (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 22) as u8).collect()

@@ -1,0 +1,139 @@
+use std::fs::File;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::error::Error;
+use crate::network::options::node::NodeOptions;
+
+/// The maximum size of a configuration file in bytes.
+const MAX_FILE: u64 = 1 << 20;
+/// The default address on which a node listens.
+const LISTEN: &str = "/ip4/0.0.0.0/tcp/0";
+const HTTP: &str = "127.0.0.1:7717";
+
+/// The settings of a node: from the options, else from the configuration file, else the defaults.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Settings {
+    pub data: PathBuf,
+    pub listen: Vec<String>,
+    pub external: Vec<String>,
+    pub http: SocketAddr,
+    pub bootstrap: Vec<String>,
+}
+
+/// A configuration file: its keys are the long names of the options.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Configuration {
+    data: Option<PathBuf>,
+    #[serde(default)]
+    listen: Vec<String>,
+    #[serde(default)]
+    external: Vec<String>,
+    http: Option<SocketAddr>,
+    #[serde(default)]
+    bootstrap: Vec<String>,
+}
+
+impl Settings {
+    /// Combines the options with the configuration file and the defaults.
+    ///
+    /// # Errors
+    /// If the configuration file cannot be read or understood, or nothing says where the node's data is.
+    pub fn new(options: &NodeOptions) -> Result<Self, Error> {
+        let file = options.config.as_deref().map_or_else(|| Ok(Configuration::default()), read)?;
+        let first = |given: &Vec<String>, file: Vec<String>| if given.is_empty() { file } else { given.clone() };
+        let data = options.data.clone().or(file.data).ok_or_else(|| {
+            let file = options.config.as_deref().unwrap_or(Path::new("the configuration file")).display();
+            Error::Message(format!(
+                "no directory for the node: {file} has no line data = \"DIR\"; add one, or say --data"
+            ))
+        })?;
+        let mut listen = first(&options.listen, file.listen);
+        if listen.is_empty() {
+            listen.push(LISTEN.to_owned());
+        }
+        Ok(Self {
+            data,
+            listen,
+            external: first(&options.external, file.external),
+            http: options.http.or(file.http).unwrap_or_else(|| HTTP.parse().expect("an address")),
+            bootstrap: first(&options.bootstrap, file.bootstrap),
+        })
+    }
+}
+
+/// Reads a configuration file. Relative paths in it begin at its directory.
+fn read(path: &Path) -> Result<Configuration, Error> {
+    let name = path.display();
+    let failed = |source| Error::io("cannot read", name.to_string(), source);
+    let mut text = String::new();
+    File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_string(&mut text)).map_err(failed)?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(Error::Message(format!("{name}: more than {MAX_FILE} bytes: is this a configuration file?")));
+    }
+    let mut read: Configuration = toml::from_str(&text).map_err(|error| {
+        let before = error.span().map_or(0, |span| span.start).min(text.len());
+        let line = 1 + text.as_bytes()[..before].iter().filter(|byte| **byte == b'\n').count();
+        let why = error.message().trim_end();
+        Error::Message(format!(
+            "{name}: line {line}: {why}; a line is an option of `furui node` and its value, as http = \"{HTTP}\" or \
+             listen = [\"{LISTEN}\"]"
+        ))
+    })?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    read.data = read.data.map(|data| directory.join(data));
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use crate::network::NetworkCommand;
+
+    fn settings(arguments: &[&str]) -> Result<Settings, Error> {
+        let command = Cli::try_parse_from([&["furui", "node"], arguments].concat()).unwrap().command;
+        let Command::Network(NetworkCommand::Node(options)) = command else { unreachable!("asked for above") };
+        Settings::new(&options)
+    }
+
+    #[test]
+    fn options_go_before_the_file_and_that_before_what_is_usual() {
+        let file = std::env::temp_dir().join(format!("furui-settings-{}.toml", std::process::id()));
+        let path = file.to_str().unwrap();
+        let usual = Settings {
+            data: "d".into(),
+            listen: vec![LISTEN.into()],
+            external: vec![],
+            http: HTTP.parse().unwrap(),
+            bootstrap: vec![],
+        };
+        assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
+        let text =
+            "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']";
+        std::fs::write(&file, text).unwrap();
+        let of_file = Settings {
+            data: file.with_file_name("here"),
+            listen: vec!["/a".into(), "/b".into()],
+            external: vec!["/c".into()],
+            http: "[::1]:8".parse().unwrap(),
+            bootstrap: vec!["/d".into()],
+        };
+        assert_eq!(settings(&["--config", path]).unwrap(), of_file);
+        let some = settings(&["--config", path, "--listen", "/x", "--data", "d"]).unwrap();
+        assert_eq!(some, Settings { data: "d".into(), listen: vec!["/x".into()], ..of_file });
+        let arguments = ["--external", "/y", "--http", "127.0.0.1:0", "--bootstrap", "/z"];
+        let others = settings(&[&["--config", path], &arguments[..]].concat()).unwrap();
+        assert_eq!((others.external, others.bootstrap), (vec!["/y".into()], vec!["/z".into()]));
+        assert_eq!(others.http.port(), 0);
+        std::fs::remove_file(file).unwrap();
+    }
+}

@@ -1,0 +1,46 @@
+//! Exit statuses and examples of the commands of the search engine.
+
+use crate::cli::notes::{DONE, ERROR, Notes};
+
+#[rustfmt::skip]
+pub const NOTES: &[Notes] = &[
+    Notes {
+        command: "node",
+        statuses: &[
+            ("0", "it was interrupted, and has closed its storage"),
+            ("2", "after an error, such as a full disk or a part of the node that failed"),
+            ("130", "it was interrupted twice, and did not wait"),
+        ],
+        examples: &[
+            ("furui node --data DIR", "the first node of a network"),
+            ("furui node --data DIR --listen /ip4/127.0.0.1/tcp/4001", "a node that only this machine reaches"),
+            ("furui node --config node.toml", "a node whose options are in a file"),
+        ],
+    },
+    Notes {
+        command: "publish",
+        statuses: DONE,
+        examples: &[
+            ("furui publish notes/ page.html", "publish the documents of a directory, and a page"),
+            ("furui publish --base https://example.org/ site/", "publish the files of a site under its URL"),
+        ],
+    },
+    Notes {
+        command: "unpublish",
+        statuses: &[("0", "something was withdrawn"), ("1", "nothing was withdrawn"), ERROR],
+        examples: &[("furui unpublish https://example.org/page.html", "withdraw what was published under this URL")],
+    },
+    Notes {
+        command: "search",
+        statuses: &[("0", "some document was found"), ("1", "no document was found"), ERROR],
+        examples: &[
+            ("furui search bloom filter", "documents with both words"),
+            ("furui search --limit 3 site:example.org filter -coffee", "three of one site, with a word and without another"),
+        ],
+    },
+    Notes {
+        command: "demo",
+        statuses: DONE,
+        examples: &[("furui demo --nodes 3 --no-open", "three nodes, and the address of their page")],
+    },
+];

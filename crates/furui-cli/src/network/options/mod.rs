@@ -1,0 +1,7 @@
+//! The options of the commands, as typed.
+
+pub mod demo;
+pub mod node;
+pub mod publish;
+pub mod search;
+pub mod unpublish;

@@ -1,0 +1,55 @@
+//! The options of `furui node`, and how the commands that ask one reach it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+
+/// Run a node of a search engine that nobody owns: it keeps a part of the index, and answers searches
+///
+/// At first it prints the addresses at which others reach it, as lines "listening ADDRESS", and then "http ADDRESS". It runs until
+/// it is interrupted. Without --listen it listens on all network interfaces, so that other nodes can reach it.
+#[derive(Args)]
+pub struct NodeOptions {
+    /// The directory for the node's identity, index and documents, which is created if it does not exist. Required, here or in a
+    /// configuration file
+    #[arg(long, value_name = "DIR", required_unless_present = "config", value_hint = ValueHint::DirPath)]
+    pub data: Option<PathBuf>,
+    /// An address to listen on for other nodes, such as /ip4/0.0.0.0/tcp/4001; may be repeated. Port 0 picks a free port
+    /// [default: /ip4/0.0.0.0/tcp/0]
+    #[arg(long, value_name = "MULTIADDR")]
+    pub listen: Vec<String>,
+    /// An address at which other nodes reach this one, if it differs from where it listens, as behind a router that forwards a
+    /// port; may be repeated
+    #[arg(long, value_name = "MULTIADDR")]
+    pub external: Vec<String>,
+    /// The address of the search page, and of "furui publish" and "furui search"; port 0 picks a free port. Anybody who can reach
+    /// this address may publish and search [default: 127.0.0.1:7717]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub http: Option<SocketAddr>,
+    /// The address of a node in the network, with its identity, such as /ip4/192.0.2.1/tcp/4001/p2p/12D3…; may be repeated.
+    /// Without it, this is the first node of a network
+    #[arg(long, value_name = "MULTIADDR")]
+    pub bootstrap: Vec<String>,
+    /// A TOML file with these options under their long names, such as http = "127.0.0.1:7717" and, if an option may be repeated,
+    /// bootstrap = ["…"]. Options on the command line take precedence. Relative paths begin at the directory of the file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+}
+
+/// The address of a node, for commands that send requests to it.
+#[derive(Args)]
+pub struct NodeAddress {
+    /// The node's HTTP address, as "furui node" prints it
+    #[arg(long = "node", value_name = "URL", default_value = "http://127.0.0.1:7717", value_parser = http)]
+    pub url: String,
+}
+
+/// Parses the address of a node, and removes a slash at its end.
+fn http(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
+    match host {
+        Some(host) if !host.is_empty() && !host.contains(['/', '?', '#']) => Ok(format!("http://{host}")),
+        _ => Err("a node is reached at an address like http://127.0.0.1:7717".into()),
+    }
+}

@@ -1,0 +1,64 @@
+//! The options of `furui publish`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+use furui_pages::{Format, Kind};
+use url::Url;
+
+use super::node::NodeAddress;
+
+/// Publish documents, so that every node finds them
+///
+/// Documents are web pages, Markdown and plain text, in single files and in directories. In directories, hidden files and files with
+/// other endings are left out. A file that ends in .jsonl holds a document in each line: {"url": "http://…", "title": "…",
+/// "text": "…"}. A file that ends in .warc or .warc.gz holds the pages of a crawl. A URL on this machine is a page, or a sitemap, whose
+/// pages are fetched. Pages that do not want to be found (robots: noindex) are not published.
+///
+/// A document that was published before takes almost no time, so after an interruption run the same command again.
+#[derive(Args)]
+pub struct PublishOptions {
+    /// Files, directories and URLs on this machine; none or "-" is standard input, with lines as in a .jsonl file
+    #[arg(value_name = "FILE|URL", value_hint = ValueHint::AnyPath)]
+    pub sources: Vec<PathBuf>,
+    #[command(flatten)]
+    pub node: NodeAddress,
+    /// The format of all files, whatever their names
+    #[arg(long)]
+    pub format: Option<FormatName>,
+    /// The URL of the directory that is published, to which the path of each file is added [default: file:///…]; for a sitemap,
+    /// the site of its pages
+    #[arg(long, value_name = "URL")]
+    pub base: Option<Url>,
+    /// Publish only pages that name one of these languages, such as en or pt-BR, or name none
+    #[arg(long, value_name = "LANG", value_delimiter = ',')]
+    pub lang: Vec<String>,
+    /// Publish again what was published before, for use after many nodes were lost at once
+    #[arg(long)]
+    pub again: bool,
+    /// Stop at the first line or file that is not a document, instead of leaving it out with a message
+    #[arg(long)]
+    pub strict: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    Html,
+    Markdown,
+    Text,
+    Jsonl,
+    Warc,
+}
+
+impl PublishOptions {
+    /// The format that was asked for.
+    pub fn format(&self) -> Option<Format> {
+        Some(match self.format? {
+            FormatName::Html => Format::Page(Kind::Html),
+            FormatName::Markdown => Format::Page(Kind::Markdown),
+            FormatName::Text => Format::Page(Kind::Text),
+            FormatName::Jsonl => Format::Jsonl,
+            FormatName::Warc => Format::Warc,
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! The options of `furui search`.
+
+use clap::Args;
+
+use super::node::NodeAddress;
+use crate::number;
+
+/// Find the documents that contain all of the words
+///
+/// a b finds documents with both words, a OR b those with at least one, a -b those with the first and without the second,
+/// '"a b"' those with one directly after the other, and site:example.org those on that host and its subdomains. Parentheses group.
+/// Quotes and parentheses must be quoted in the shell.
+#[derive(Args)]
+pub struct SearchOptions {
+    /// The words, after all options; -WORD excludes a word. If the first word is excluded, write -- before it
+    #[arg(value_name = "QUERY", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub query: Vec<String>,
+    #[command(flatten)]
+    pub node: NodeAddress,
+    /// Print a line of JSON for each document (id, url, title, snippet, score, and the byte ranges of the words in title and
+    /// snippet: title_marks, marks), and a last one with total and bytes
+    #[arg(long)]
+    pub json: bool,
+    /// Print at most N documents
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = number::between::<u64>(1, u64::MAX))]
+    pub limit: u64,
+    /// Also print each step of the search, and the size of every message
+    #[arg(long)]
+    pub explain: bool,
+}

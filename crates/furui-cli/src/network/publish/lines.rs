@@ -1,0 +1,33 @@
+use std::path::Path;
+
+use furui_net::http::{MAX_LINE, read_line};
+
+use super::Publisher;
+use crate::blocks::Blocks;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+
+impl Publisher<'_> {
+    /// Publishes the documents of a file that has one in each line.
+    pub(super) fn lines(&mut self, path: &Path) -> Result<(), Error> {
+        let interrupt = Interrupt::ignore();
+        let mut blocks = Blocks::new(&[path.to_owned()], b'\n', MAX_LINE, &interrupt).cutting();
+        loop {
+            let Some(block) = blocks.next()? else { return Ok(()) };
+            for (index, line) in block.lines().enumerate() {
+                // A line that is too long was cut, so what is left of it may be empty by chance.
+                if line.len() <= MAX_LINE && line.trim_ascii().is_empty() {
+                    continue;
+                }
+                match read_line(line) {
+                    Ok(record) => self.record(block.place(index), record)?,
+                    Err(why) => self.sums.leave_out(&block.place(index), &why)?,
+                }
+            }
+            self.progress.advance(block.bytes.len());
+            if blocks.would_wait() {
+                self.send()?;
+            }
+        }
+    }
+}

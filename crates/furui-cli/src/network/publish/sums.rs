@@ -1,0 +1,87 @@
+use std::fmt;
+use std::io::{self, Write};
+
+use furui_search::limits;
+
+use super::batch::Sent;
+use crate::error::Error;
+use crate::report::grouped;
+
+/// How many documents were published or left out, and why.
+pub(super) struct Sums {
+    strict: bool,
+    documents: u64,
+    /// The number of documents that were sent; of these, how many replaced others, and how many were stored by too few nodes.
+    sent: u64,
+    changed: u64,
+    scarce: u64,
+    left_out: [u64; REASONS.len()],
+}
+
+/// The reason why something was not published.
+#[derive(Clone, Copy)]
+pub(super) enum Reason {
+    /// It is not a document, or cannot be read.
+    Bad,
+    /// Another document of this run has its URL.
+    Repeated,
+    /// It does not want to be found.
+    NoIndex,
+    /// It is in a language that is not wanted.
+    Language,
+    /// It is of a kind that contains no text for people.
+    Kind,
+}
+
+/// The words after the number of documents in the summary, in the order of [`Reason`].
+const REASONS: [&str; 5] = ["left out", "repeated", "that ask not to be found", "in other languages", "of other kinds"];
+
+impl Sums {
+    pub(super) fn new(strict: bool) -> Self {
+        Self { strict, documents: 0, sent: 0, changed: 0, scarce: 0, left_out: [0; REASONS.len()] }
+    }
+
+    pub(super) fn add(&mut self, sent: Sent) {
+        self.documents += sent.documents;
+        self.sent += sent.new;
+        self.changed += sent.changed;
+        self.scarce += sent.scarce;
+    }
+
+    /// Counts something that is not published, without a message.
+    pub(super) fn pass(&mut self, reason: Reason) {
+        self.left_out[reason as usize] += 1;
+    }
+
+    /// Counts something that is not a document, and prints a message, or returns an error if the run is strict.
+    pub(super) fn leave_out(&mut self, place: &str, why: &str) -> Result<(), Error> {
+        if self.strict {
+            return Err(Error::Message(format!("{place}: {why}")));
+        }
+        self.pass(Reason::Bad);
+        // If standard error cannot be written to, the command continues.
+        let _ = writeln!(io::stderr(), "furui: {place}: {why}; left out");
+        Ok(())
+    }
+}
+
+impl fmt::Display for Sums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { documents, sent, changed, scarce, .. } = *self;
+        let (new, known) = (sent.saturating_sub(changed), documents.saturating_sub(sent));
+        write!(f, "{} documents: {} new, ", grouped(documents), grouped(new))?;
+        if changed > 0 {
+            write!(f, "{} changed, ", grouped(changed))?;
+        }
+        write!(f, "{} known", grouped(known))?;
+        let mut separator = "; ";
+        if scarce > 0 {
+            write!(f, "; {} at fewer than {} nodes", grouped(scarce), limits::REPLICAS)?;
+        }
+        for (what, count) in REASONS.iter().zip(self.left_out).filter(|(_, count)| *count > 0) {
+            write!(f, "{separator}{} {what}", grouped(count))?;
+            separator = ", ";
+        }
+        Ok(())
+    }
+}

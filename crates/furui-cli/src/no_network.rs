@@ -1,0 +1,53 @@
+//! A build without the feature `node`: its commands say how to get them.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::error::Error;
+use clap::{Args, Subcommand};
+
+use crate::cli::notes::Notes;
+
+pub const NOTES: &[Notes] = &[];
+
+/// What stands below the list of all commands.
+pub const MISSING: Option<&str> = Some(
+    "This build has no search engine. The commands node, publish, unpublish, search and demo are in a build \
+     with it: cargo install --path crates/furui-cli --features node",
+);
+
+#[derive(Subcommand)]
+pub enum NetworkCommand {
+    #[command(hide = true, disable_help_flag = true)]
+    Node(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Publish(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Unpublish(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Search(Anything),
+    #[command(hide = true, disable_help_flag = true)]
+    Demo(Anything),
+}
+
+/// A command of the search engine, which this build does not have
+#[derive(Args)]
+pub struct Anything {
+    /// Anything at all; none of it is looked at
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+pub fn run(command: &NetworkCommand) -> Result<ExitCode, Error> {
+    let name = match command {
+        NetworkCommand::Node(_) => "node",
+        NetworkCommand::Publish(_) => "publish",
+        NetworkCommand::Unpublish(_) => "unpublish",
+        NetworkCommand::Search(_) => "search",
+        NetworkCommand::Demo(_) => "demo",
+    };
+    Err(Error::Message(format!(
+        "this build of furui has no search engine, to which the command \"{name}\" belongs; \
+         install one that has: cargo install --path crates/furui-cli --features node"
+    )))
+}
