@@ -52,6 +52,12 @@ impl fmt::Display for ParquetError {
     }
 }
 
+impl From<thrift::Malformed> for ParquetError {
+    fn from(thrift::Malformed { offset, what }: thrift::Malformed) -> Self {
+        Self::Invalid { offset, what }
+    }
+}
+
 impl std::error::Error for ParquetError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {

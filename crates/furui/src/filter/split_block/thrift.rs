@@ -9,8 +9,6 @@
 //! 4 compression  1 UNCOMPRESSED
 //! ```
 
-use super::ParquetError;
-
 /// A header is not longer than this: 15 to 19 bytes today, and room for fields to come.
 const MAX_HEADER: usize = 4096;
 
@@ -53,8 +51,17 @@ pub(super) fn encode(length: u32) -> Vec<u8> {
     header
 }
 
+/// Bytes are not the header of a filter.
+#[derive(Debug)]
+pub(super) struct Malformed {
+    /// The offset of the first byte that cannot be read.
+    pub(super) offset: usize,
+    /// What is wrong there.
+    pub(super) what: String,
+}
+
 /// Reads a header and says how many bytes it and the bitset behind it have.
-pub(super) fn decode(bytes: &[u8]) -> Result<(usize, i64), ParquetError> {
+pub(super) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
     let mut input = Input { bytes: &bytes[..bytes.len().min(MAX_HEADER)], at: 0 };
     let mut length = None;
     let mut choices = [None; 3];
@@ -88,18 +95,18 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    fn invalid(&self, what: String) -> ParquetError {
-        ParquetError::Invalid { offset: self.at, what }
+    fn invalid(&self, what: String) -> Malformed {
+        Malformed { offset: self.at, what }
     }
 
-    fn byte(&mut self) -> Result<u8, ParquetError> {
+    fn byte(&mut self) -> Result<u8, Malformed> {
         let byte = self.bytes.get(self.at).copied();
         let byte = byte.ok_or_else(|| self.invalid("the header has no end".to_owned()))?;
         self.at += 1;
         Ok(byte)
     }
 
-    fn advance(&mut self, bytes: u64) -> Result<(), ParquetError> {
+    fn advance(&mut self, bytes: u64) -> Result<(), Malformed> {
         if bytes > (self.bytes.len() - self.at) as u64 {
             return Err(self.invalid("the header has no end".to_owned()));
         }
@@ -108,7 +115,7 @@ impl Input<'_> {
     }
 
     /// Seven bits a byte, the lowest first.
-    fn varint(&mut self) -> Result<u64, ParquetError> {
+    fn varint(&mut self) -> Result<u64, Malformed> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -121,13 +128,13 @@ impl Input<'_> {
     }
 
     /// A signed number: 0, -1, 1, -2, … are 0, 1, 2, 3, ….
-    fn signed(&mut self) -> Result<i64, ParquetError> {
+    fn signed(&mut self) -> Result<i64, Malformed> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
     /// The number and type of a struct's next field; none at its end. `last` is the number of the field before.
-    fn field(&mut self, last: &mut i64) -> Result<Option<(i64, u8)>, ParquetError> {
+    fn field(&mut self, last: &mut i64) -> Result<Option<(i64, u8)>, Malformed> {
         let byte = self.byte()?;
         if byte == 0 {
             return Ok(None);
@@ -140,7 +147,7 @@ impl Input<'_> {
     }
 
     /// The number of the one field that is set.
-    fn union(&mut self) -> Result<i64, ParquetError> {
+    fn union(&mut self) -> Result<i64, Malformed> {
         let mut last = 0;
         let Some((choice, kind)) = self.field(&mut last)? else {
             return Err(self.invalid("a union of the header is empty".to_owned()));
@@ -153,7 +160,7 @@ impl Input<'_> {
     }
 
     /// Passes over a field's value.
-    fn skip(&mut self, kind: u8, depth: u32) -> Result<(), ParquetError> {
+    fn skip(&mut self, kind: u8, depth: u32) -> Result<(), Malformed> {
         match kind {
             kind::TRUE | kind::FALSE => Ok(()),
             _ => self.skip_element(kind, depth),
@@ -161,7 +168,7 @@ impl Input<'_> {
     }
 
     /// Passes over a value that stands in a collection, where a bool is a byte too.
-    fn skip_element(&mut self, kind: u8, depth: u32) -> Result<(), ParquetError> {
+    fn skip_element(&mut self, kind: u8, depth: u32) -> Result<(), Malformed> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(self.invalid(format!("the header nests more than {MAX_DEPTH} values")));
         };
