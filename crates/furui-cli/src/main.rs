@@ -12,6 +12,7 @@ mod manual;
 mod memory;
 #[cfg_attr(not(feature = "node"), path = "no_network.rs")]
 mod network;
+mod notes;
 mod number;
 mod output;
 mod pipes;

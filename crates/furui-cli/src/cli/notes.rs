@@ -3,23 +3,10 @@
 use clap::Command;
 
 use crate::network;
+use crate::notes::{DONE, ERROR, Notes};
 
-/// Exit statuses and examples of a command.
-pub struct Notes {
-    /// The command, as in `filter build`.
-    pub command: &'static str,
-    /// Exit statuses, and their meanings.
-    pub statuses: &'static [(&'static str, &'static str)],
-    /// Command lines, and their effects.
-    pub examples: &'static [(&'static str, &'static str)],
-}
-
-/// The status after any error.
-pub const ERROR: (&str, &str) = ("2", "after an error, which is printed on standard error");
 /// The status of a command that records what it did when a signal ends it.
 const SIGNAL: (&str, &str) = ("128+N", "signal N ended it; what it had done by then is recorded");
-/// The statuses of a command that succeeds or fails.
-pub const DONE: &[(&str, &str)] = &[("0", "done"), ERROR];
 /// The statuses of a command that looks for something.
 const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];
 

@@ -269,7 +269,7 @@ mod tests {
             (encode(32)[..14].to_vec(), "no end"),
             (vec![], "no end"),
         ] {
-            let error = decode(&bytes).unwrap_err().to_string();
+            let error = decode(&bytes).unwrap_err().what;
             assert!(error.contains(message), "{error}, not {message}");
         }
     }
