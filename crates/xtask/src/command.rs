@@ -2,6 +2,14 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
+/// How a step ended that found nothing wrong.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    /// It could not run here; the reason.
+    Skipped(String),
+}
+
 /// The repository's root, two floors above this crate.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate lies in crates/xtask")

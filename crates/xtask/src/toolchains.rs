@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::command::{output_of, root, succeed};
-use crate::step::Outcome;
+use crate::command::{Outcome, output_of, root, succeed};
 
 /// The `rust-version` of the workspace.
 const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
