@@ -3,9 +3,9 @@ use super::Buffer;
 /// A bit string that grows at its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitWriter {
-    /// Whole words.
+    /// The whole words.
     bytes: Vec<u8>,
-    /// The bits behind them, fewer than 64.
+    /// The bits after the whole words, fewer than 64.
     word: u64,
     len: u64,
 }
