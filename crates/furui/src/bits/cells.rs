@@ -100,8 +100,7 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
         (beyond == 0).then_some(cells)
     }
 
-    /// The counters as bytes. The counter at index i begins at bit i · `bits`, counted from the least bit of the first
-    /// byte.
+    /// The counters as bytes. Counter i begins at bit i · `bits`, counted from the least bit of the first byte.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words
     }
@@ -120,8 +119,8 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
     /// The counter at `index`.
     ///
     /// # Panics
-    /// If `index` is not below [`len`](Self::len) rounded up to whole words; likewise in the other methods that take an
-    /// index.
+    /// This method, like all that take an index, panics if it is not below [`len`](Self::len) rounded up to whole
+    /// words.
     #[inline]
     pub fn get(&self, index: usize) -> u8 {
         let (word, shift) = self.locate(index);
@@ -153,7 +152,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         self.words.as_chunks_mut().0
     }
 
-    /// A view that borrows these counters mutably. A loop over many counters that uses it avoids dereferencing `M` each
+    /// A view that borrows these counters mutably. A loop over many counters with it avoids dereferencing `M` each
     /// time.
     #[inline(always)]
     pub fn lend_mut(&mut self) -> Cells<&mut [u8]> {
@@ -225,8 +224,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         let (last, high) = self.locate(start + count - 1);
         let from_start = u64::MAX << low;
         let to_end = u64::MAX >> (64 - self.bits - high);
-        // If the first and the last word are the same, the mask of the last is empty: this avoids an unpredictable
-        // branch.
+        // If first and last word are the same, the mask of the last is empty, which avoids an unpredictable branch.
         let (in_first, in_last) = if first == last { (from_start & to_end, 0) } else { (from_start, to_end) };
         self.decrement_masked(first, in_first);
         self.decrement_masked(last, in_last);

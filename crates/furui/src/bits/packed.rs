@@ -6,8 +6,7 @@ pub(crate) const MAX_PACKED_BITS: u32 = 56;
 /// How many numbers are packed together. Eight numbers of b bits fill exactly b bytes, so every group starts on a byte.
 const GROUP: usize = 8;
 
-/// The bytes that loads and stores of a group stay within. They are eight bytes wide for each number, so they may reach
-/// beyond the group.
+/// The size of a group's buffer. Each number is loaded or stored as eight bytes, which may reach beyond the group.
 const ROOM: usize = 64;
 
 /// Packs the low `bits` bits of every number, one after the other, into the front of `packed`. Bytes of `packed` after

@@ -13,7 +13,7 @@ use super::word::low_bits;
 /// ```
 ///
 /// **Cost.** The index takes 1/16 of the bits, 1/8 from 2³² bits on. A query takes two cache misses and eight
-/// population counts.
+/// popcounts.
 ///
 /// **Source.** Kim, Na, Kim, Park, "Efficient implementation of rank and select functions for succinct representation"
 /// (2005). The paper has counts of two levels; here the processor's population count replaces the lower level.
@@ -41,8 +41,7 @@ impl Rank1 {
 
 impl<M: Deref<Target = [u8]>> Rank1<M> {
     /// The bit string with these [`words`](Self::words) and [`index`](Self::index); `None` if their lengths do not
-    /// match. The contents of the index are checked only by [`verify`](Self::verify): a wrong index gives wrong
-    /// answers.
+    /// match. Only [`verify`](Self::verify) checks the contents of the index; a wrong index gives wrong answers.
     pub fn from_parts(words: M, len: u64, index: M) -> Option<Self> {
         if (words.len() as u64) < len.div_ceil(8) {
             return None;
@@ -96,7 +95,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         let position = position.min(self.len);
         let index = (position / BLOCK) as usize;
         let below = (position % BLOCK) as u32;
-        // Count in all eight words, to avoid a branch that could be mispredicted.
+        // Count in all eight words, as a branch could be mispredicted.
         let ones: u32 = block(&self.words, index)
             .iter()
             .zip((0..).step_by(64))

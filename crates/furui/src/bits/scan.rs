@@ -13,12 +13,10 @@ pub fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     arch::byte_positions(haystack, byte, out);
 }
 
-/// The position just after the `zeros`-th zero of a bit string, which is given as little-endian words. In a string of
-/// unary numbers, the one-bits of number `zeros` begin there. If `zeros` is 0, the position is 0. `None` if the string
-/// has fewer zeros.
+/// The position just after the `zeros`-th zero of a bit string of little-endian words; 0 if `zeros` is 0, and `None` if
+/// there are fewer zeros. In a string of unary numbers, the one-bits of number `zeros` begin there.
 ///
-/// This is select0 by a linear scan, with one popcount a word. It is meant for the 30 or so words of a page, not for
-/// more.
+/// This is select0 by a linear scan, with one popcount a word: meant for the 30 or so words of a page, not for more.
 #[inline]
 pub fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
     match zeros.checked_sub(1) {
@@ -28,8 +26,7 @@ pub fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
 }
 
 /// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p − i. False
-/// if the string has not exactly as many numbers as `numbers` has room for; the contents of `numbers` are then
-/// unspecified.
+/// if the string does not have exactly `numbers.len()` numbers; the contents of `numbers` are then unspecified.
 pub fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     arch::unary_numbers(words, base, numbers)
 }

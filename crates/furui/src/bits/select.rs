@@ -19,10 +19,10 @@ const FEW: usize = 8;
 /// bits    | 512 bits | 512 bits | 512 bits |     ...     between two hints the counts name the block, its words the bit
 /// ```
 ///
-/// **Cost.** The index takes 1/16 of the bits and 1/16 of the zeros, so 9.4 % if half of the bits are zeros, and twice
-/// that from 2³² bits on. A query takes three cache misses. Its time is constant as long as zeros are not rarer than
-/// about one in a thousand, as in the unary degrees of a tree of bytes; beyond that, it does a binary search between
-/// two hints.
+/// **Cost.** The index takes 1/16 of the bits and 1/16 of the zeros: 9.4 % if half of the bits are zeros, and twice
+/// that from 2³² bits on. A query takes three cache misses. Its time is constant while zeros are not rarer than about
+/// one in a thousand, as in the unary degrees of a tree of bytes; beyond that, it does a binary search between two
+/// hints.
 ///
 /// **Source.** Kim, Na, Kim, Park (2005), cited at [`Rank1`](super::Rank1). The zero within a word is found as in
 /// Pandey, Bender, Johnson, "A fast x86 implementation of select" (2017).
@@ -134,8 +134,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         while index + 1 < end && self.counts.get(index + 1) <= number {
             index += 1;
         }
-        // Count the words that end before the zero. All eight are summed up, to avoid a branch that could be
-        // mispredicted.
+        // Count the words that end before the zero. All eight are summed, as a branch could be mispredicted.
         let rank = number.saturating_sub(self.counts.get(index)).min(BLOCK) as u32;
         let zeros = block(&self.words, index).map(|word| !word);
         let (mut word, mut before, mut sum) = (0, 0, 0);

@@ -11,8 +11,7 @@ pub(crate) fn random() -> impl FnMut() -> u64 {
     }
 }
 
-/// Random words in which one bit in 16 is not set. Many keys that probe a few bits there find all set; many others miss
-/// one.
+/// Random words in which one bit in 16 is not set: many keys that probe a few bits find all set, and many miss one.
 pub(crate) fn mostly_ones(words: usize) -> Vec<[u8; 8]> {
     let mut random = random();
     (0..words).map(|_| (random() | random() | random() | random()).to_le_bytes()).collect()

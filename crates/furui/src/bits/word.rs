@@ -12,15 +12,13 @@ pub(crate) fn bit(words: &[[u8; 8]], position: usize) -> u64 {
     u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
 }
 
-/// Maps 64 uniform bits to 0..n and preserves their order: ⌊random · n / 2⁶⁴⌋. For a hash, this is its quotient among
-/// n.
+/// Maps 64 uniform bits to 0..n, in order: ⌊random · n / 2⁶⁴⌋. For a hash, this is its quotient among n.
 #[inline(always)]
 pub(crate) const fn scale(random: u64, n: usize) -> usize {
     ((random as u128 * n as u128) >> 64) as usize
 }
 
-/// The division of a word into lanes of equal width, all of which are compared with a value in a few instructions
-/// (SWAR).
+/// The division of a word into equal lanes, all of which are compared with a value in a few instructions (SWAR).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
     width: u32,

@@ -13,8 +13,8 @@ use super::table::Table;
 /// Stands for "no quotient": it exceeds every quotient.
 const NONE: u64 = u64::MAX;
 
-/// Fills an empty filter with ascending fingerprints. Each is appended after the one before; nothing is searched, moved
-/// or read back.
+/// Fills an empty filter with ascending fingerprints, each appended after the one before; nothing is searched, moved or
+/// read back.
 ///
 /// Fingerprints that cannot be appended are inserted as usual: those that wrap around from the table's end, and any
 /// that come out of order.
@@ -35,8 +35,7 @@ struct Front {
     /// The last fingerprint and its quotient, which is [`NONE`] at first.
     previous: u64,
     previous_quotient: u64,
-    /// The block of the last fingerprint's quotient with its occupied bits, and that of its slot with the other bit
-    /// planes.
+    /// The block of the last quotient with its occupied bits, and the block of the last slot with the other bit planes.
     quotient_block: u64,
     occupied: u64,
     slot_block: u64,

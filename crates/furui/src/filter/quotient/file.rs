@@ -26,8 +26,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
     }
 
     fn reads(&self, _: KeyHash, see: &mut dyn FnMut(&[u8])) {
-        // A lookup may read a cluster of any length. That costs nothing extra, as opening the file reads the whole
-        // table anyway.
+        // A lookup may read a cluster of any length. Opening the file reads the whole table anyway.
         see(self.table.as_bytes());
     }
 

@@ -63,8 +63,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     pub(super) fn contains(&self, words: Cpu, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
         let block = self.block((quotient / 64) as usize);
         let index = (quotient % 64) as u32;
-        // The run begins in its canonical slot or soon after, so a prefetch now loads its lines together with the
-        // head's.
+        // The run begins in its canonical slot or soon after: a prefetch now loads its lines together with the head's.
         block.prefetch_remainders(index);
         let head = block.head();
         if head.occupied >> index & 1 == 0 {
@@ -162,8 +161,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     }
 }
 
-/// The index in its block of the slot where the `rank`-th run begins (see [`Table::run_start`]); 64 if that slot is in
-/// a later block.
+/// The index in its block of a run's first slot (see [`Table::run_start`]); 64 if that slot is in a later block.
 #[inline(always)]
 fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
     let offset = u32::from(head.offset);

@@ -4,8 +4,7 @@ use crate::bits::merge_two;
 /// The maximum number of fingerprints that a table or batch yields at a time.
 pub(super) const WINDOW: usize = 8 * CHUNK;
 
-/// An ascending sequence of fingerprints that is produced piece by piece: those of a table, a sorted batch, or the
-/// merger of two streams.
+/// An ascending sequence of fingerprints, produced in pieces: those of a table, a sorted batch, or two merged streams.
 #[derive(Debug)]
 pub(super) enum Stream<'a> {
     Table(Decoder<'a>),
@@ -44,8 +43,7 @@ impl<'a> Stream<'a> {
         streams.pop()
     }
 
-    /// Replaces `piece` by the next fingerprints, at most [`WINDOW`] for each table or batch of the tree; none at the
-    /// end.
+    /// Replaces `piece` by the next fingerprints, at most [`WINDOW`] per table or batch of the tree; none at the end.
     pub(super) fn next_piece(&mut self, piece: &mut Vec<u64>) {
         match self {
             Self::Table(decoder) => {
@@ -70,8 +68,7 @@ impl<'a> Stream<'a> {
 }
 
 impl Pair<'_> {
-    /// Merges what both sides have read, up to the lesser of their last fingerprints: nothing that is read later is
-    /// below it.
+    /// Merges what both sides have read, up to the lesser of their last fingerprints: no later one is below it.
     fn next_piece(&mut self, piece: &mut Vec<u64>) {
         let (mut left, mut right) = (self.left.rest(), self.right.rest());
         if let (Some(&last_left), Some(&last_right)) = (left.last(), right.last()) {

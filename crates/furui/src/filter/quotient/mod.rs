@@ -30,10 +30,10 @@ use table::Table;
 /// A set of key fingerprints in one table. It answers "was this key seen?" and supports deletion, counts, resizing,
 /// ordered iteration and merging, all without the keys.
 ///
-/// A key's hash is shortened to a fingerprint, which is split into a quotient and a remainder. The quotient is the
-/// number of the fingerprint's canonical slot. The remainders of equal quotients lie side by side, in ascending order,
-/// as a *run*; runs that push each other out of their canonical slots form a *cluster*. Three flags per slot tell runs
-/// and clusters apart:
+/// A key's hash is shortened to a fingerprint, which is split into quotient and remainder. The quotient is the number
+/// of the fingerprint's canonical slot. The remainders of equal quotients lie side by side, in ascending order, as a
+/// *run*; runs that push each other out of their canonical slots form a *cluster*. Three flags per slot tell them
+/// apart:
 ///
 /// ```text
 /// slot             0    1    2    3    4    5    6    7
@@ -45,13 +45,12 @@ use table::Table;
 ///
 /// **Cost.** A slot takes 3.25 bits plus its remainder. A filter made by [`with_rate`](Self::with_rate) for 1 % takes
 /// 10.6 bits a key, at any number of keys. A lookup reads one or two cache lines of a block of 64 slots, and the word
-/// in which the run begins. An insertion or removal moves the slots up to the next empty one: about 1/(2(1 - load)²)
-/// slots.
+/// in which the run begins. An insertion or removal moves the slots up to the next gap: about 1/(2(1 - load)²) of them.
 ///
 /// **False positives.** A key that was never inserted is reported as present if its fingerprint equals one of the m
 /// distinct fingerprints held, out of D possible ones. For a uniform hash, the probability is exactly m / D (see
-/// [`false_positive_rate`](super::Filter::false_positive_rate)). After n keys, it is 1 - (1 - 1/D)ⁿ ≈ 1 - exp(-n/D) on
-/// average.
+/// [`false_positive_rate`](super::Filter::false_positive_rate)). After n keys, its mean is 1 - (1 - 1/D)ⁿ ≈ 1 -
+/// exp(-n/D).
 ///
 /// **Source.** Bender, Farach-Colton, Johnson, Kraner, Kuszmaul, Medjedovic, Montes, Shetty, Spillane, Zadok, "Don't
 /// Thrash: How to Cache Your Hash on Flash", VLDB 2012, after Knuth, The Art of Computer Programming 3, 6.4, exercise
@@ -62,8 +61,8 @@ use table::Table;
 /// - The number of slots and the number D of fingerprints, up to 2⁶⁴, need not be powers of two: the quotient is
 ///   ⌊fingerprint / d⌋ for d = ⌈D / slots⌉. For powers of two this is the paper's split into high and low bits.
 /// - Fingerprints are taken from the *high* bits of the hash, so that the table is in the order of the hashes.
-/// - Removal moves the rest of the cluster back. There are no tombstones, which searches would have to skip and which
-///   would have to be cleaned up.
+/// - Removal moves the rest of the cluster back. There are no tombstones, which would slow down searches and need
+///   cleaning up.
 /// - A run may lie at most 2¹⁶ - 1 slots after its canonical slot. Uniform hashes stay far below this limit until the
 ///   table is nearly full. Adversarial hashes, or that many copies of one key, get
 ///   [`Full::Crowded`](super::Full::Crowded) instead of ever slower lookups.
@@ -122,8 +121,7 @@ impl QuotientFilter {
     /// The smallest empty filter that holds `capacity` keys at a false-positive rate of at most `rate`.
     ///
     /// # Errors
-    /// If `rate` is outside (0, 1) or too low for 64-bit hashes of so many keys, or if the table does not fit in
-    /// memory.
+    /// If `rate` is outside (0, 1) or too low for 64-bit hashes of so many keys, or if the table does not fit memory.
     pub fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
         Self::with_shape(Shape::with_rate(capacity, rate)?)
     }
@@ -132,9 +130,8 @@ impl QuotientFilter {
         Ok(Self::over(Table::new(&shape)?, shape))
     }
 
-    /// Replaces the filter's hash specification, [`HashSpec::default`] at first, by `hash`. Keys that the filter
-    /// already holds must have been hashed by `hash`. Filters with different specifications cannot be
-    /// [merged](Self::merge).
+    /// Replaces the hash specification, at first [`HashSpec::default`], by `hash`. Keys already in the filter must have
+    /// been hashed by `hash`. Filters with different specifications cannot be [merged](Self::merge).
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -149,7 +146,7 @@ impl QuotientFilter {
 }
 
 impl<M> QuotientFilter<M> {
-    /// A filter over `table` that counts as empty; the table must be all zeros unless the caller sets `len` and
+    /// A filter over `table` that counts as empty: `table` must be all zeros, or the caller must set `len` and
     /// `distinct`.
     fn over(table: Table<M>, shape: Shape) -> Self {
         Self {
@@ -227,8 +224,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 }
 
 /// Two filters are equal if they have equal sizes and hash specifications, hold equal fingerprints, and both count
-/// copies or neither does. Comparing their tables suffices: a set of fingerprints has only one table, whatever its
-/// history.
+/// copies or neither does. A set of fingerprints has only one table, whatever its history, so tables are compared.
 impl<M: PartialEq> PartialEq for QuotientFilter<M> {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape

@@ -52,8 +52,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         if new_first {
             self.set_starts(behind.block, self.head(behind.block).starts | 1 << behind.index);
         }
-        // The quotients whose runs begin at `at` or later, in order. This quotient is among them only if its run still
-        // begins there.
+        // The quotients of the runs that begin at `at` or later, in order: this one only if its run still begins there.
         let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
         self.close(at, end, home.block, quotients);
         if first && !more_behind {
@@ -62,8 +61,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         if copy { Removed::Copy } else { Removed::Last }
     }
 
-    /// The slot before the first one after `at` that is empty or starts a cluster. All slots after `at` up to it are
-    /// shifted.
+    /// The slot before the first one after `at` that is empty or starts a cluster. All slots between them are shifted.
     #[inline(always)]
     fn last_to_move(&self, at: Slot) -> Slot {
         let mut block = at.block;
@@ -84,8 +82,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
     }
 
     /// Moves the slots after `at`, up to `end`, down by one, overwriting `at`, and empties `end`. The runs that then
-    /// begin at `at` or later must be those of `quotients` in `quotient_block` and of all quotients in the blocks after
-    /// it.
+    /// begin at `at` or later must be those of `quotients` in `quotient_block` and of all quotients in later blocks.
     #[inline(always)]
     fn close(&mut self, at: Slot, end: Slot, mut quotient_block: usize, mut quotients: u64) {
         let mut low = at;
@@ -140,12 +137,12 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Removes `key`, or one copy of it if the filter is [`counting`](Self::counting). False if its fingerprint is not
-    /// held.
+    /// Removes `key`, or one copy of it if the filter is [`counting`](Self::counting). False if its fingerprint is
+    /// absent.
     ///
     /// Remove only keys that were inserted. A key that was not may share its fingerprint with one that was; removing it
     /// makes the filter forget that key, a false negative, and nothing in the filter can tell the two apart. For the
-    /// same reason, two keys with one fingerprint are one entry of a filter that is not counting, and removing either
+    /// same reason, two keys with one fingerprint are one entry unless the filter is counting, and removing either
     /// removes both.
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.remove_hash(self.hash.hash(key.as_ref()))

@@ -15,7 +15,7 @@ impl QuotientFilter {
     /// specification. If any of them is counting, so is the union, and copies add up; otherwise it is a set.
     ///
     /// # Errors
-    /// If there is no filter, if the filters differ in fingerprints or hash specifications, or if the union exceeds
+    /// If there is no filter, if filters differ in fingerprints or hash specifications, or if the union exceeds
     /// `capacity`.
     pub fn merge(filters: &[&QuotientFilter<impl Deref<Target = [u8]>>], capacity: u64) -> Result<Self, ConfigError> {
         let Some(first) = filters.first() else {
@@ -35,8 +35,8 @@ impl QuotientFilter {
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// Copies the fingerprints in order into a larger or smaller filter for `capacity` keys, without needing the keys.
-    /// The fingerprints do not change, so neither does the false-positive rate at n keys: bits move between quotient
-    /// and remainder.
+    /// The fingerprints and the false-positive rate at n keys do not change, only the split into quotient and
+    /// remainder.
     ///
     /// # Errors
     /// If `capacity` is below [`len`](Self::len), or so large that the false-positive rate at `capacity` keys would
