@@ -135,7 +135,7 @@ pub(in super::super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {
 #[inline(always)]
 pub(in super::super) unsafe fn select_inline(word: u64, n: u32) -> u32 {
     let position: u64;
-    // SAFETY: the caller sees to the instructions; they touch no memory.
+    // SAFETY: the caller has checked that the processor has the instructions; they touch no memory.
     unsafe {
         asm!(
             "mov {position:e}, 1",
@@ -158,7 +158,7 @@ pub(in super::super) unsafe fn select_inline(word: u64, n: u32) -> u32 {
 #[inline(always)]
 pub(in super::super) unsafe fn count_ones_inline(word: u64) -> u32 {
     let ones: u64;
-    // SAFETY: the caller sees to the instruction, which touches no memory.
+    // SAFETY: the caller has checked that the processor has the instruction, which touches no memory.
     unsafe {
         asm!("popcnt {ones}, {word}", word = in(reg) word, ones = lateout(reg) ones, options(pure, nomem, nostack));
     }
