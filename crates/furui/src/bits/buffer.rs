@@ -16,7 +16,7 @@ const LINE: usize = 64;
 /// they are touched, and writes to private copies of them: the file never changes.
 pub struct Buffer {
     kind: Kind,
-    /// The offset in that memory at which the table begins.
+    /// The offset at which the table begins in the memory of `kind`.
     start: usize,
     len: usize,
 }
@@ -136,7 +136,7 @@ impl DerefMut for Buffer {
 
 impl Clone for Buffer {
     /// # Panics
-    /// If there is no memory for it, as any clone.
+    /// If there is no memory for the copy.
     fn clone(&self) -> Self {
         let mut copy = Self::zeroed(self.len()).expect("memory for a copy");
         copy.copy_from_slice(self);

@@ -119,7 +119,7 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
     /// The counter at `index`.
     ///
     /// # Panics
-    /// This method, like all that take an index, panics if it is not below [`len`](Self::len) rounded up to whole
+    /// This method, like all with an `index`, panics if `index` is not below [`len`](Self::len) rounded up to whole
     /// words.
     #[inline]
     pub fn get(&self, index: usize) -> u8 {
@@ -209,8 +209,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Subtracts 1 from each of the `count` counters from `start` on that is not 0. A few instructions do this for all
-    /// counters of a word or, if they have 2 bits, of a vector.
+    /// Subtracts 1 from each of the `count` counters from `start` on, unless it is 0. A few instructions do this for
+    /// all counters of a word or, if they have 2 bits, of a vector.
     ///
     /// # Panics
     /// If the range ends past the array.
@@ -233,8 +233,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Decrements all cells of the words `first`..`end` that are not 0. Not inlined, so that a short range, which has
-    /// no such words, takes few instructions.
+    /// Decrements all cells above 0 of the words `first`..`end`. Not inlined, so that a short range, which has no such
+    /// words, takes few instructions.
     #[inline(never)]
     fn decrement_words(&mut self, first: usize, end: usize) {
         let bits = self.bits;
@@ -248,7 +248,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Decrements the cells of one word that lie under `mask` and are not 0.
+    /// Decrements the cells above 0 of one word that lie under `mask`.
     #[inline]
     fn decrement_masked(&mut self, word: usize, mask: u64) {
         let bits = self.bits;

@@ -1,4 +1,4 @@
-//! Operations on bits and words, the lowest layer of the crate. Nothing here knows what a filter is.
+//! Operations on bits and words, from which the crate's structures are built. Nothing here knows what a filter is.
 
 pub(crate) mod arch;
 mod bit_writer;

@@ -14,9 +14,9 @@ const FEW: usize = 8;
 /// and a hint for every 512 zeros:
 ///
 /// ```text
-/// hints        0               1               3         the block where zero 0, 512, 1024, ... is
-/// counts       0          251          507       ...     zeros before each block
-/// bits    | 512 bits | 512 bits | 512 bits |     ...     between two hints the counts name the block, its words the bit
+/// hints        0               1               3        the block where zero 0, 512, 1024, ... is
+/// counts       0          251          507       ...    zeros before each block
+/// bits    | 512 bits | 512 bits | 512 bits |     ...    between two hints the counts name the block, its words the bit
 /// ```
 ///
 /// **Cost.** The index takes 1/16 of the bits and 1/16 of the zeros: 9.4 % if half of the bits are zeros, and twice

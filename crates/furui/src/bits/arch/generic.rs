@@ -13,8 +13,7 @@ pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let (words, tail) = haystack.as_chunks::<8>();
     for (i, word) in words.iter().enumerate() {
         let x = u64::from_le_bytes(*word) ^ pattern;
-        // The exact zero-byte test: no carry crosses a byte boundary, so neighbours of a match are not mistaken for
-        // one.
+        // The exact zero-byte test: no carry crosses a byte, so neighbours of a match are not mistaken for one.
         let mut zeros = !(((x & LOW7) + LOW7) | x | LOW7);
         while zeros != 0 {
             out.push(i as u32 * 8 + zeros.trailing_zeros() / 8);
@@ -139,8 +138,8 @@ pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
     mask
 }
 
-/// The portable version of [`super::Cpu::starts_with`]. The last comparison overlaps the one before, which replaces a
-/// loop over the last bytes.
+/// The portable version of [`super::Cpu::starts_with`]. The last comparison overlaps others, which replaces a loop over
+/// the last bytes.
 #[inline(always)]
 pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     let Some(text) = text.get(..prefix.len()) else { return false };

@@ -84,7 +84,7 @@ pub(crate) fn prefetch_at<T>(items: &[T], at: usize) {
     let _ = (items, at);
 }
 
-/// Subtracts 1 from every 2-bit counter of every word that is not 0.
+/// Subtracts 1 from every 2-bit counter of `words`, except from those that are 0.
 ///
 /// Cost: memory bandwidth, from a few kilobytes on.
 #[inline]

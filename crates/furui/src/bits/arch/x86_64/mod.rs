@@ -132,8 +132,8 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
         let base = i as u32 * 64;
         let slots = &mut out[len..len + 64];
         for slot in &mut slots[..4] {
-            // An empty mask has 64 trailing zeros. The number stored for it is overwritten by the next block or cut
-            // off.
+            // An empty mask has 64 trailing zeros. The next block overwrites the number stored for it, or the end is
+            // cut off.
             *slot = base + mask.trailing_zeros();
             mask &= mask.wrapping_sub(1);
         }
