@@ -1,5 +1,5 @@
-//! rank1 and select0 on random bits, as many as BASE of five million paths has, each question depending on the answer to
-//! the one before.
+//! rank1 and select0 on random bits, as many as BASE of five million paths has. Each query depends on the answer to the
+//! one before.
 
 use std::hint::black_box;
 
@@ -12,10 +12,10 @@ const BITS: u64 = 124_800_000;
 const QUESTIONS: u64 = 1_000_000;
 const ROUNDS: usize = 9;
 
-/// A name, and what measures its rank1 and select0.
+/// A name, and a function that measures the contender's rank1 and select0.
 type Contender<'a> = (&'static str, Box<dyn Fn() -> [f64; 2] + 'a>);
 
-/// What a question below `limit` costs, in nanoseconds.
+/// The time of a query in nanoseconds, for queries below `limit`.
 fn chain(limit: u64, ask: impl Fn(u64) -> u64) -> f64 {
     let mut last = 0;
     ns_each(QUESTIONS as usize, || {
@@ -26,7 +26,7 @@ fn chain(limit: u64, ask: impl Fn(u64) -> u64) -> f64 {
     })
 }
 
-/// Prints what both questions cost.
+/// Prints the times of both kinds of query.
 pub(crate) fn run() {
     let words: Vec<u64> = (0..BITS / 64).map(mix).collect();
     let bytes = || Buffer::from(words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());

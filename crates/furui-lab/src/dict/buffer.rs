@@ -1,4 +1,5 @@
-//! The write buffer: what an insertion costs, a lookup, and putting the keys in order; against a hash map of boxed keys.
+//! The write buffer compared with a hash map of boxed keys: the times of inserting a key, looking it up, and sorting
+//! all keys.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -23,7 +24,7 @@ pub(crate) fn run(file: Option<&str>) -> Result<(), Box<dyn Error>> {
         Some(_) => text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).collect(),
         None => random.iter().map(<[u8; KEY_BYTES]>::as_slice).collect(),
     };
-    // In random order, and not in the order of memory.
+    // Keys are looked up in random order, not in the order of memory.
     for i in (1..keys.len()).rev() {
         keys.swap(i, (mix(i as u64) % (i as u64 + 1)) as usize);
     }

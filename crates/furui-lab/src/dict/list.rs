@@ -1,6 +1,6 @@
-//! The whole dictionary in memory: what a key costs to put, with all freezing and merging, and to look up, hit and miss,
-//! by the number of tries. The keys that are asked for lie side by side in memory, as those of someone who reads them from a
-//! stream do: keys at random places of a large text are waited for longer than a filter.
+//! The whole dictionary in memory: the time of inserting a key, with all freezing and merging, and of looking one up
+//! (hits and misses), by the number of tries. The keys looked up lie side by side in memory, as when they are read from
+//! a stream: keys at random places of a large text would take longer to load than a filter.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -12,7 +12,7 @@ use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
 const KEYS: usize = 3_500_000;
-/// The last two of them become one trie.
+/// The number of write windows, of which the last two become one trie.
 const WINDOWS: usize = 8;
 const LOOKUPS: usize = 200_000;
 const ROUNDS: usize = 9;
@@ -85,11 +85,11 @@ pub(crate) fn run(file: &str, keys: Option<&str>) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// Of hits and misses one by one, then batched: a round each.
+/// The times in each round of hits and misses, first one by one and then batched.
 #[derive(Clone, Default)]
 struct Times([Vec<f64>; 4]);
 
-/// Copies of the keys, one behind the other in `room`.
+/// Copies `keys` into `room`, one after the other, and returns the copies.
 fn side_by_side<'r>(keys: &[&[u8]], room: &'r mut Vec<u8>) -> Vec<&'r [u8]> {
     *room = keys.concat();
     let mut rest = room.as_slice();

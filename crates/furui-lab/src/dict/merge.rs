@@ -1,8 +1,8 @@
-//! Merging tries: alone, with the filter that a dictionary gives its tries, and with a Bloom filter of 4 probes; the last
-//! against filling it by a scan of the finished trie.
+//! Merging tries: alone, while filling the filter that a dictionary gives its tries, and while filling a Bloom filter
+//! of 4 probes, which is compared with filling that filter by a scan of the finished trie.
 //!
-//! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries; a key's value is its place
-//! in that order.
+//! The keys are lines of a file, shuffled by a fixed seed and dealt at random to 2, 4 or 8 tries. The value of a key is
+//! its position in that order.
 
 use std::hint::black_box;
 
@@ -19,9 +19,9 @@ const KEYS: usize = 5_000_000;
 const ROUNDS: usize = 3;
 const WAYS: [usize; 3] = [2, 4, 8];
 const SEED: u64 = 2011;
-/// 4 probes at the best size for them.
+/// The rate of a filter of 4 probes at the best size for them.
 const RATE: f64 = 0.0625;
-/// That of a dictionary's filters if nothing else is asked for.
+/// The default rate of a dictionary's filters.
 const OWN_RATE: f64 = 0.001;
 
 type Failure = Box<dyn std::error::Error>;
@@ -108,7 +108,7 @@ fn measure(ways: usize, tries: Vec<Trie>) -> Result<String, Failure> {
     ))
 }
 
-/// A filter, and the hashes that wait to be put into it together.
+/// A filter, and the hashes that wait to be inserted into it in one batch.
 struct Fill<F> {
     filter: F,
     waiting: Vec<KeyHash>,
@@ -137,7 +137,7 @@ fn four_probes(keys: usize) -> Result<Bloom, Failure> {
     Ok(Bloom::with_rate(keys as u64, RATE)?.hashed_by(Rolling::spec(SEED)))
 }
 
-/// The filter of the keys of a finished trie, which is read once more.
+/// Makes the filter of a finished trie's keys, which are read once more.
 fn scanned(trie: &Trie) -> Result<Bloom, Failure> {
     let hasher = Rolling::spec(SEED).hasher();
     let mut filter = Fill::new(four_probes(trie.keys() as usize)?);
@@ -149,12 +149,12 @@ fn scanned(trie: &Trie) -> Result<Bloom, Failure> {
     Ok(filter.filter)
 }
 
-/// Begins a new measurement of the most memory that was resident. Where the system has no such thing, it stays.
+/// Restarts the measurement of peak resident memory. Does nothing where the system does not support it.
 fn reset_peak() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most memory that was resident since, in bytes; 0 if the system does not say.
+/// The peak resident memory since the last reset, in bytes; 0 if the system does not report it.
 fn peak_bytes() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

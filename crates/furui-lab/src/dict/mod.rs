@@ -1,4 +1,4 @@
-//! The dictionary: its parts, each against its rivals, and the bits below.
+//! Experiments on the dictionary, its parts and the bit structures below, each compared with rivals.
 
 mod bits;
 mod buffer;
@@ -6,7 +6,7 @@ mod list;
 mod merge;
 mod trie;
 
-/// What `dict` on the command line asks for.
+/// Runs the experiment that the arguments of `dict` on the command line name.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Result<(), Box<dyn std::error::Error>> {
     let experiment = args.next();
     match experiment.as_deref() {

@@ -1,9 +1,9 @@
-//! One frozen trie: size, build, random hits and misses, one at a time and in batches, against the crates fst and rsmarisa
-//! where they are built in (feature `rivals`).
+//! One frozen trie: its size, the time to build it, and random hits and misses, one at a time and in batches, compared
+//! with the crates fst and rsmarisa where they are built in (feature `rivals`).
 //!
-//! The keys are lines of a file in an order that a fixed seed shuffles; a key's value is its place in that order, so
-//! values are as random as they come. The next 500 000 lines are the misses. Keys are sorted before the clock starts: fst
-//! wants them so, and a buffer that is frozen sorts them for either.
+//! The keys are lines of a file, shuffled by a fixed seed. The value of a key is its position in that order, so values
+//! are as good as random. The next 500 000 lines are the misses. Keys are sorted before the clock starts, as fst
+//! requires sorted keys, and freezing a buffer sorts them anyway.
 
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -125,7 +125,7 @@ mod marisa {
 
     use crate::clock::thread_ns;
 
-    /// marisa-trie numbers its keys; a map is made of it by an array of values.
+    /// A marisa-trie, which numbers its keys, with an array of values that makes it a map.
     pub(super) struct Marisa {
         trie: Trie,
         agent: Agent,
@@ -133,7 +133,7 @@ mod marisa {
     }
 
     impl Marisa {
-        /// Of sorted keys. `ours` is what a key cost us, in nanoseconds.
+        /// Builds the map from sorted keys. `ours` is the time of this project's trie, in nanoseconds a key.
         pub(super) fn build(sorted: &[(&[u8], u32)], ours: f64) -> std::io::Result<Self> {
             let start = thread_ns();
             let mut keys = Keyset::new();
@@ -188,7 +188,7 @@ fn print_size(trie: &Trie, count: usize) {
     );
 }
 
-/// The distinct lines, in an order of a fixed seed.
+/// The distinct lines of `text`, shuffled by a fixed seed.
 pub(super) fn shuffled(text: &[u8]) -> Vec<&[u8]> {
     let mut seen = HashSet::new();
     let mut lines: Vec<&[u8]> =
@@ -199,8 +199,9 @@ pub(super) fn shuffled(text: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Keys to ask for, one behind the other as they come from a file or a peer: in the shuffled text each would be waited for,
-/// which is no part of a lookup, and most by who asks first.
+/// Copies of the keys to look up, one after the other, as if they came from a file or a peer. In the shuffled text, the
+/// lookups would wait for the keys to load, which is not part of a lookup; the contestant that runs first would wait
+/// most.
 struct Queries {
     bytes: Vec<u8>,
     lengths: Vec<usize>,
@@ -223,7 +224,7 @@ impl Queries {
     }
 }
 
-/// Maps 64 uniform bits to 0..n.
+/// Maps 64 uniform bits to 0..n, in order.
 fn scale(random: u64, n: usize) -> usize {
     ((u128::from(random) * n as u128) >> 64) as usize
 }

@@ -1,4 +1,4 @@
-//! A blocked filter against an exact one of the same bits: what it gives away in rate, and what it gains in time.
+//! A blocked filter against an exact one of equal size: how much higher its rate is, and how much time it saves.
 
 use furui::filter::{BlockedBloom, Bloom, FilterMut, sizing};
 use furui::{KeyHash, Result};
@@ -7,10 +7,10 @@ use super::{Batched, Contestant, Single, fills, measure};
 use crate::keys::mix;
 use crate::table::Table;
 
-/// The bits of a cache line, which is what a blocked filter is made of.
+/// The size of a cache line in bits, which is the block size of a blocked filter.
 const LINE: u64 = 512;
 
-/// The false-positive rates of both kinds by their bits a key: of the best k each, by formula and measured.
+/// Prints the false-positive rates of both kinds by bits a key, each with its best k, by formula and measured.
 pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
     let columns = [
         "bits a key",
@@ -52,7 +52,7 @@ pub(crate) fn blocked_rates(keys: u64, asked: u64) -> Result<Table> {
     Ok(table)
 }
 
-/// The times of both kinds at one rate. A quick run fills them once.
+/// Prints the times of both kinds at one rate. A quick run fills each filter once.
 pub(crate) fn blocked_times(name: &str, keys: usize, rate: f64, quick: bool) -> Result<Table> {
     let title = format!("Both kinds at {} %", 100.0 * rate);
     let fills = if quick { 1 } else { fills(keys) };

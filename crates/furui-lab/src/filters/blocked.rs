@@ -1,4 +1,4 @@
-//! The blocked filter, at the bits a key and at the rate that the bars are set for.
+//! The blocked filter at the bits a key and at the rates for which this project's targets are set.
 
 use furui::Result;
 use furui::filter::BlockedBloom;
@@ -40,7 +40,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// The floor, and ours in batches and key by key.
+/// The rows of the floor and of this project's filter, in batches and key by key.
 fn rows(filter: BlockedBloom) -> Vec<Row> {
     let bits = filter.bits();
     vec![

@@ -1,4 +1,4 @@
-//! The Bloom filter of the least space, and what it costs to fill it from several threads.
+//! The Bloom filter, which takes the least space, and the cost of filling it from several threads.
 
 use std::hint::black_box;
 
@@ -40,7 +40,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     threads(n)
 }
 
-/// One of ours, filled as threads do it.
+/// One of this project's filters, filled through `&self` as several threads would.
 struct Shared {
     filter: Concurrent<Bloom>,
     bits: u64,
@@ -67,11 +67,11 @@ impl Contestant for Shared {
     }
 }
 
-/// One fill by the plain insertion, and by 1 and 2 threads that share the filter: the CPU time that a key costs the
-/// thread that inserts it. Two threads with a core each then take half of that a key.
+/// Fills a filter by plain insertion, and a shared filter by 1 and by 2 threads. The cost of a key is the CPU time of
+/// the thread that inserts it; two threads with a core each then take half of that per key.
 fn threads(n: usize) -> Result<()> {
     let keys: Vec<KeyHash> = (0..n as u64).map(|i| KeyHash::new(mix(i))).collect();
-    // Pages are touched before the clock starts.
+    // Touch all pages before the clock starts.
     let warm = || -> Result<Bloom> {
         let mut filter = Bloom::with_rate(n as u64, 0.01)?;
         filter.insert_all(&keys[..n / 2]);
@@ -96,7 +96,7 @@ fn threads(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// The CPU time of a key when `threads` threads fill a filter.
+/// The CPU time of a key when `threads` threads fill a filter together.
 fn share(filter: &Concurrent<Bloom>, keys: &[KeyHash], threads: usize) -> f64 {
     let fill =
         |part: &[KeyHash]| ns_each(part.len(), || part.chunks(10_000).for_each(|keys| _ = filter.insert_all(keys)));

@@ -1,21 +1,22 @@
-//! The floor under every filter: one random line of a table for each key, and nothing computed from what is in it.
+//! The lower bound for every filter: one access to a random line of a table for each key, without using its contents.
 
 use furui::KeyHash;
 use memmap2::{Advice, MmapMut};
 
 use super::{BATCH, Contestant};
 
-/// Lines on huge pages, as those of our filters.
+/// A table of cache lines on huge pages, as in this project's filters.
 pub(super) struct Floor {
     pages: MmapMut,
-    /// Whether the lines of a batch are prefetched; otherwise they are loaded, and overlap as the processor can.
+    /// Whether the lines of a batch are prefetched. If not, they are loaded, and the processor overlaps the loads as it
+    /// can.
     prefetches: bool,
 }
 
 impl Floor {
     pub(super) fn new(bits: u64, prefetches: bool) -> Self {
         let pages = MmapMut::map_anon(bits.div_ceil(512) as usize * 64).expect("memory for the floor");
-        // Where there are no huge pages, the usual ones do.
+        // Where there are no huge pages, ordinary ones serve.
         let _ = pages.advise(Advice::HugePage);
         Self { pages, prefetches }
     }

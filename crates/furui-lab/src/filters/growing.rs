@@ -1,4 +1,5 @@
-//! The growing chain: its time beside a filter that was sized for the keys, and its space and rate on the way.
+//! The growing chain of filters: its time compared with a filter sized for the keys, and its size and rate while it
+//! grows.
 
 use furui::filter::{Bloom, GrowingBloom};
 use furui::{KeyHash, Result};
@@ -25,7 +26,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     })
 }
 
-/// Fills a chain with `n` keys and says on the way, just before it grows, how large it is and how it errs.
+/// Fills a chain with `n` keys and prints its size and its false-positive rate each time just before it grows.
 fn way(n: usize, rate: f64) -> Result<()> {
     let asked: Vec<KeyHash> = (0..4_000_000).map(|i| KeyHash::new(mix(1 << 40 | i))).collect();
     let mut answers = Vec::new();
@@ -35,7 +36,7 @@ fn way(n: usize, rate: f64) -> Result<()> {
     let mut filter = GrowingBloom::with_rate(rate)?;
     let mut next = 0;
     while next < n as u64 {
-        // To the end of the part, or of the keys.
+        // Insert up to the end of the part, or of the keys.
         let room = filter.capacity().saturating_sub(filter.len()).clamp(1, n as u64 - next);
         let keys: Vec<KeyHash> = (next..next + room).map(|i| KeyHash::new(mix(i))).collect();
         filter.insert_all(&keys)?;
@@ -60,7 +61,7 @@ fn way(n: usize, rate: f64) -> Result<()> {
     Ok(())
 }
 
-/// A contestant whose size is known when it is filled.
+/// A contestant whose size is known only after it is filled.
 struct Growing<C>(C);
 
 impl Contestant for Growing<Batched<GrowingBloom>> {

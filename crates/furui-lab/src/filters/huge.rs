@@ -1,4 +1,5 @@
-//! The rate of a filter far beyond the caches, at a rate where a flaw of the positions would show: 500 M keys at 10⁻⁶.
+//! The rate of a filter far larger than the caches, at a rate that would show a flaw in the positions: 500 M keys at
+//! 10⁻⁶.
 
 use furui::filter::Bloom;
 use furui::{KeyHash, Result};
@@ -8,18 +9,18 @@ use crate::keys::mix;
 
 const KEYS: u64 = 500_000_000;
 const RATE: f64 = 1e-6;
-/// 1000 false positives are expected, so that 3 standard deviations are 9.5 %.
+/// The number of lookups, for which 1000 false positives are expected: 3 standard deviations are then 9.5 %.
 const ASKED: u64 = 1_000_000_000;
 const CHUNK: u64 = 100_000;
 
-/// The hashes from `from` on, a chunk at a time.
+/// The hashes from number `from` on, one chunk at a time.
 fn chunks(from: u64, n: u64) -> impl Iterator<Item = Vec<KeyHash>> {
     (from..from + n).step_by(CHUNK as usize).map(|start| (start..start + CHUNK).map(|i| KeyHash::new(mix(i))).collect())
 }
 
 pub(super) fn run() -> Result<()> {
     let mut filter = Bloom::with_rate(KEYS, RATE)?;
-    // Equation 1 solved for m, at k = log2(1/rate) as if it need not be whole.
+    // Equation 1 solved for m, with k = log2(1/rate) even if that is not whole.
     let formula = KEYS as f64 * -RATE.ln() / std::f64::consts::LN_2.powi(2);
     let start = thread_ns();
     for chunk in chunks(0, KEYS) {

@@ -19,7 +19,7 @@ pub(super) fn run(n: usize) -> Result<()> {
 
 type Kind = (&'static str, u64, AnyFilter);
 
-/// Empty filters for `n` keys, and how many bits they have; those that grow have as many as they will.
+/// Empty filters for `n` keys and their sizes in bits; of filters that grow, the final sizes.
 fn kinds(n: u64) -> Result<Vec<Kind>> {
     let bloom = Bloom::with_rate(n, RATE)?;
     let blocked = BlockedBloom::with_rate(n, RATE)?;
@@ -27,7 +27,7 @@ fn kinds(n: u64) -> Result<Vec<Kind>> {
     let ringed = RingedBloom::with_size(RingedParams::with_rate(RATE, Gamma::Exact, 1000)?, n)?;
     let quotient = QuotientFilter::with_rate(n, RATE)?;
     let counting = CountingBloom::with_rate(n, RATE)?;
-    // Remembers the last n keys: they are there for two rounds of the cursor.
+    // It remembers the last n keys, as a key stays for two rounds of the cursor.
     let decrements = StableBloomLight::with_rate(1 << 12, RATE)?.decrements();
     let stable_light = StableBloomLight::with_rate(n as usize * decrements / 2 + decrements, RATE)?;
     let mut grown = GrowingBloom::with_rate(RATE)?;

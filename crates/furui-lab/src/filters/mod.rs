@@ -1,7 +1,8 @@
-//! The filters in memory against the crates fastbloom, sbbf-rs-safe and bloomfilter where they are built in (feature
-//! `rivals`), and against the floor: one random line of a table of the same size.
+//! The filters in memory compared with the crates fastbloom, sbbf-rs-safe and bloomfilter where they are built in
+//! (feature `rivals`), and with the floor: one access to a random line of a table of equal size.
 //!
-//! All get the same uniform 64-bit hashes. Contestants take turns, round by round, each on the same share of the keys.
+//! All contestants get the same uniform 64-bit hashes. They take turns, round by round, each on the same share of the
+//! keys.
 
 mod against_exact;
 mod blocked;
@@ -27,29 +28,29 @@ use crate::clock::{median, ns_each};
 use crate::keys::mix;
 use crate::table::{Cell, Table};
 
-/// How many keys a batch of lookups has: enough to overlap them, few enough to stay in the first cache.
+/// The number of keys in a batch of lookups: enough for lookups to overlap, and few enough for the batch to stay in L1.
 const BATCH: usize = 1024;
 
-/// Turns that each contestant has while its filter fills, and then for hits and for misses.
+/// The number of turns of each contestant while its filter is filled, and again for hits and for misses.
 const ROUNDS: usize = 7;
 
-/// Keys that a contestant is asked for in a turn, at most: several for each line of the largest tables, so that what the others
-/// have left in the caches does not matter.
+/// The maximum number of keys looked up in a turn: several for each line of the largest tables, so that what other
+/// contestants have left in the caches does not matter.
 const TURN: usize = 10_000_000;
 
-/// Keys that a contestant is asked for before its turn, which brings a small table back into the cache.
+/// The number of keys looked up before a contestant's turn, which brings a small table back into the cache.
 const WARM_UP: usize = 100_000;
 
-/// What is measured.
+/// A filter to be measured.
 trait Contestant {
     fn insert(&mut self, keys: &[KeyHash]);
-    /// How many of `keys` may be in.
+    /// How many of `keys` the filter reports as present.
     fn count(&self, keys: &[KeyHash]) -> usize;
-    /// The memory it takes.
+    /// The size of the filter, in bits.
     fn bits(&self) -> u64;
 }
 
-/// One of our filters, asked in batches.
+/// One of this project's filters, used in batches.
 struct Batched<F> {
     filter: F,
     bits: u64,
@@ -65,7 +66,8 @@ impl<F: FilterMut> Contestant for Batched<F> {
         let mut count = 0;
         for batch in keys.chunks(BATCH) {
             self.filter.contains_all(batch, &mut answers);
-            // As sums of bytes, in vectors: counting is the asker's work and is to take little of the time.
+            // Sums of bytes are computed in vectors: counting is not the filter's work and should take little of the
+            // time.
             count += answers
                 .chunks(255)
                 .map(|few| usize::from(few.iter().map(|&yes| u8::from(yes)).sum::<u8>()))
@@ -79,7 +81,7 @@ impl<F: FilterMut> Contestant for Batched<F> {
     }
 }
 
-/// One of our filters, asked key by key.
+/// One of this project's filters, used key by key.
 struct Single<F> {
     filter: F,
     bits: u64,
@@ -100,7 +102,7 @@ impl<F: FilterMut> Contestant for Single<F> {
     }
 }
 
-/// A row of the table, before it is measured.
+/// The name of a row of the table and the contestant to be measured for it.
 type Row = (&'static str, Box<dyn Contestant>);
 
 #[derive(Default)]
@@ -112,9 +114,8 @@ struct Samples {
     asked: usize,
 }
 
-/// Measures what `rows` makes, for the table `name`; all times are in ns, then as ratios to those of the row named `base` in
-/// the same turn; medians of all turns.
-/// The filters are filled and asked `fills` times.
+/// Measures the contestants that `rows` makes, for the table `name`, filling and querying them `fills` times. Times are
+/// in ns, and also given as ratios to those of the row named `base` in the same turn; all are medians over the turns.
 fn measure(
     name: &str,
     title: &str,
@@ -150,7 +151,7 @@ fn measure(
         }
     }
 
-    // What the machine does besides changes from turn to turn: ratios are of the same turn.
+    // The load of the machine changes from turn to turn, so ratios are within one turn.
     let to = |samples: &[f64], base: &[f64]| {
         median(&mut samples.iter().zip(base).map(|(sample, base)| sample / base).collect::<Vec<_>>())
     };
@@ -178,20 +179,20 @@ fn measure(
     Ok(table)
 }
 
-/// A small filter fills so fast that one fill is no measurement.
+/// How often filters of `n` keys are filled: a small one fills so fast that one fill is not a measurement.
 fn fills(n: usize) -> usize {
     (4_000_000 / n).max(1)
 }
 
-/// Measures what `rows` makes and prints it.
+/// Measures the contestants that `rows` makes and prints their table.
 fn report(title: &str, n: usize, base: &str, rows: impl Fn() -> Result<Vec<Row>>) -> Result<()> {
     let table = measure("", title, (n, fills(n)), base, rows)?;
     println!("\n## {}\n\n{}", table.title, table.markdown());
     Ok(())
 }
 
-/// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M; or `huge`, the rate of a large
-/// one.
+/// Measures one kind of filter, or all, with `n` keys, or with 1 M and 50 M if none are given; with `huge`, measures
+/// the rate of a large filter.
 pub(crate) fn run(n: Option<&str>, kind: Option<&str>) -> std::result::Result<(), Box<dyn std::error::Error>> {
     if n == Some("huge") {
         return Ok(huge::run()?);

@@ -1,5 +1,5 @@
-//! The ringed filter against the Bloom filter of the same bits and probes, for windows short and long; and its rate
-//! against the formulas.
+//! The ringed filter compared with the Bloom filter of equal bits and probes, for short and long windows; and its rate
+//! compared with the formulas.
 
 use std::hint::black_box;
 
@@ -12,21 +12,21 @@ use crate::keys::mix;
 const PROBES: u32 = 7;
 const ROUNDS: usize = 9;
 
-/// Lookups in a round.
+/// The number of lookups in a round.
 const ASKED: usize = 1_000_000;
 
-/// How many keys these are of: as many, which come from memory one after the other, or so few that they stay in a cache, as
-/// where the same keys are asked of many filters.
+/// The numbers of different keys that are looked up: one per lookup, so that keys are streamed from memory, or so few
+/// that they stay in a cache, as when the same keys are looked up in many filters.
 const KEYS: [usize; 2] = [ASKED, 10_000];
 
-/// Short windows, and the paper's.
+/// The windows measured: three short ones, and the paper's.
 const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
 
 fn keys(list: u64, n: usize) -> Vec<KeyHash> {
     (0..n as u64).map(|i| KeyHash::new(mix(list << 40 | i))).collect()
 }
 
-/// What is asked: the same keys as hashes and precomputed.
+/// The keys to look up, as hashes and precomputed.
 struct Questions {
     hashes: Vec<KeyHash>,
     precomputed: Vec<RingedKeys>,
@@ -50,7 +50,7 @@ pub(super) fn run(n: usize) -> Result<()> {
     rates(n as u64)
 }
 
-/// What each row takes for a key, in nanoseconds, and to a Bloom filter asked likewise; medians.
+/// The time of each row in nanoseconds a key, and as a ratio to a Bloom filter used likewise; all are medians.
 fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
     let asked = questions.hashes.len();
     let again = ASKED / asked;
@@ -62,7 +62,7 @@ fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
         }
     }
     let time = |((name, _), own): (&(String, Ask<'_>), &Vec<f64>)| {
-        // Of the same turn each: what the machine does besides changes from turn to turn.
+        // Ratios are within one turn, as the load of the machine changes between turns.
         let base = &samples[usize::from(name.contains("batch"))];
         let mut ratios: Vec<f64> = own.iter().zip(base).map(|(own, base)| own / base).collect();
         [median(&mut own.clone()), median(&mut ratios)]
@@ -70,7 +70,7 @@ fn times(rows: &[(String, Ask<'_>)], questions: &Questions) -> Vec<[f64; 2]> {
     rows.iter().zip(&samples).map(time).collect()
 }
 
-/// Times of lookups, one key at a time and in batches.
+/// Measures lookups, one key at a time and in batches.
 fn lookups(n: usize) -> Result<()> {
     let set = keys(0, n);
     let params = DELTAS.map(|delta| RingedParams::new(PROBES, Gamma::Exact, delta));
@@ -147,7 +147,7 @@ fn lookups(n: usize) -> Result<()> {
     Ok(())
 }
 
-/// The rate of filters as they stand, against the formulas.
+/// Compares the rates of real filters with the formulas.
 fn rates(n: u64) -> Result<()> {
     println!("\n## Rates, {n} keys, gamma = 11\n");
     println!("| delta | measured | eq. 13 | off by | refined | off by |\n|--:|--:|--:|--:|--:|--:|");

@@ -1,5 +1,5 @@
-//! The rivals: all take hashes, but for bloomfilter and growable-bloom-filter, which hash what they are given. Whether a
-//! key was new is counted, as of ours, where an insertion tells.
+//! The rival filters. All take hashes except bloomfilter and growable-bloom-filter, which hash their keys. Where an
+//! insertion tells whether a key was new, new keys are counted, as for this project's filters.
 
 use std::fmt::{self, Write};
 use std::hint::black_box;
@@ -77,7 +77,7 @@ impl Contestant for growable_bloom_filter::GrowableBloom {
         keys.iter().filter(|key| self.contains(key.get())).count()
     }
 
-    /// It does not tell; but its debug output lists its bytes.
+    /// The size in bits. The filter has no method for it, but its debug output lists its bytes.
     fn bits(&self) -> u64 {
         struct Commas(u64);
         impl Write for Commas {

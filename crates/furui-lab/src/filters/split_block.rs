@@ -1,4 +1,4 @@
-//! The split-block filter beside a crate that has the same one.
+//! The split-block filter compared with a crate that implements the same filter.
 
 use furui::Result;
 use furui::filter::SplitBlockBloom;

@@ -1,4 +1,4 @@
-//! Insertion through `&self`, into a concurrent filter: what it costs one thread, and what two get done.
+//! Insertion through `&self` into a concurrent filter: the cost for one thread, and the throughput of two.
 
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -11,10 +11,10 @@ use super::ROUNDS;
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
 
-/// Keys that a thread inserts at a time.
+/// The number of keys that a thread inserts at a time.
 const BATCH: usize = 16 * 1024;
 
-/// A filter that threads fill: how its insertions are made, of one batch, through `&self`.
+/// The insertion of a batch into a filter that several threads fill.
 type Insert<'a> = &'a (dyn Fn(&[KeyHash]) + Sync);
 
 pub(super) fn run(n: usize) -> Result<()> {
@@ -87,18 +87,18 @@ pub(super) fn run(n: usize) -> Result<()> {
 
 #[derive(Default)]
 struct Samples {
-    /// CPU time of one thread, ns a key.
+    /// The CPU time of one thread, in ns a key.
     one: Vec<f64>,
-    /// CPU time of each of two threads at work at the same time, ns a key.
+    /// The CPU time of each of two concurrent threads, in ns a key.
     each_of_two: Vec<f64>,
-    /// The time of one thread by the clock on the wall, through that of two.
+    /// The wall-clock time of one thread divided by that of two.
     gain: Vec<f64>,
 }
 
 impl Samples {
-    /// Inserts a share of the keys by one thread, and by two into another filter.
+    /// Inserts a share of the keys with one thread, and with two threads into another filter.
     fn add(&mut self, share: &[KeyHash], one: Insert<'_>, two: Insert<'_>) {
-        // A thread takes a while to start: a small share is inserted several times.
+        // Starting a thread takes a while, so a small share is inserted several times.
         let passes = (2_000_000 / share.len()).max(1);
         let insert = |share: &[KeyHash], insert: Insert<'_>| {
             ns_each(share.len() * passes, || (0..passes).for_each(|_| share.chunks(BATCH).for_each(insert)))

@@ -9,12 +9,13 @@ use serde_json::Value;
 use super::page::{Page, page};
 use super::{Done, Options};
 
-/// How long a network may take to become what it is waited for.
+/// The timeout for a network to reach an awaited state.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How often it is looked at meanwhile.
+/// The time between two checks of an awaited state.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Nodes in processes of their own, on loopback; they end with it, and their directories with them.
+/// Nodes in processes of their own, on loopback. They are killed, and their directories removed, when this value is
+/// dropped.
 pub(super) struct Cluster {
     program: PathBuf,
     directory: PathBuf,
@@ -26,7 +27,7 @@ pub(super) struct Node {
     process: Option<Child>,
     pub(super) url: String,
     address: String,
-    /// Where others reach it, if not where it listens, and where it listens then.
+    /// The port at which others reach the node, and the port at which it listens, if these differ.
     pub(super) external: Option<(u16, u16)>,
 }
 
@@ -37,7 +38,7 @@ impl Cluster {
         Ok(Self { program: options.furui.clone(), directory, nodes: Vec::new() })
     }
 
-    /// Adds nodes that are reached where they listen.
+    /// Adds nodes that are reached at the ports at which they listen.
     pub(super) fn grow(&mut self, count: usize) -> Done {
         for _ in 0..count {
             self.add(None)?;
@@ -50,7 +51,7 @@ impl Cluster {
         self.start(self.nodes.len() - 1)
     }
 
-    /// Starts a node, for the first time or again with what it has on disk.
+    /// Starts a node, for the first time or again from its data on disk.
     pub(super) fn start(&mut self, number: usize) -> Done {
         let alive: Vec<String> = self.alive().map(|node| self.nodes[node].address.clone()).take(3).collect();
         let data = self.directory.join(format!("node{number}"));
@@ -80,7 +81,7 @@ impl Cluster {
         Err(format!("node {number} ended before it said where it is").into())
     }
 
-    /// `kill -9`.
+    /// Kills nodes by `kill -9`.
     pub(super) fn kill(&mut self, numbers: &[usize]) -> Done {
         for &number in numbers {
             if let Some(mut process) = self.nodes[number].process.take() {
@@ -99,8 +100,8 @@ impl Cluster {
         (0..self.nodes.len()).filter(|&number| self.nodes[number].process.is_none()).collect()
     }
 
-    /// Waits until every node that is alive knows all others that are, none that is dead, and has been given all that it
-    /// should hold. Returns how long that took.
+    /// Waits until every live node knows all other live nodes and no dead one, and has received all data that it should
+    /// hold. Returns how long that took.
     pub(super) fn settle(&self) -> Done<Duration> {
         let others = self.alive().count() as u64 - 1;
         let start = Instant::now();
@@ -119,7 +120,7 @@ impl Cluster {
         Ok(start.elapsed())
     }
 
-    /// Has a node publish a file, by `furui publish`; returns what that prints.
+    /// Publishes a file on a node by `furui publish`, and returns what that prints.
     pub(super) fn publish(&self, node: usize, file: &Path, again: bool) -> Done<String> {
         let mut command = Command::new(&self.program);
         command.args(["publish", "--format", "jsonl", "--node", &self.nodes[node].url]).arg(file);
@@ -139,14 +140,14 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         let all: Vec<usize> = (0..self.nodes.len()).collect();
-        // Errors: they have ended by themselves, or somebody has removed them already.
+        // Errors are ignored: the processes have ended already, or the directory has been removed.
         let _ = self.kill(&all);
         let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 
 impl Node {
-    /// The address to join by.
+    /// The address by which other nodes join the network.
     pub(super) fn bootstrap(&self) -> &str {
         &self.address
     }
@@ -160,7 +161,7 @@ impl Node {
         page(&self.url, query, limit, cursor)
     }
 
-    /// The URLs of all documents that a query finds.
+    /// The URLs of all documents that match a query.
     pub(super) fn search_all(&self, query: &str) -> Done<Vec<String>> {
         let mut found = Vec::new();
         let mut cursor = None;
@@ -174,7 +175,7 @@ impl Node {
         }
     }
 
-    /// Memory in use now, and the most that ever was, in MiB.
+    /// The node's memory in use, and its peak, in MiB.
     pub(super) fn memory(&self) -> Done<(u64, u64)> {
         let process = self.process.as_ref().ok_or("it is dead")?.id();
         let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
@@ -186,7 +187,7 @@ impl Node {
     }
 }
 
-/// A port that nobody listens on.
+/// A port on which no process listens.
 pub(super) fn free_port() -> Done<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

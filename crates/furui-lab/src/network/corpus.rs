@@ -7,14 +7,14 @@ use serde_json::json;
 
 use super::{Done, Options};
 
-/// Documents, and by brute force who has which word.
+/// Documents, and an index of their words built by brute force.
 pub(super) struct Corpus {
     records: Vec<Record>,
     words: Vec<BTreeSet<String>>,
     lists: BTreeMap<String, BTreeSet<usize>>,
 }
 
-/// Numbers that look random, the same for the same seed.
+/// A pseudorandom number generator; equal seeds give equal sequences.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -37,7 +37,7 @@ impl Dice {
 }
 
 impl Corpus {
-    /// As many lines of a file, or made up, as the options say.
+    /// The first lines of a file, or made-up texts, as `options` say.
     pub(super) fn new(options: &Options) -> Done<Self> {
         let texts: Vec<String> = match &options.texts {
             Some(file) => std::fs::read_to_string(file)?.lines().take(options.documents).map(str::to_owned).collect(),
@@ -78,18 +78,18 @@ impl Corpus {
         format!("{} documents, {} words, {postings} postings", self.records.len(), self.lists.len())
     }
 
-    /// The words of the most documents.
+    /// The `most` words that occur in the largest numbers of documents.
     pub(super) fn frequent(&self, most: usize) -> Vec<String> {
         let mut words: Vec<(usize, &String)> = self.lists.iter().map(|(word, list)| (list.len(), word)).collect();
         words.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
         words.into_iter().take(most).map(|(_, word)| word.clone()).collect()
     }
 
-    /// One to three words of some document: there is an answer.
+    /// A query of one to three words of a random document, so that it has an answer.
     pub(super) fn query(&self, dice: &mut Dice) -> String {
         let words = loop {
             let words = &self.words[dice.below(self.words.len())];
-            // Nothing that means something else in a query.
+            // Skip words with characters that have a special meaning in a query.
             let plain: Vec<&String> =
                 words.iter().filter(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric())).collect();
             if plain.len() >= 3 {
@@ -101,7 +101,7 @@ impl Corpus {
         chosen.into_iter().map(String::as_str).collect::<Vec<_>>().join(" ")
     }
 
-    /// Two words of some document.
+    /// A query of two words of a random document.
     pub(super) fn pair(&self, dice: &mut Dice) -> String {
         loop {
             let query = self.query(dice);
@@ -111,7 +111,7 @@ impl Corpus {
         }
     }
 
-    /// The URLs of the documents that have all words of a query.
+    /// The URLs of the documents that contain all words of a query.
     pub(super) fn answer(&self, query: &str) -> BTreeSet<&str> {
         let lists = query.split(' ').filter_map(|word| self.lists.get(word));
         let both = lists.map(Clone::clone).reduce(|a, b| a.intersection(&b).copied().collect());
@@ -119,7 +119,7 @@ impl Corpus {
     }
 }
 
-/// A text of words that are as frequent as words are: the k-th in about one of k texts.
+/// A random text whose words have natural frequencies: the k-th occurs in about one of k texts.
 fn made_up(dice: &mut Dice) -> String {
     let words = (0..25).map(|_| {
         let rank = 50_000f64.powf(dice.next() as f64 / u64::MAX as f64) as u64;

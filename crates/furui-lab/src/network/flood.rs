@@ -10,16 +10,17 @@ use super::corpus::{Corpus, Dice};
 use super::hostile::{Arms, Hostile, KINDS, Kind};
 use super::{Done, Options};
 
-/// How long each kind of request comes.
+/// How long requests of each kind are sent.
 const LASTS: Duration = Duration::from_secs(8);
-/// Requests that each peer has on the way at once.
+/// The number of requests that each peer has in flight.
 const AT_ONCE: usize = 64;
-/// How long after a request that failed the next is sent.
+/// The pause after a failed request.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Of the most frequent words, those that the node keeps are asked for.
+/// How many of the most frequent words are considered; those whose lists the node keeps are queried.
 const HOT: usize = 16;
 
-/// Peers that send one node whatever costs it most, as fast as they can, while another asks something sensible.
+/// Floods one node with its most costly requests, from several peers and as fast as they can, while another node sends
+/// ordinary queries.
 pub(super) fn run(options: &Options) -> Done {
     let corpus = Corpus::new(options)?;
     let mut cluster = Cluster::new(options)?;
@@ -84,7 +85,7 @@ pub(super) fn run(options: &Options) -> Done {
     Ok(())
 }
 
-/// Sends requests, each when the one before is answered.
+/// Sends requests one after the other, each after the answer to the one before.
 async fn flood(
     peer: Hostile,
     kind: Kind,

@@ -9,8 +9,8 @@ use furui_search::{
 use super::Done;
 use super::corpus::{Corpus, Dice};
 
-/// What a node is flooded with: each kind of request, as costly as it can be made; last what it keeps, for then others
-/// take that over.
+/// The kinds of requests that a node is flooded with, each as costly as possible. `Store` comes last, as the node keeps
+/// its data, and other nodes then take that over.
 pub(super) const KINDS: [Kind; 17] = [
     Kind::Size,
     Kind::Sample,
@@ -33,40 +33,40 @@ pub(super) const KINDS: [Kind; 17] = [
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// Lists and a record, new each time.
+    /// New lists and a new record in each request.
     Store,
-    /// The sizes of hot lists.
+    /// Queries for the sizes of hot lists.
     Size,
-    /// The sample's size, with the mean length of its documents.
+    /// Queries for the sample's size, with the mean length of its documents.
     Sample,
-    /// A search of a hot word, and of one whose keeper takes the question and never answers.
+    /// Searches for a hot word and a word whose keeper receives the request but never answers.
     Search,
-    /// The same, for the best: the host looks at the whole list.
+    /// Like `Search`, but for the best documents: the host goes through the whole list.
     Ranked,
-    /// As many ids as a message holds, to meet a hot list.
+    /// As many ids as a message holds, to be matched with a hot list.
     Meet,
-    /// The same as a ringed filter with the most probes.
+    /// As many ids as a message holds, coded as a ringed filter with the maximum number of probes.
     Filter,
-    /// All ids, in three messages of which the third never comes.
+    /// All ids, for an exchange in three messages of which the third is never sent.
     Sessions,
-    /// Third messages of exchanges that there never were.
+    /// Third messages of exchanges that never began.
     Settle,
-    /// Records, looked through for a phrase that none has.
+    /// Fetches of records that must be searched for a phrase that none contains.
     Fetch,
-    /// Keys that open nothing.
+    /// Withdrawals with keys that open no lock.
     Withdraw,
     Locks,
     Withdrawn,
     Compare,
-    /// Hot lists.
+    /// Requests for whole hot lists.
     List,
-    /// The ids of all records.
+    /// Requests for the ids of all records.
     Records,
-    /// Bytes that are no message.
+    /// Random bytes, which are not a valid message.
     Nonsense,
 }
 
-/// A node of the network that means no good.
+/// A malicious node of the network.
 pub(super) struct Hostile {
     pub(super) net: Net,
     pub(super) victim: Peer,
@@ -78,7 +78,7 @@ impl Hostile {
         config.bootstrap = vec![bootstrap.to_owned()];
         let (net, mut inbound) = Net::start(config).await?;
         net.joined().await;
-        // What it is asked it never answers, but keeps.
+        // Requests to this node are kept and never answered.
         tokio::spawn(async move {
             let mut kept = Vec::new();
             while let Some(request) = inbound.recv().await {
@@ -86,13 +86,13 @@ impl Hostile {
             }
         });
         let port = bootstrap.split('/').nth(4).and_then(|port| port.parse::<u16>().ok()).ok_or("no port")?;
-        // A multiaddress in bytes: protocol and address in five, protocol in one, the port.
+        // The bytes of a multiaddress are protocol and address in five, protocol in one, then the port.
         let is_victim = |peer: &Peer| peer.address().get(6..8) == Some(&[(port >> 8) as u8, port as u8]);
         let victim = net.peers().await.into_iter().find(is_victim).ok_or("the victim is not known")?;
         Ok(Self { net, victim })
     }
 
-    /// Those of these words whose lists the victim keeps.
+    /// Those of `words` whose lists the victim keeps.
     pub(super) async fn kept(&self, words: Vec<String>) -> Done<Vec<String>> {
         let request = Request::Size { words: words.clone() }.encode()?;
         let Response::Sizes(sizes) = Response::decode(&self.net.call(&self.victim, request).await?)? else {
@@ -102,7 +102,7 @@ impl Hostile {
     }
 }
 
-/// What requests are made of.
+/// The data that requests are made from.
 pub(super) struct Arms {
     /// The longest lists that the victim keeps.
     hot: Vec<String>,
@@ -119,7 +119,7 @@ impl Arms {
         Ok(Arc::new(Self { hot, ids }))
     }
 
-    /// A request of this kind, encoded.
+    /// An encoded request of this kind.
     pub(super) fn request(&self, kind: Kind, me: Peer, dice: &mut Dice) -> Vec<u8> {
         let word = self.hot[dice.below(self.hot.len())].clone();
         let mut some_ids = |most| (0..most).map(|_| self.ids[dice.below(self.ids.len())]).collect::<Vec<_>>();
@@ -191,7 +191,7 @@ fn meet(word: String, ids: &[ContentId], coding: Coding) -> Request {
     Request::Meet(Meet { word, range: IdRange::ALL, set, weighted: true })
 }
 
-/// As many ids as a set may have.
+/// Random ids, as many as a set may have.
 fn ids(dice: &mut Dice) -> Vec<ContentId> {
     let mut ids: Vec<ContentId> = (0..limits::IDS).map(|_| id(dice)).collect();
     ids.sort_unstable();

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::cluster::Cluster;
 use super::{Done, Options};
 
-/// A word in seven of ten documents: alone, as the shorter list, as the longer one, and as one that must not occur.
+/// Searches for a word that is in seven of ten documents: alone, as the shorter list, as the longer one, and excluded.
 pub(super) fn run(options: &Options) -> Done {
     let mut cluster = Cluster::new(options)?;
     let file = cluster.file("documents.jsonl");

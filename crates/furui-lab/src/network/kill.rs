@@ -4,15 +4,15 @@ use super::cluster::Cluster;
 use super::corpus::{Corpus, Dice};
 use super::{Done, Options};
 
-/// How many are killed at a time, and how often.
+/// How many nodes are killed at a time, and how many times.
 const AT_A_TIME: usize = 2;
 const TIMES: usize = 5;
-/// How many are killed at once in the end.
+/// How many nodes are killed at once in the end.
 const AT_ONCE: usize = 5;
-/// From how many nodes is asked.
+/// The number of nodes that queries are sent to.
 const ASKED: usize = 5;
 
-/// Nodes die two at a time, with repair between; all come back from disk; then five die at once.
+/// Kills nodes two at a time, with repair in between; restarts them all from disk; then kills five at once.
 pub(super) fn run(options: &Options) -> Done {
     let corpus = Corpus::new(options)?;
     let mut cluster = Cluster::new(options)?;
@@ -72,7 +72,8 @@ fn recall(what: &str, queries: usize, corpus: &Corpus, cluster: &Cluster, dice: 
     Ok(())
 }
 
-/// Asks nodes in turn. How many answers were exactly right, and how many documents were found of those there are.
+/// Sends queries to `nodes` in turn. Returns how many answers were exact, how many matching documents were found, and
+/// how many there are.
 fn ask(
     nodes: &[usize],
     queries: usize,

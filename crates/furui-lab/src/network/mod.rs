@@ -1,4 +1,4 @@
-//! Networks of `furui node` processes on this machine: what they answer while some are killed, far away, or flooded.
+//! Networks of `furui node` processes on this machine: their answers while some nodes are killed, far away, or flooded.
 
 mod cluster;
 mod corpus;
@@ -17,11 +17,11 @@ use std::path::PathBuf;
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// What the command line says.
+/// The options given on the command line.
 pub(crate) struct Options {
-    /// The program `furui`.
+    /// The path of the program `furui`.
     furui: PathBuf,
-    /// A file with a document a line; without one they are made up.
+    /// A file with one document a line; without it, documents are made up.
     texts: Option<PathBuf>,
     nodes: usize,
     documents: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Options {
     seed: u64,
 }
 
-/// What `network` on the command line asks for.
+/// Runs the experiment that the arguments of `network` on the command line name.
 pub(crate) fn run(mut args: impl Iterator<Item = String>) -> Done {
     let experiment = args.next().unwrap_or_default();
     let (nodes, documents) = match experiment.as_str() {

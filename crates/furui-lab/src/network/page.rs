@@ -10,9 +10,9 @@ pub(super) struct Page {
     pub(super) urls: Vec<String>,
     pub(super) cursor: Option<String>,
     pub(super) whole: bool,
-    /// What was done for it.
+    /// The steps of the search.
     pub(super) steps: Vec<Step>,
-    /// When its first line came, and its last.
+    /// The times at which the first line and the last line arrived.
     pub(super) first: Duration,
     pub(super) last: Duration,
 }
@@ -20,18 +20,18 @@ pub(super) struct Page {
 /// A step of a search.
 pub(super) struct Step {
     pub(super) what: String,
-    /// When it was done, by the node's clock.
+    /// The time at which the step was done, by the node's clock.
     pub(super) done: Option<Duration>,
 }
 
 impl Page {
-    /// When the words were known: the keepers and sizes of their lists.
+    /// The time at which the words were looked up: the keepers and the sizes of their lists were known.
     pub(super) fn looked_up(&self) -> Duration {
         self.steps.iter().find_map(|step| step.done).unwrap_or_default()
     }
 }
 
-/// A page of the answer to a query.
+/// Fetches a page of the answer to a query.
 pub(super) fn page(node: &str, query: &str, limit: usize, cursor: Option<&str>) -> Done<Page> {
     let mut request = ureq::get(format!("{node}/search")).query("q", query).query("limit", limit.to_string());
     request = request.query("explain", "true");

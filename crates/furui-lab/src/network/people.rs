@@ -6,10 +6,10 @@ use super::cluster::Cluster;
 use super::corpus::{Corpus, Dice};
 use super::{Done, Options};
 
-/// How many people ask at once, in turn.
+/// The numbers of people who search concurrently, one crowd after the other.
 const CROWDS: [usize; 4] = [1, 20, 1, 20];
 
-/// How long people wait for the first result on the search page, and for all of it.
+/// Measures how long people wait for the first result on the search page, and for the whole page.
 pub(super) fn run(options: &Options) -> Done {
     let corpus = Corpus::new(options)?;
     println!("{}", corpus.describe());
@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> Done {
     Ok(())
 }
 
-/// When the first result of a page was there, and all of it.
+/// The times until the first result of a page had arrived, and until the whole page had.
 fn look(url: &str, query: &str) -> Done<(Duration, Duration)> {
     let start = Instant::now();
     let response = ureq::get(format!("{url}/")).query("q", query).header("Accept", "text/html").call()?;
@@ -62,7 +62,7 @@ fn look(url: &str, query: &str) -> Done<(Duration, Duration)> {
     Ok((first.ok_or("no result")?, start.elapsed()))
 }
 
-/// The median and the one that a twentieth are above, in milliseconds.
+/// The median and the 95th percentile, in milliseconds.
 fn percentiles(times: &mut [Duration]) -> [f64; 2] {
     times.sort_unstable();
     [times.len() / 2, times.len() * 19 / 20].map(|at| times[at].as_secs_f64() * 1e3)

@@ -11,10 +11,11 @@ use super::cluster::Cluster;
 use super::corpus::{Corpus, Dice};
 use super::{Done, Options};
 
-/// How many documents of an answer are looked at.
+/// The number of documents of an answer that are compared.
 const SHOWN: usize = 10;
 
-/// The order of answers against that of BM25 on one machine, over the same words; and whether all nodes have the same.
+/// Compares the order of answers with that of BM25 on one machine over the same words, and counts how often all nodes
+/// give the same order.
 pub(super) fn run(options: &Options) -> Done {
     let corpus = Corpus::new(options)?;
     let one = OneMachine::new(corpus.records())?;
@@ -47,7 +48,8 @@ pub(super) fn run(options: &Options) -> Done {
         let ideal: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
         let ours: Vec<f64> = answers[0].iter().map(|url| by_url.get(&**url).copied().unwrap_or_default()).collect();
         by_score.push(gain(&ours) / gain(&ideal));
-        // What would be tenth is worth 1, the first 10: documents of one score are worth the same.
+        // The document that ought to be tenth is worth 1, and the first 10; documents with equal scores are worth the
+        // same.
         let grade = |score: f64| (SHOWN.saturating_sub(ideal.partition_point(|other| *other > score + 1e-6))) as f64;
         let grades = |scores: &[f64]| scores.iter().take(SHOWN).map(|score| grade(*score)).collect::<Vec<f64>>();
         by_grade.push(gain(&grades(&ours)) / gain(&grades(&ideal)));
@@ -64,12 +66,12 @@ pub(super) fn run(options: &Options) -> Done {
     Ok(())
 }
 
-/// Discounted cumulative gain of the first documents.
+/// The discounted cumulative gain of the first documents.
 fn gain(gains: &[f64]) -> f64 {
     (2..).zip(gains.iter().take(SHOWN)).map(|(place, gain)| gain / f64::from(place).log2()).sum()
 }
 
-/// An index of tantivy's: the words as furui cuts them, those of the title as often as they count.
+/// A tantivy index of the words as furui splits them; those of the title are repeated as often as they count.
 struct OneMachine {
     searcher: Searcher,
     url: Field,
@@ -91,7 +93,7 @@ impl OneMachine {
             writer.add_document(doc!(url => record.url.as_str(), text => all.join(" ")))?;
         }
         writer.commit()?;
-        // One segment, with one average length.
+        // Merge into one segment, so that there is one average length.
         let segments = index.searchable_segment_ids()?;
         writer.merge(&segments).wait()?;
         let reader = index.reader()?;
@@ -99,7 +101,7 @@ impl OneMachine {
         Ok(Self { searcher: reader.searcher(), url, text })
     }
 
-    /// All documents that have all the words, best first, with their scores.
+    /// All documents that contain all words of `query`, best first, with their scores.
     fn search(&self, query: &str) -> Done<Vec<(String, f64)>> {
         let query = Parsed::parse(query)?;
         let terms = query.clauses()[0].must.iter().map(|word| -> Box<dyn Query> {

@@ -12,16 +12,16 @@ use super::corpus::{Corpus, Dice};
 use super::page::{Page, Step};
 use super::{Done, Options};
 
-/// How long a byte is on its way, each way.
+/// The delay of a byte in each direction.
 const DELAY: Duration = Duration::from_millis(50);
-/// Bytes that are sent there and back to see how long that takes.
+/// The number of bytes that are sent back and forth to measure the round-trip time.
 const ECHOES: usize = 50;
-/// Pieces that are on their way in a connection, at most.
+/// The maximum number of pieces in flight in one direction of a connection.
 const PIECES: usize = 1024;
-/// Of how many of the slowest queries the steps are printed.
+/// The number of slowest queries whose steps are printed.
 const SLOWEST: usize = 12;
 
-/// Nodes that are reached through relays that delay every byte.
+/// Measures nodes that are reached through relays that delay every byte.
 pub(super) fn run(options: &Options) -> Done {
     let corpus = Corpus::new(options)?;
     let runtime = Runtime::new()?;
@@ -82,7 +82,7 @@ fn after_look_up(page: &Page) -> Duration {
     page.last.saturating_sub(page.looked_up())
 }
 
-/// How long a byte and its echo take, in the median.
+/// The median round-trip time of a byte and its echo.
 async fn round_trip() -> Done<Duration> {
     let (relay, echo) = (TcpListener::bind("127.0.0.1:0").await?, TcpListener::bind("127.0.0.1:0").await?);
     let (near, far) = (relay.local_addr()?, echo.local_addr()?.port());
@@ -124,9 +124,9 @@ fn print(what: &str, mut times: Vec<Duration>, round_trip: Duration) {
 async fn relay_to(listener: TcpListener, port: u16) {
     while let Ok((near, _)) = listener.accept().await {
         tokio::spawn(async move {
-            // As if the line to the node were as long.
+            // The relay stands for a long line to the node.
             let Ok(far) = TcpStream::connect(("127.0.0.1", port)).await else { return };
-            // Errors: then it is a little slower.
+            // Errors are ignored: without the option, the relay is a little slower.
             let _ = (near.set_nodelay(true), far.set_nodelay(true));
             let ((near_in, near_out), (far_in, far_out)) = (near.into_split(), far.into_split());
             carry(near_in, far_out);

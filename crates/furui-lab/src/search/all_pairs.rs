@@ -1,4 +1,4 @@
-//! The mean traffic of all pairs of words, by formula: what many queries come to in the end.
+//! The mean traffic over all pairs of words, by formula: what the mean over many queries converges to.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::corpus::Corpus;
 
 const ZETA: f64 = ContentId::BITS as f64;
 
-/// The sizes of the lists of the first documents of a corpus.
+/// The sizes of the words' lists among the first documents of a corpus.
 pub(super) struct AllPairs {
-    /// How many lists have each size.
+    /// The number of lists of each size.
     sizes: BTreeMap<u64, u64>,
     words: f64,
     documents: f64,
-    /// The mean size of a list, and of what two different lists have in common.
+    /// The mean size of a list, and the mean number of documents that two different lists have in common.
     size: f64,
     common: f64,
 }
@@ -27,7 +27,7 @@ impl AllPairs {
         let mut sizes = BTreeMap::new();
         words.iter().for_each(|&word| *sizes.entry(corpus.size(word, documents)).or_insert(0) += 1);
         let words = words.len() as f64;
-        // A document with w words is in common to w (w - 1) ordered pairs.
+        // A document with w words is common to w (w - 1) ordered pairs of words.
         let pairs = corpus.words_of(documents).map(|words| f64::from(words) * (f64::from(words) - 1.0));
         let size = sizes.iter().map(|(&size, &count)| size as f64 * count as f64).sum::<f64>() / words;
         let common = pairs.sum::<f64>() / (words * (words - 1.0));
@@ -38,22 +38,22 @@ impl AllPairs {
         self.sizes.iter().map(|(&size, &count)| of(size as f64) * count as f64).sum::<f64>() / self.words
     }
 
-    /// Of TFA with Bloom filters of `bits` bits (eq. 1).
+    /// The mean traffic of TFA with Bloom filters of `bits` bits (eq. 1).
     pub(super) fn fixed(&self, probes: u32, bits: u64) -> f64 {
-        // What is in common with a list is taken to be in proportion to it.
+        // The number of documents in common with a list is taken to be proportional to the list's size.
         let similarity = self.common * self.documents / (self.size * self.size);
         let wrong = |size: f64| (1.0 - similarity * size / self.documents) * sizing::rate(probes, size as u64, bits);
         bits as f64 + ZETA * (self.common + self.size * self.mean(wrong))
     }
 
-    /// Of TFA with ringed filters of γ bits a key (eq. 15).
+    /// The mean traffic of TFA with ringed filters of γ bits a key (eq. 15).
     pub(super) fn ringed(&self, probes: u32, gamma: f64) -> f64 {
         let rate = (-(-f64::from(probes) / gamma).exp_m1()).powi(probes as i32);
         self.mean(|size| (size * gamma).ceil()) + ZETA * (self.common + (self.size - self.common) * rate)
     }
 
-    /// For each number of probes the bits of the fixed filter with the least mean traffic, as the paper chose them. It is
-    /// so flat around the least that steps of 2 % will do.
+    /// For each number of probes, the bits of the fixed filter with the least mean traffic, as the paper chose them.
+    /// The minimum is so flat that steps of 2 % are enough.
     pub(super) fn tuned_bits(&self) -> Vec<u64> {
         let candidates = (0..).map(|i| (16.0 * 1.02f64.powi(i)) as u64).take_while(|&bits| bits < 1 << 18);
         let candidates: Vec<u64> = candidates.collect();

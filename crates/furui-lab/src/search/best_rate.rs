@@ -1,4 +1,4 @@
-//! Which rate of false positives is best: eq. 18, and the least of Fig. 8.
+//! The best false-positive rate: eq. 18, and the minima of Fig. 8.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use super::traffic::{DELTA, bits_of_keys, kbit, steps, tuned_for};
 use super::{Options, RATES};
 use crate::table::{Cell, Table};
 
-/// Eq. 18: the best rate for each pair instead of one for all, and the smaller list first.
+/// Compares the best rate for each pair (eq. 18) with one rate for all, and with sending the smaller list first.
 pub(crate) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = ["corpus", "ringed filters", "mean kbit", "max kbit", "mean, to 2^-7", "max, to 2^-7"];
     let mut table = Table::new("best", "Eq. 18: the best rate for each pair of lists".to_owned(), columns);
@@ -45,8 +45,8 @@ pub(crate) fn best(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
     Ok(table)
 }
 
-/// Eq. 18 on lists of two sizes that have nothing in common: the rate it names, and the one whose filter takes the least real
-/// traffic, ids back included.
+/// Applies eq. 18 to lists of two sizes that have nothing in common: the rate it gives, and the rate whose filter
+/// causes the least real traffic, returned ids included.
 pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "ids of the first",
@@ -92,8 +92,8 @@ pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
     Ok(table)
 }
 
-/// The rates whose filters have the least mean traffic over all pairs of words, by formula, for each number of documents; in
-/// the last row of each corpus for all of them together.
+/// The rates whose filters have the least mean traffic over all pairs of words, by formula, for each number of
+/// documents. The last row of each corpus is for all numbers together.
 pub(crate) fn best_rates(corpora: &[Corpus]) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
@@ -136,7 +136,8 @@ pub(crate) fn best_rates(corpora: &[Corpus]) -> Result<Table, Box<dyn Error>> {
     Ok(table)
 }
 
-/// Of the costs by k of fixed filters, of those with the bits of each α, of those of one size, and of ringed ones.
+/// The row of best rates, from the costs by k: of fixed filters, of fixed filters with the bits of each α, of fixed
+/// filters of one size, and of ringed filters.
 fn best_row(corpus: &Corpus, documents: Cell, costs: [&[f64]; 4]) -> [Cell; 10] {
     let least = |costs: &[f64]| (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("some rates");
     let best = |costs: &[f64]| Cell::from(least(costs) as u64 + u64::from(*RATES.start()));

@@ -1,4 +1,4 @@
-//! Fig. 6: the time to check a million keys against one filter, with their hashes computed before or not.
+//! Fig. 6: the time to check a million keys against one filter, with their hashes computed beforehand or not.
 
 use std::hint::black_box;
 
@@ -11,11 +11,11 @@ use crate::clock::{median, ns_each};
 use crate::keys::mix;
 use crate::table::Table;
 
-/// Keys in the filter.
+/// The number of keys in the filter.
 const MEMBERS: u64 = 10_000;
 const ROUNDS: usize = 5;
 
-/// Ids that a node reads at a time.
+/// The number of ids that a node reads at a time.
 const PIECE: usize = 1 << 12;
 
 pub(crate) fn fig6(quick: bool) -> Result<Table> {
@@ -71,8 +71,8 @@ pub(crate) fn fig6(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// What it saves a node to keep the keys of its lists for ringed filters: a list is held against a coded set, in pieces as
-/// a node reads it.
+/// Measures what a node saves by keeping its lists' keys for ringed filters: a list is matched with a coded set, in
+/// pieces as a node reads it.
 pub(crate) fn keys_kept(quick: bool) -> Result<Table> {
     let asked = if quick { 10_000 } else { 1_000_000 };
     let columns = ["alpha", "from the ids, ms", "with keys kept, ms", "kept / from the ids", "bytes kept an id"];

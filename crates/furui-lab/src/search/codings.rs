@@ -1,4 +1,4 @@
-//! All codings on the same queries, every message equal to its prediction.
+//! All codings on the same queries. Every message must equal its prediction.
 
 use std::error::Error;
 
@@ -11,10 +11,10 @@ use super::exchange::{Choice, Order, measure};
 use super::traffic::{kbit, tuned_for};
 use crate::table::Table;
 
-/// What sizes would take if they did not come with the look-up that is kept.
+/// The bits that the lists' sizes would take if they were not part of the look-up, which is cached.
 const SIZES_BITS: f64 = 40.0;
 
-/// The traffic of each coding, and its ratio to that of the paper's ringed filter.
+/// Measures the traffic of each coding, and its ratio to that of the paper's ringed filter.
 pub(crate) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
@@ -72,9 +72,10 @@ pub(crate) fn codings(corpora: &[Corpus], options: &Options) -> Result<Table, Bo
     Ok(table)
 }
 
-/// The bits an id of one set, by its false-positive rate: of a Golomb-Rice coded set as it is coded, and of filters.
+/// Measures the bits per id of one set by its false-positive rate: for a Golomb-Rice coded set as encoded, and for
+/// filters.
 pub(crate) fn coded_sets(options: &Options) -> Result<Table, Box<dyn Error>> {
-    /// A power of two, so that 2^-k is a rate that coded sets have.
+    /// The number of ids: a power of two, so that coded sets can have the rate 2^-k.
     const IDS: u32 = 1 << 13;
     let columns = [
         "k",
@@ -95,7 +96,7 @@ pub(crate) fn coded_sets(options: &Options) -> Result<Table, Box<dyn Error>> {
         let cell_bits = IDS.ilog2() as u8 + k;
         let golomb = Golomb { cell_bits, check_bits: furui_search::plan::CHECK_BITS, salt: 0, three_messages: false };
         let bits = CodedSet::encode(&ids, IdRange::ALL, Coding::Golomb(golomb))?.bits;
-        // A cell with an id in it says yes to all ids of the cell.
+        // A cell that contains an id answers yes for all ids of the cell.
         let occupied = ids.chunk_by(|a, b| a.head() >> (64 - cell_bits) == b.head() >> (64 - cell_bits)).count();
         let rate = occupied as f64 / f64::from(cell_bits).exp2();
         let (bloom, _) = sizing::least(rate, IDS.into());

@@ -1,4 +1,4 @@
-//! Documents and their words, as an index sees them: for each word the ids of the documents that hold it.
+//! Documents and their words, as an index sees them: for each word, the ids of the documents that contain it.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,35 +10,35 @@ use super::debian;
 use super::random::Random;
 use super::zipf::{self, Zipf};
 
-/// What seeded choices are for, so that no two share their random numbers.
+/// The purpose of the random numbers drawn here. Each purpose has numbers of its own.
 const IDS: u64 = 1;
 
-/// Documents in the order in which they are published, and the lists of their words.
+/// Documents in order of publication, and the lists of their words.
 pub(crate) struct Corpus {
     pub(crate) name: String,
     ids: Vec<ContentId>,
     lists: Lists,
-    /// For each word, the first document that holds it.
+    /// For each word, the first document that contains it.
     first: Vec<u32>,
-    /// For each document, how many words it has.
+    /// The number of words of each document.
     words_of: Vec<u32>,
 }
 
 enum Lists {
-    /// For each word the numbers of its documents, ascending.
+    /// The numbers of each word's documents, ascending.
     Kept(Vec<Vec<u32>>),
-    /// Drawn again whenever they are asked for: they would take a quarter of a gigabyte.
+    /// Lists that are drawn anew for each use, as they would take a quarter of a gigabyte.
     Drawn(Zipf),
 }
 
 impl Corpus {
-    /// The package descriptions in `data`, indexed by WordNet's nouns, verbs and adjectives.
+    /// The corpus of package descriptions in `data`, indexed by WordNet's nouns, verbs and adjectives.
     pub(crate) fn debian(data: &Path, seed: u64) -> Result<Self, Box<dyn Error>> {
         let (documents, lists) = debian::read(data, seed)?;
         Ok(Self::new("Debian", documents, lists.len() as u32, Lists::Kept(lists), seed))
     }
 
-    /// Words that are independent of each other, as many and as frequent as the paper's Table 1 says.
+    /// A corpus of words that are independent of each other, as many and as frequent as in the paper's Table 1.
     pub(crate) fn zipf(shape: zipf::Shape, seed: u64) -> Self {
         Self::new("Zipf", shape.documents, shape.words, Lists::Drawn(Zipf::fit(shape, seed)), seed)
     }
@@ -53,34 +53,34 @@ impl Corpus {
         Self { name: name.to_owned(), ids: ids(documents, seed), lists, first, words_of }
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub(crate) fn documents(&self) -> u32 {
         self.ids.len() as u32
     }
 
-    /// Whether it has the figures of the paper's Table 1.
+    /// Whether the corpus has the figures of the paper's Table 1.
     pub(crate) fn has_shape_of_the_paper(&self) -> bool {
         matches!(self.lists, Lists::Drawn(_)) && self.documents() == zipf::Shape::PAPER.documents
     }
 
-    /// The words that occur in the first `documents`.
+    /// The words that occur in the first `documents` documents.
     pub(crate) fn words(&self, documents: u32) -> Vec<u32> {
         (0..self.first.len() as u32).filter(|&word| self.first[word as usize] < documents).collect()
     }
 
-    /// The numbers of those of the first `documents` that hold `word`, ascending.
+    /// The numbers of the documents that contain `word`, among the first `documents`, ascending.
     pub(crate) fn list(&self, word: u32, documents: u32) -> Vec<u32> {
         let mut list = self.lists.get(word).into_owned();
         list.truncate(list.partition_point(|&number| number < documents));
         list
     }
 
-    /// How many words each of the first `documents` has.
+    /// The number of words of each of the first `documents` documents.
     pub(crate) fn words_of(&self, documents: u32) -> impl Iterator<Item = u32> {
         self.words_of[..documents as usize].iter().copied()
     }
 
-    /// How many of the first `documents` hold `word`.
+    /// How many of the first `documents` documents contain `word`.
     pub(crate) fn size(&self, word: u32, documents: u32) -> u64 {
         match &self.lists {
             Lists::Drawn(zipf) if documents == self.documents() => u64::from(zipf.size(word)),
@@ -88,7 +88,7 @@ impl Corpus {
         }
     }
 
-    /// The ids of documents of these numbers, ascending.
+    /// The ids of the documents with the numbers in `list`, ascending.
     pub(crate) fn ids(&self, list: &[u32]) -> Vec<ContentId> {
         let mut ids: Vec<_> = list.iter().map(|&number| self.ids[number as usize]).collect();
         ids.sort_unstable();
@@ -105,7 +105,7 @@ impl Lists {
     }
 }
 
-/// Ids drawn from a seed, one a document.
+/// One id for each document, drawn from a seed.
 pub(super) fn ids(documents: u32, seed: u64) -> Vec<ContentId> {
     let mut random = Random::new(seed, IDS);
     let mut id = || {

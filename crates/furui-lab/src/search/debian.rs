@@ -1,4 +1,4 @@
-//! Package descriptions as documents, with WordNet's nouns, verbs and adjectives as the words that are indexed.
+//! Package descriptions as documents, in which WordNet's nouns, verbs and adjectives are the indexed words.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::error::Error;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use super::random::Random;
 
-/// What seeded choices are for.
+/// The purpose of the random numbers drawn here.
 const SHUFFLE: u64 = 2;
 
-/// For each word the numbers of its documents, ascending.
+/// The numbers of each word's documents, ascending.
 type Lists = Vec<Vec<u32>>;
 
-/// The ends that WordNet's morphological processor takes off, and what it puts in their place.
+/// The endings that WordNet's morphological processor removes, and their replacements.
 const ENDINGS: [(&str, &str); 16] = [
     ("s", ""),
     ("ses", "s"),
@@ -32,10 +32,10 @@ const ENDINGS: [(&str, &str); 16] = [
     ("est", ""),
 ];
 
-/// Reads `descriptions.txt`, `lemmas.txt` and the exceptions of `wordnet-base` in `data`. Returns how many documents
-/// there are, in shuffled order, and for each word the numbers of those that hold it.
+/// Reads `descriptions.txt`, `lemmas.txt` and the exceptions of `wordnet-base` in `data`. Returns the number of
+/// documents, which are shuffled, and for each word the numbers of the documents that contain it.
 ///
-/// Descriptions that are equal are one document, as they have one content id.
+/// Equal descriptions are one document, as they have one content id.
 pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Lists), Box<dyn Error>> {
     let open = |path: &str| {
         let path = data.join(path);
@@ -84,7 +84,7 @@ pub(super) fn read(data: &Path, seed: u64) -> Result<(u32, Lists), Box<dyn Error
     Ok((documents.len() as u32, lists))
 }
 
-/// The lemma of a form, if it has one: itself, an exception, or what is left when an ending is taken off.
+/// The lemma of a word form: the form itself, an exception, or the form without an ending; `None` if it has no lemma.
 fn lemma(form: &str, lemmas: &HashSet<&str>, exceptions: &HashMap<String, String>) -> Option<String> {
     if lemmas.contains(form) {
         return Some(form.to_owned());

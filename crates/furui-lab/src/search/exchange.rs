@@ -1,4 +1,4 @@
-//! What two holders of lists send each other: the real bytes are coded, read, matched and settled, and counted.
+//! The messages between two holders of lists: the real bytes are encoded, decoded, matched, settled and counted.
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
@@ -7,43 +7,43 @@ use furui_search::{
 
 use super::workload::Workload;
 
-/// How the set is coded.
+/// The choice of the coding of a set.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Choice {
-    /// So, whatever the sizes.
+    /// Always this coding, whatever the sizes.
     Always(Coding),
-    /// As a ringed filter of the rate that is best for the sizes (eq. 18).
+    /// A ringed filter with the best rate for the sizes (eq. 18).
     BestRinged { gamma: Gamma, delta: u32 },
-    /// As a Golomb-Rice coded set, in two messages.
+    /// A Golomb-Rice coded set, in two messages.
     Two,
-    /// As a node does it.
+    /// The coding that a node chooses.
     Default,
 }
 
-/// Which list is sent.
+/// The choice of the list that is sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
-    /// That of the word drawn first.
+    /// The list of the word that was drawn first.
     Drawn,
-    /// The smaller one.
+    /// The smaller list.
     SmallerFirst,
 }
 
-/// A way to meet.
+/// A way to intersect two lists.
 pub(super) type Way = (Order, Choice);
 
 impl Choice {
-    /// The paper's ringed filter, or one with another γ.
+    /// The coding as the paper's ringed filter, or as one with another γ.
     pub(super) fn ringed(probes: u32, gamma: Gamma, delta: u32) -> Self {
         Self::Always(Coding::Ringed(RingedParams::new(probes, gamma, delta).expect("parameters that can be")))
     }
 
-    /// A filter of one size for all lists.
+    /// The coding as a filter of one size for all lists.
     pub(super) fn fixed(probes: u32, bits: u64) -> Self {
         Self::Always(Coding::Fixed { bits: bits as u32, probes: probes as u8 })
     }
 
-    /// The coding of a set of `own` ids for a list of `other`.
+    /// The coding of a set of `own` ids to be matched with a list of `other` ids.
     pub(super) fn coding(self, own: u64, other: u64, salt: u32) -> Coding {
         let range = IdRange::ALL;
         match self {
@@ -60,20 +60,21 @@ impl Choice {
     }
 }
 
-/// What an exchange took.
+/// The traffic of one exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Exchange {
-    /// T₁ + T₂, and a third message's bits. Of ids in full T₂ is left out, as the paper does.
+    /// T₁ + T₂, and the bits of a third message. If ids are sent in full, T₂ is left out, as in the paper.
     pub(super) bits: u64,
-    /// Of sets, answers and third messages.
+    /// The bytes of sets, answers and third messages.
     pub(super) bytes: u64,
     /// Whether a third message was sent.
     pub(super) in_three: bool,
-    /// Whether it had to be repeated, which is counted.
+    /// Whether the exchange had to be repeated. The repetition is counted in `bits` and `bytes`.
     pub(super) repeated: bool,
 }
 
-/// The holder of `own` asks the holder of `other`. With `check`, every message is held against its prediction.
+/// Sends a set from the holder of `own` to the holder of `other`. With `check`, compares every message with its
+/// prediction.
 pub(super) fn exchange(
     own: &[ContentId],
     other: &[ContentId],
@@ -131,7 +132,7 @@ pub(super) struct Traffic {
     bytes: u64,
     pub(super) in_three: u64,
     pub(super) repeated: u64,
-    /// The bits of the largest.
+    /// The bits of the largest exchange.
     pub(super) max: u64,
 }
 
@@ -145,18 +146,18 @@ impl Traffic {
         self.max = self.max.max(exchange.bits);
     }
 
-    /// The mean bits.
+    /// The mean bits of an exchange.
     pub(super) fn mean(&self) -> f64 {
         self.bits as f64 / self.exchanges as f64
     }
 
-    /// The mean bytes.
+    /// The mean bytes of an exchange.
     pub(super) fn mean_bytes(&self) -> f64 {
         self.bytes as f64 / self.exchanges as f64
     }
 }
 
-/// The traffic of a workload of two words, for each way to meet.
+/// Measures the traffic of a workload of two-word queries for each of `ways`.
 pub(super) fn measure(workload: &Workload<'_>, ways: &[Way], check: bool) -> Result<Vec<Traffic>, CodecError> {
     let queries = workload.map(|lists, salt| -> Result<Vec<Exchange>, CodecError> {
         let drawn = [&lists[0], &lists[1]];

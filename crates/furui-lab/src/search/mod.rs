@@ -1,5 +1,5 @@
-//! The traffic of a search over a distributed hash table: the experiments of Sei, Matsuzaki and Honiden with this project's
-//! filters, and the codings that are better. Nothing is sent: what would be, is made and counted.
+//! The traffic of a search over a distributed hash table: the experiments of Sei, Matsuzaki and Honiden with this
+//! project's filters, and with its better codings. Messages are encoded and counted, but not sent.
 //!
 //! Each experiment is a function that returns tables.
 
@@ -30,17 +30,17 @@ pub(crate) use three::three;
 pub(crate) use traffic::{cuts, cuts_smaller_first, fig7, fig8_and_9, table1};
 pub(crate) use zipf::Shape;
 
-/// The k of the paper's rates: α from 2⁻¹ to 2⁻¹¹.
+/// The numbers k of the paper's rates α = 2⁻ᵏ, from 2⁻¹ to 2⁻¹¹.
 const RATES: RangeInclusive<u32> = 1..=11;
 
-/// How to measure.
+/// The options of a measurement.
 pub(crate) struct Options {
-    /// Few rounds.
+    /// Whether to measure in few rounds.
     pub(crate) quick: bool,
     pub(crate) seed: u64,
-    /// Queries of a round.
+    /// The number of queries in a round.
     pub(crate) queries: usize,
-    /// Of the steps of the longer ones.
+    /// The progress of the longer experiments.
     pub(crate) bar: ProgressBar,
 }
 

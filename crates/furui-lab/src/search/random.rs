@@ -2,13 +2,13 @@
 
 use crate::keys::mix;
 
-/// A sequence of uniform numbers, one of 2⁶⁴.
+/// One of 2⁶⁴ sequences of uniform random numbers.
 pub(super) struct Random {
     state: u64,
 }
 
 impl Random {
-    /// The sequence of `seed` for one purpose.
+    /// The sequence for `seed` and one purpose.
     pub(super) fn new(seed: u64, purpose: u64) -> Self {
         Self { state: mix(mix(seed) ^ purpose) }
     }
@@ -18,7 +18,7 @@ impl Random {
         mix(self.state)
     }
 
-    /// A number below `end`.
+    /// The next number, uniform below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }

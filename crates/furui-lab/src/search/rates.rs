@@ -6,14 +6,14 @@ use furui::{KeyHash, Result};
 use crate::keys::mix;
 use crate::table::{Cell, Table};
 
-/// α = 2⁻¹⁰, the rate of both figures.
+/// The number of probes for α = 2⁻¹⁰, the rate of both figures.
 const PROBES: u32 = 10;
 
-/// Keys of one point of a measured curve, over all its filters.
+/// The number of keys for one point of a measured curve, over all its filters.
 const KEYS: u64 = 300_000;
 
-/// Fig. 4: the rate of a ringed filter against its number of keys, for windows short and long: by eq. 13, by the
-/// formula nearer the truth, and of real filters.
+/// Fig. 4: the rate of a ringed filter by its number of keys, for short and long windows: by eq. 13, by a more accurate
+/// formula, and measured on real filters.
 pub(crate) fn fig4(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig4",
@@ -50,8 +50,8 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
     Ok(table)
 }
 
-/// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) against the number of keys, where the fixed one is
-/// made for the mean number, 500; the last row is the mean of the ratios to the variable one.
+/// Fig. 5: the rates of fixed, variable and ringed filters (δ = 100,000) by the number of keys, where the fixed filter
+/// is made for 500 keys, the mean number. The last row is the mean of the ratios to the variable filter.
 pub(crate) fn fig5(quick: bool) -> Result<Table> {
     let mut table = Table::new(
         "fig5",
@@ -70,7 +70,8 @@ pub(crate) fn fig5(quick: bool) -> Result<Table> {
     let params = RingedParams::new(PROBES, Gamma::Whole, 100_000)?;
     let gamma = params.gamma();
     let bits = sizing::bits(sizing::rate_half_full(PROBES), 500);
-    // By formula: of fixed, variable and ringed, and of a Bloom filter of the ringed one's bits.
+    // The rates by formula of the fixed, the variable and the ringed filter, and of a Bloom filter with the ringed
+    // one's bits.
     let rates = |keys: u64| {
         let variable = sizing::rate(PROBES, keys, sizing::bits(sizing::rate_half_full(PROBES), keys));
         let bloom = (-(-f64::from(PROBES) / gamma).exp_m1()).powi(PROBES as i32);

@@ -11,16 +11,16 @@ use super::exchange::{Choice, Exchange, Traffic, exchange};
 use super::traffic::{kbit, tuned_for};
 use crate::table::Table;
 
-/// How a chain goes on.
+/// The rules by which a chain proceeds.
 #[derive(Clone, Copy)]
 struct Chain {
     choice: Choice,
     smaller_first: bool,
-    /// Whether a set is sent as ids where these are expected to take fewer bits.
+    /// Whether a set is sent as ids if these are expected to take fewer bits.
     falls_back: bool,
 }
 
-/// The traffic of chains, and of their first link, which is a query of two words.
+/// Measures the traffic of chains, and of their first links, each of which is a query of two words.
 pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = [
         "corpus",
@@ -75,7 +75,7 @@ pub(crate) fn three(corpora: &[Corpus], options: &Options) -> Result<Table, Box<
 }
 
 impl Chain {
-    /// What both links take.
+    /// The exchanges of both links.
     fn run(self, lists: &[Vec<ContentId>], salt: u32) -> Result<[Exchange; 2], CodecError> {
         let mut order: Vec<&[ContentId]> = lists.iter().map(Vec::as_slice).collect();
         if self.smaller_first {

@@ -1,4 +1,4 @@
-//! Table 1 and the traffic of queries of two words: Figs. 7 to 9, and eq. 18.
+//! Table 1, and the traffic of two-word queries: Figs. 7 to 9, and eq. 18.
 
 use std::error::Error;
 
@@ -16,13 +16,14 @@ use crate::table::{Cell, Table};
 /// The window of the paper's ringed filters.
 pub(super) const DELTA: u32 = 100_000;
 
-/// The size of the paper's fixed filters, in bits: by eq. 4 those of 300 keys at α = 2⁻⁵.
+/// The size of the paper's fixed filters, in bits: by eq. 4, that for 300 keys at α = 2⁻⁵.
 const PAPER_BITS: u64 = 2164;
 
-/// How often the queries over all documents are drawn again to see the spread of what they say; over fewer, a quarter.
+/// The number of rounds in which queries over all documents are drawn anew, to see how much their results vary. Queries
+/// over fewer documents are drawn in a quarter as many rounds.
 const CUT_ROUNDS: u64 = 12;
 
-/// What is told of the cuts in rounds of queries.
+/// The columns for the cuts over rounds of queries.
 const CUTS: [&str; 8] = [
     "mean, all rounds",
     "mean, median round",
@@ -34,7 +35,7 @@ const CUTS: [&str; 8] = [
     "max, most",
 ];
 
-/// What is read of the traffic of a round, and what joins those of all rounds.
+/// A figure of the traffic of a round, and the function that combines those of two rounds.
 type Figure = fn(&Traffic) -> f64;
 type Join = fn(f64, f64) -> f64;
 
@@ -59,7 +60,7 @@ pub(crate) fn table1(corpora: &[Corpus]) -> Table {
     table
 }
 
-/// Fig. 7: the Naive algorithm, by the number of documents, in kilobits.
+/// Fig. 7: the traffic of the Naive algorithm by the number of documents, in kilobits.
 pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let columns = ["corpus", "documents", "mean kbit", "max kbit", "smaller first, mean", "max"];
     let mut table = Table::new("fig7", "Fig. 7: traffic of the Naive algorithm".to_owned(), columns);
@@ -79,9 +80,9 @@ pub(crate) fn fig7(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
     Ok(table)
 }
 
-/// Figs. 8 and 9: TFA with fixed and ringed filters, mean and max, by the number of documents and α. Fixed filters are made
-/// for so many keys at each α, as the paper's must be, or have, for each α, the bits with the least mean traffic at half of
-/// the documents.
+/// Figs. 8 and 9: the mean and maximum traffic of TFA with fixed and ringed filters, by the number of documents and α.
+/// Fixed filters are either made for the same number of keys at each α, as the paper's must be, or have, for each α,
+/// the bits with the least mean traffic at half of the documents.
 pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table; 2], Box<dyn Error>> {
     let columns =
         ["corpus", "documents", "k", "fixed, bits", "fixed", "bits of each alpha", "fixed with them", "ringed"];
@@ -111,18 +112,19 @@ pub(crate) fn fig8_and_9(corpora: &[Corpus], options: &Options) -> Result<[Table
     Ok(tables)
 }
 
-/// The bits of a fixed filter at 2^-`probes` for as many keys as fill the paper's 2164 at 2⁻⁵, or, for other documents than
-/// the paper's, those that are best at 2⁻⁵.
+/// The bits of a fixed filter of rate 2^-`probes` for as many keys as fit the paper's 2164 bits at 2⁻⁵ or, for a corpus
+/// other than the paper's, as fit the bits that are best at 2⁻⁵.
 pub(super) fn bits_of_keys(corpus: &Corpus, tuned: &[u64], probes: u32) -> u64 {
     let at_five = if corpus.has_shape_of_the_paper() { PAPER_BITS } else { tuned[4] };
     at_five * u64::from(probes) / 5
 }
 
-/// The cuts by ringed filters at 2⁻⁷ against fixed ones at 2⁻⁵, by the number of documents; the last row of each pair is the
-/// mean of the others, which is how the paper's 39 % can be read.
+/// The reduction of traffic by ringed filters at 2⁻⁷ compared with fixed ones at 2⁻⁵, by the number of documents. The
+/// last row of each pair is the mean of the others, which is one reading of the paper's 39 %.
 ///
-/// One large pair of lists outweighs hundreds of others, so what 5000 queries say is a matter of luck: here are the means of
-/// all pairs of words, by formula, and of many rounds of queries, with the middle and the range of what one round says.
+/// One large pair of lists outweighs hundreds of others, so the result of 5000 queries is a matter of luck. The table
+/// therefore has the mean over all pairs of words, by formula, and the mean over many rounds of queries, with the
+/// median and the range of single rounds.
 pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let rounds = if options.quick { 3 } else { CUT_ROUNDS };
     let title =
@@ -172,7 +174,8 @@ pub(crate) fn cuts(corpora: &[Corpus], options: &Options) -> Result<Table, Box<d
     Ok(table)
 }
 
-/// The cuts where the smaller list is sent, as a node does it, at all documents: against fixed filters of any length.
+/// The reduction of traffic compared with fixed filters of any length, at all documents, if the smaller list is sent,
+/// as by a node.
 pub(crate) fn cuts_smaller_first(corpora: &[Corpus], options: &Options) -> Result<Table, Box<dyn Error>> {
     let rounds = if options.quick { 3 } else { CUT_ROUNDS };
     let title = format!("Cuts where the smaller list is sent, {rounds} rounds of {} queries", options.queries);
@@ -195,7 +198,7 @@ pub(crate) fn cuts_smaller_first(corpora: &[Corpus], options: &Options) -> Resul
     Ok(table)
 }
 
-/// What queries drawn again and again take, in so many ways.
+/// Measures the traffic of rounds of queries, each drawn anew, for each of several ways.
 fn rounds_of(
     corpus: &Corpus,
     documents: u32,
@@ -211,13 +214,13 @@ fn rounds_of(
         .collect()
 }
 
-/// By how much `ringed` is below `fixed`, in %.
+/// The reduction from `fixed` to `ringed`, in %.
 fn cut(ringed: f64, fixed: f64) -> f64 {
     100.0 * (1.0 - ringed / fixed)
 }
 
-/// The cuts by one way against another, of the mean and of the maximum: of all rounds together, of the round in the middle,
-/// the least and the most of a round.
+/// The reductions by one way compared with another, of the mean and of the maximum: of all rounds together, of the
+/// median round, and the least and greatest of any round.
 fn cuts_of_rounds(traffic: &[Vec<Traffic>], ringed: usize, fixed: usize) -> [f64; 8] {
     let figures: [(Figure, Join); 2] = [(Traffic::mean, |a, b| a + b), (|traffic| traffic.max as f64, f64::max)];
     let [mean, max] = figures.map(|(figure, join)| {
@@ -230,12 +233,12 @@ fn cuts_of_rounds(traffic: &[Vec<Traffic>], ringed: usize, fixed: usize) -> [f64
     std::array::from_fn(|i| if i < 4 { mean[i] } else { max[i - 4] })
 }
 
-/// The bits of fixed filters, chosen when the corpus has half of its documents: in the paper, at 50,000 of 100,000.
+/// The bits of fixed filters, chosen for half of the corpus's documents: in the paper, for 50,000 of 100,000.
 pub(super) fn tuned_for(corpus: &Corpus) -> Vec<u64> {
     AllPairs::new(corpus, corpus.documents() / 2).tuned_bits()
 }
 
-/// The numbers of documents of the figures: ten steps up to 100,000 or so.
+/// The numbers of documents in the figures: ten steps up to 100,000 or so.
 pub(super) fn steps(corpus: &Corpus) -> Vec<u32> {
     let all = corpus.documents();
     let step = if all >= 50_000 { 10_000 } else { all.div_ceil(2) };

@@ -1,4 +1,4 @@
-//! The queries: uniform choices of words, each with the lists that meet.
+//! Queries: uniform choices of words, each with the lists to be intersected.
 
 use std::panic::resume_unwind;
 use std::thread::ScopedJoinHandle;
@@ -8,7 +8,7 @@ use furui_search::ContentId;
 use super::corpus::Corpus;
 use super::random::Random;
 
-/// What seeded choices are for.
+/// The purpose of the random numbers drawn here.
 const QUERIES: u64 = 3;
 
 /// Queries over the first documents of a corpus.
@@ -20,7 +20,7 @@ pub(crate) struct Workload<'a> {
 }
 
 impl<'a> Workload<'a> {
-    /// `queries` choices of `words` different words, among all that occur in the first `documents`.
+    /// Draws `queries` queries of `words` different words each, among all words of the first `documents` documents.
     pub(crate) fn new(corpus: &'a Corpus, documents: u32, words: usize, queries: usize, seed: u64) -> Self {
         let all = corpus.words(documents);
         assert!(all.len() >= words, "as many words as a query has");
@@ -38,8 +38,8 @@ impl<'a> Workload<'a> {
         Self { corpus, documents, queries: (0..queries).map(|_| draw()).collect() }
     }
 
-    /// What `of_query` makes of each query's lists, which ascend, and of its number, in no particular order. All processors
-    /// take part.
+    /// The results of `of_query` for each query's lists, which ascend, and its number, in no particular order. All
+    /// processors are used.
     pub(crate) fn map<T: Send>(&self, of_query: impl Fn(&[Vec<ContentId>], u32) -> T + Sync) -> Vec<T> {
         let parts = std::thread::available_parallelism().map_or(1, usize::from);
         let part = |first: usize| -> Vec<T> {

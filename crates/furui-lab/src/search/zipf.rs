@@ -1,27 +1,29 @@
-//! A corpus of Zipf's and Mandelbrot's law.
+//! A corpus that follows the Zipf-Mandelbrot law.
 
 use super::random::Random;
 
-/// The law's figures; [`Shape::PAPER`] are those of the paper.
+/// The parameters of the law; [`Shape::PAPER`] has those of the paper.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) documents: u32,
-    /// Words that occur.
+    /// The number of words that occur.
     pub(crate) words: u32,
-    /// Words a document has, on average.
+    /// The mean number of words of a document.
     pub(crate) words_each: f64,
-    /// Documents of the most frequent word: the one figure that the paper does not print.
+    /// The number of documents of the most frequent word, the one figure that the paper does not print.
     pub(crate) top: u32,
 }
 
 impl Shape {
-    /// Table 1; with `top` at 68,000 the largest list among 5000 pairs is near what the paper's Fig. 7 shows.
+    /// The shape of Table 1. With `top` at 68,000, the largest list among 5000 pairs is near what the paper's Fig. 7
+    /// shows.
     pub(crate) const PAPER: Self = Self { documents: 100_000, words: 47_086, words_each: 632.7, top: 68_000 };
-    /// A small one of about the same proportions, for tests.
+    /// A small shape of about the same proportions, for tests.
     pub(crate) const QUICK: Self = Self { documents: 2000, words: 1000, words_each: 16.0, top: 1300 };
 }
 
-/// The r-th most frequent word is in C / (r + q)ˢ documents, the last in one; which ones, is drawn word by word.
+/// A law by which the r-th most frequent word is in C / (r + q)ˢ documents and the last in one. For each word, its
+/// documents are drawn at random.
 pub(crate) struct Zipf {
     documents: u32,
     sizes: Vec<u32>,
@@ -29,7 +31,7 @@ pub(crate) struct Zipf {
 }
 
 impl Zipf {
-    /// The law through the first and the last word whose sum is that of the shape.
+    /// Fits the law to the first word, the last word, and the sum of all words, as `shape` gives them.
     pub(crate) fn fit(shape: Shape, seed: u64) -> Self {
         let total = shape.words_each * f64::from(shape.documents);
         let (mut low, mut high) = (1.0, 20.0);
@@ -45,7 +47,7 @@ impl Zipf {
         self.sizes[word as usize]
     }
 
-    /// The documents of a word, ascending, by Floyd's sampling: every set of its size is equally likely.
+    /// The documents of a word, ascending, drawn by Floyd's sampling: every set of the word's size is equally likely.
     pub(crate) fn list(&self, word: u32) -> Vec<u32> {
         let mut random = Random::new(self.seed, 1 << 32 | u64::from(word));
         let mut chosen = vec![0u64; self.documents.div_ceil(64) as usize];
@@ -67,7 +69,7 @@ impl Zipf {
     }
 }
 
-/// The sizes for the exponent s: q follows from the first and the last.
+/// The sizes of the lists for the exponent s; q follows from the first and the last size.
 fn sizes(shape: Shape, exponent: f64) -> impl Iterator<Item = u32> {
     let (words, top) = (f64::from(shape.words), f64::from(shape.top));
     let ratio = top.powf(1.0 / exponent);

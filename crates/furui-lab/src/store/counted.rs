@@ -1,4 +1,4 @@
-//! Storage that counts what is read of it.
+//! A storage that counts reads.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use furui::Result;
 use furui::store::{Log, ReadAt, Storage};
 
-/// How often files were read, and how many bytes.
+/// The number of reads of files, and of bytes read.
 #[derive(Default)]
 pub(crate) struct Reads {
     calls: AtomicU64,
@@ -15,13 +15,13 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// The reads and bytes since the last call.
+    /// The numbers of reads and bytes since the last call.
     pub(crate) fn take(&self) -> (u64, u64) {
         (self.calls.swap(0, Ordering::Relaxed), self.bytes.swap(0, Ordering::Relaxed))
     }
 }
 
-/// Another storage, whose files are never mapped, so that nothing is read behind the counter's back.
+/// Wraps another storage so that its files are never mapped: no read escapes the counter.
 pub(crate) struct Counted<S> {
     pub(crate) storage: S,
     pub(crate) reads: Arc<Reads>,

@@ -1,5 +1,5 @@
-//! What a large set weighs: bytes written and stored, runs, and memory. No rival: at this size each would take many
-//! minutes.
+//! The cost of a large set: bytes written and stored, runs, and memory. There are no rivals, as at this size each would
+//! take many minutes.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ pub(super) fn run(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The most memory this process had resident, where the system tells.
+/// The peak resident memory of this process, where the system reports it.
 fn peak_memory() -> String {
     fs::read_to_string("/proc/self/status")
         .ok()

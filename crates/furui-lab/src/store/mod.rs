@@ -1,5 +1,5 @@
-//! The exact set on storage, alone and against stores of others (features `rivals` and `rocksdb`): what a key costs, and
-//! what it weighs.
+//! The exact set on storage, alone and compared with other stores (features `rivals` and `rocksdb`): its time per key
+//! and its size.
 
 pub(crate) mod counted;
 mod large;
@@ -20,7 +20,7 @@ use crate::clock::thread_ns;
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// Runs one of the two experiments, in a new directory below `place`, or below that for temporary files.
+/// Runs one of the two experiments in a new directory below `place`, by default the directory for temporary files.
 pub(crate) fn run(size: Option<&str>, place: Option<String>) -> Result<()> {
     let directory = WorkDirectory::create(&place.map_or_else(std::env::temp_dir, PathBuf::from))?;
     match size {
@@ -30,11 +30,11 @@ pub(crate) fn run(size: Option<&str>, place: Option<String>) -> Result<()> {
     }
 }
 
-/// A directory that is removed in the end, with all that is in it.
+/// A directory that is removed, with its contents, when this value is dropped.
 pub(crate) struct WorkDirectory(PathBuf);
 
 impl WorkDirectory {
-    /// A new one in `place`.
+    /// Creates a directory in `place`.
     pub(crate) fn create(place: &Path) -> Result<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -56,14 +56,14 @@ impl Drop for WorkDirectory {
     }
 }
 
-/// What `work` costs, in nanoseconds of CPU for each of `items`, and what it returns.
+/// The cost of `work` in nanoseconds of CPU for each of `items`, and its result.
 fn timed<T>(items: u64, work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
     let start = thread_ns();
     let value = work()?;
     Ok(((thread_ns() - start) as f64 / items as f64, value))
 }
 
-/// Bytes of all files in a directory and those below it.
+/// The size in bytes of all files in a directory and its subdirectories.
 pub(crate) fn stored(directory: &Path) -> Result<u64> {
     fs::read_dir(directory)?.try_fold(0, |sum, entry| {
         let entry = entry?;

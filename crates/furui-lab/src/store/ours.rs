@@ -1,4 +1,4 @@
-//! The cascade, used as the command line uses it.
+//! The cascade, used in the way of the command line.
 
 use furui::KeyHash;
 use furui::store::Storage;
@@ -6,18 +6,18 @@ use furui::store::cascade::{Cascade, CascadeOptions};
 
 use super::Result;
 
-/// Lines in a block of 512 KiB, which is what the command line reads while the set is in RAM: 60 bytes each.
+/// The number of lines, of 60 bytes each, in a block of 512 KiB, which the command line reads while the set is in RAM.
 const BATCH: u64 = 8 << 10;
-/// The most lines in a batch once there are runs.
+/// The maximum number of lines in a batch once there are runs.
 const LARGE_BATCH: u64 = 128 << 10;
 
-/// The set that a storage holds, or an empty one.
+/// Opens the set in `storage`, or an empty one.
 pub(crate) fn open<S: Storage>(storage: S, memory: u64) -> Result<Cascade<S>> {
     Ok(Cascade::open(storage, CascadeOptions { memory, ..Default::default() })?)
 }
 
-/// Puts in the first `count` keys of a sequence and makes them durable. Returns the most runs there were at any time:
-/// so many a miss has to ask.
+/// Inserts the first `count` keys of a sequence and makes them durable. Returns the maximum number of runs at any time,
+/// which is how many runs a miss has to query.
 pub(crate) fn insert<S: Storage>(set: &mut Cascade<S>, count: u64, key: impl Fn(u64) -> u64) -> Result<usize> {
     let (mut batch, mut new) = (vec![], vec![]);
     let (mut next, mut most_runs) = (0, 0);

@@ -1,4 +1,4 @@
-//! Embedded stores of others as sets of 64-bit keys: the same keys, no values.
+//! Rival embedded stores, used as sets of 64-bit keys: the same keys for all, and no values.
 
 use std::path::Path;
 
@@ -11,24 +11,24 @@ use redb::{Durability, ReadableDatabase, TableDefinition};
 
 use super::Result;
 
-/// How many keys are put in by a transaction.
+/// The number of keys inserted in a transaction.
 pub(crate) const TRANSACTION: u64 = 100_000;
 
-/// LMDB with keys in one byte order and compared in one way; nothing is forced to the device but at the end.
+/// LMDB with byte order `O` and comparison `C` of keys. Nothing is forced to the device before the end.
 pub(crate) struct Lmdb<O, C> {
     env: Env,
     keys: Database<U64<O>, Unit, C>,
 }
 
 impl Lmdb<BigEndian, DefaultComparator> {
-    /// As it is without further knowledge: keys are strings of bytes.
+    /// LMDB as it is by default: keys are byte strings.
     pub(crate) fn create(directory: &Path) -> Result<Self> {
         Self::with(directory, EnvFlags::NO_SYNC)
     }
 }
 
 impl Lmdb<NativeEndian, IntegerComparator> {
-    /// As it is fastest: keys are numbers, and pages are written through the map.
+    /// LMDB as it is fastest: keys are numbers, and pages are written through the map.
     pub(crate) fn create_tuned(directory: &Path) -> Result<Self> {
         Self::with(directory, EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP)
     }
@@ -48,7 +48,7 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
         Ok(Self { env, keys })
     }
 
-    /// Puts keys in, in one transaction; how many were not there.
+    /// Inserts `keys` in one transaction and returns how many were new.
     pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
         let mut transaction = self.env.write_txn()?;
         let mut new = 0;
@@ -67,7 +67,7 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
         Ok(self.env.force_sync()?)
     }
 
-    /// How many of the keys it has.
+    /// How many of `keys` the set contains.
     pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
         let transaction = self.env.read_txn()?;
         let mut count = 0;
@@ -80,7 +80,7 @@ impl<O: ByteOrder + 'static, C: Comparator + 'static> Lmdb<O, C> {
 
 const KEYS: TableDefinition<'_, u64, ()> = TableDefinition::new("keys");
 
-/// redb with a cache of so many bytes.
+/// A redb database with a cache of a given size.
 pub(crate) struct Redb(redb::Database);
 
 impl Redb {
@@ -88,7 +88,8 @@ impl Redb {
         Ok(Self(redb::Builder::new().set_cache_size(cache).create(directory.join("redb"))?))
     }
 
-    /// Puts keys in, in one transaction, durable only with a later one that is; how many were not there.
+    /// Inserts `keys` in one transaction and returns how many were new. They become durable with the next durable
+    /// transaction.
     pub(crate) fn insert(&self, keys: &[u64], durability: Durability) -> Result<u64> {
         let mut transaction = self.0.begin_write()?;
         transaction.set_durability(durability)?;
@@ -107,7 +108,7 @@ impl Redb {
         self.insert(&[], Durability::Immediate).map(drop)
     }
 
-    /// How many of the keys it has.
+    /// How many of `keys` the set contains.
     pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
         let transaction = self.0.begin_read()?;
         let table = transaction.open_table(KEYS)?;
@@ -119,8 +120,8 @@ impl Redb {
     }
 }
 
-/// fjall, a log-structured merge tree, with so many bytes of memory: a quarter for what is new, the rest for blocks of files.
-/// Its background threads compact; count the process's time.
+/// A database of fjall, a log-structured merge tree. Of the memory given, a quarter is for new keys and the rest caches
+/// blocks of files. Its background threads compact, so the whole process's time is to be measured.
 pub(crate) struct Fjall {
     database: fjall::Database,
     keys: fjall::Keyspace,
@@ -134,7 +135,7 @@ impl Fjall {
         Ok(Self { database, keys })
     }
 
-    /// Puts keys in, in one batch; how many were not there.
+    /// Inserts `keys` in one batch and returns how many were new.
     pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
         let mut batch = self.database.batch();
         let mut new = 0;
@@ -152,7 +153,7 @@ impl Fjall {
         Ok(self.database.persist(fjall::PersistMode::SyncAll)?)
     }
 
-    /// How many of the keys it has.
+    /// How many of `keys` the set contains.
     pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
         let mut count = 0;
         for key in keys {

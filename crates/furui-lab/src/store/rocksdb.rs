@@ -1,4 +1,4 @@
-//! RocksDB as a set of 64-bit keys, through the C interface of the library that the system has.
+//! RocksDB as a set of 64-bit keys, through the C interface of the library installed on the system.
 
 #![expect(unsafe_code, reason = "a C interface")]
 
@@ -9,9 +9,9 @@ use std::ptr::null_mut;
 
 use super::Result;
 
-/// Whatever the library makes and takes back.
+/// A pointer to any object that the library creates and frees.
 type Handle = *mut c_void;
-/// Where a call leaves its message if it fails.
+/// The place where a failing call stores its error message.
 type Message = *mut *mut c_char;
 
 #[link(name = "rocksdb")]
@@ -45,15 +45,16 @@ unsafe extern "C" {
     fn rocksdb_free(memory: *mut c_void);
 }
 
-/// RocksDB with so many bytes of memory: a quarter for what is new, the rest for blocks of files. As by default, filters (10
-/// bits a key) and indices of files are kept in memory besides, and background threads compact: count the process's time.
+/// A RocksDB database. Of the memory given, a quarter is for new keys and the rest caches blocks of files. As by
+/// default, filters (10 bits a key) and indices of files are kept in memory besides. Background threads compact, so the
+/// whole process's time is to be measured.
 pub(crate) struct RocksDb {
     database: Handle,
     read: Handle,
     write: Handle,
 }
 
-/// What `call` returns, unless it leaves a message.
+/// The result of `call`, or an error if it stores a message.
 fn checked<T>(call: impl FnOnce(Message) -> T) -> Result<T> {
     let mut message = null_mut();
     let value = call(&raw mut message);
@@ -105,7 +106,7 @@ impl RocksDb {
         }
     }
 
-    /// Puts keys in, in one batch; how many were not there.
+    /// Inserts `keys` in one batch and returns how many were new.
     pub(crate) fn insert(&self, keys: &[u64]) -> Result<u64> {
         // SAFETY: a batch copies what is put into it; it is written while both are there, and then taken back.
         unsafe {
@@ -132,7 +133,7 @@ impl RocksDb {
         checked(|message| unsafe { rocksdb_flush_wal(self.database, 1, message) })
     }
 
-    /// How many of the keys it has.
+    /// How many of `keys` the set contains.
     pub(crate) fn count(&self, keys: &[u64]) -> Result<usize> {
         keys.iter().try_fold(0, |count, key| Ok(count + usize::from(self.contains(key.to_be_bytes())?)))
     }

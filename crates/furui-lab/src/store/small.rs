@@ -1,5 +1,5 @@
-//! What a key costs in a set a few times its memory: insertions and lookups, against stores of others in the same
-//! rounds.
+//! The time per key of a set a few times larger than its memory: insertions and lookups, compared with rival stores in
+//! the same rounds.
 
 use std::fs;
 use std::path::Path;
@@ -17,12 +17,12 @@ use crate::keys::mix;
 
 const KEYS: u64 = 5_000_000;
 const MEMORY: u64 = 16 << 20;
-/// Every other one is for a key that is there.
+/// The number of lookups. Every other key is present.
 const LOOKUPS: usize = 1 << 20;
 const ROUNDS: usize = 3;
 const BATCHES: [usize; 2] = [4096, 65536];
 
-/// What the ratios are to.
+/// The contestant that ratios refer to.
 const RIVAL: &str = "LMDB";
 
 pub(super) fn run(directory: &Path) -> Result<()> {
@@ -83,7 +83,8 @@ fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
     for (how, mapped) in [("mapped", true), ("read", false)] {
         let mut set = ours::open(Directory::open(directory)?.mapped(mapped), MEMORY)?;
         let name = format!("furui, {} run(s), {how}", set.runs().len());
-        // The rivals come from their insertions with everything at hand: here each page is mapped and checked first.
+        // Rivals still have everything in memory from their insertions. Here each page must be mapped and checked
+        // first.
         find_sorted(&mut set, queries, LOOKUPS)?;
         for batch in BATCHES {
             let (ns, found) = timed(LOOKUPS as u64, || find_sorted(&mut set, queries, batch))?;
@@ -97,7 +98,7 @@ fn find(directory: &Path, queries: &[u64], lookups: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// How many of the keys are there, asked in batches, which the set sorts.
+/// How many of `queries` the set contains, looked up in batches, which the set sorts.
 fn find_sorted<S: Storage>(set: &mut Cascade<S>, queries: &[u64], batch: usize) -> Result<usize> {
     let (mut keys, mut found, mut count) = (vec![], vec![], 0);
     for queries in queries.chunks(batch) {
@@ -109,7 +110,7 @@ fn find_sorted<S: Storage>(set: &mut Cascade<S>, queries: &[u64], batch: usize) 
     Ok(count)
 }
 
-/// How many of the keys are there, asked one by one.
+/// How many of `queries` the set contains, looked up one by one.
 fn find_each<S: Storage>(set: &Cascade<S>, queries: &[u64]) -> Result<usize> {
     let mut count = 0;
     for &key in queries {
@@ -118,7 +119,7 @@ fn find_each<S: Storage>(set: &Cascade<S>, queries: &[u64]) -> Result<usize> {
     Ok(count)
 }
 
-/// Prints how many pages a lookup reads, which is compared with the number of runs.
+/// Prints how many pages a lookup reads, for comparison with the number of runs.
 fn pages_read(directory: &Path, queries: &[u64]) -> Result<()> {
     let reads = Arc::new(Reads::default());
     let storage = Counted { storage: Directory::open(directory)?.mapped(false), reads: Arc::clone(&reads) };
@@ -216,7 +217,7 @@ mod against {
     }
 }
 
-/// What each contestant needed in each round, in nanoseconds a key.
+/// The times of each contestant in each round, in nanoseconds a key.
 #[derive(Default)]
 struct Table(Vec<(String, Vec<f64>)>);
 
@@ -228,7 +229,7 @@ impl Table {
         }
     }
 
-    /// Prints medians, and ratios to the rival's if it took part.
+    /// Prints the medians, and their ratios to the rival's if it took part.
     fn print(mut self, title: &str) {
         println!("\n## {title}\n\n| what | ns of CPU, median | least to most | of {RIVAL} |\n|---|---|---|---|");
         self.0.iter_mut().for_each(|(_, samples)| samples.sort_by(f64::total_cmp));

@@ -1,8 +1,8 @@
-//! The least that an exact set on storage can do: a buffer, sorted when it is full and merged with one sorted file.
+//! The minimum work of an exact set on storage: a buffer that is sorted when full and merged with one sorted file.
 //!
 //! It is the core of DRUM (Lee et al., "IRLbot: Scaling to 6 Billion Pages and Beyond", 2009) and of Mercator's seen
-//! test. Whether a key is new is known only at the merge, millions of keys later; for which key, it would have to
-//! keep as well.
+//! test. Whether a key is new is known only at the merge, millions of keys later. To report it for each key that came
+//! in, the set would have to store where the key came from as well.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
@@ -14,12 +14,12 @@ pub(crate) struct SortMerge {
     file: PathBuf,
     buffer: Vec<u64>,
     limit: usize,
-    /// How many keys the file has.
+    /// The number of keys in the file.
     pub(crate) len: u64,
 }
 
 impl SortMerge {
-    /// A set in `directory` that buffers so many bytes of keys.
+    /// Creates a set in `directory` that buffers `memory` bytes of keys.
     pub(crate) fn create(directory: &Path, memory: u64) -> std::io::Result<Self> {
         let file = directory.join("sorted");
         File::create(&file)?;
@@ -32,7 +32,7 @@ impl SortMerge {
         if self.buffer.len() == self.limit { self.merge() } else { Ok(()) }
     }
 
-    /// Merges what is buffered into a new file, durably.
+    /// Merges the buffer with the file into a new file, durably.
     pub(crate) fn merge(&mut self) -> std::io::Result<()> {
         self.buffer.sort_unstable();
         self.buffer.dedup();

@@ -3,9 +3,9 @@ use super::Buffer;
 /// A bit string that grows at its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BitWriter {
-    /// Whole words.
+    /// The whole words.
     bytes: Vec<u8>,
-    /// The bits behind them, fewer than 64.
+    /// The bits after the whole words, fewer than 64.
     word: u64,
     len: u64,
 }
@@ -37,12 +37,12 @@ impl BitWriter {
         self.word = 0;
     }
 
-    /// How many bits there are.
+    /// The number of bits pushed so far.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// The bits as little-endian words.
+    /// Returns the bits as little-endian words.
     pub(crate) fn finish(mut self) -> Buffer {
         if !self.len.is_multiple_of(64) {
             self.flush();

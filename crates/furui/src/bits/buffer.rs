@@ -3,31 +3,31 @@ use std::ops::{Deref, DerefMut};
 
 use memmap2::MmapMut;
 
-/// From this size on, a table is worth pages of its own: that of a huge page on most machines.
+/// The minimum size of a table that gets pages of its own: the size of a huge page on most machines.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// What every table begins at a multiple of: the line of a cache.
+/// The alignment of every table: the size of a cache line.
 const LINE: usize = 64;
 
-/// The bytes of a filter: a table that is read and written at random, at the start of a cache line, 0 at first.
+/// A table of bytes for random reads and writes, such as that of a filter. It starts at a cache line and is 0 at first.
 ///
-/// Large ones ask the system for huge pages: then a random access need not wait for the page table as well, which in
-/// a table beyond the caches takes as long again. One that was mapped from a file reads the file's pages as they are
-/// touched and writes to copies of its own: the file never changes.
+/// A large table requests huge pages from the system. Otherwise a random access to a table larger than the caches would
+/// also wait for the page table, which doubles its time. A table that is mapped from a file reads the file's pages when
+/// they are touched, and writes to private copies of them: the file never changes.
 pub struct Buffer {
     kind: Kind,
-    /// Where in that memory the table begins.
+    /// The offset at which the table begins in the memory of `kind`.
     start: usize,
     len: usize,
 }
 
-/// Where the memory is from.
+/// The source of a table's memory.
 enum Kind {
     Heap(Vec<u8>),
     Pages(MmapMut),
 }
 
-/// There is not enough memory for a table.
+/// The error that there is not enough memory for a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
 
@@ -40,7 +40,7 @@ impl fmt::Display for NoMemory {
 impl std::error::Error for NoMemory {}
 
 impl Buffer {
-    /// A table of no bytes.
+    /// An empty table.
     pub(crate) fn empty() -> Self {
         Self { kind: Kind::Heap(vec![]), start: 0, len: 0 }
     }
@@ -59,8 +59,8 @@ impl Buffer {
         Ok(Self { kind: Kind::Heap(bytes), start, len })
     }
 
-    /// Memory that goes back to the system as soon as it is dropped: for what comes and goes while other memory grows. In usual
-    /// pages, which are taken as they are touched.
+    /// A table in ordinary pages of its own, which are allocated when touched and returned to the system as soon as the
+    /// table is dropped. Meant for short-lived tables that exist while other memory grows.
     pub(crate) fn pages(len: usize) -> Result<Self, NoMemory> {
         match MmapMut::map_anon(len) {
             Ok(pages) => Ok(Self::mapped(pages)),
@@ -68,21 +68,22 @@ impl Buffer {
         }
     }
 
-    /// Gives up the bytes behind the first `len`. What of them was never touched took no memory.
+    /// Shortens the table to its first `len` bytes. Those of the others that were never touched took no memory.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = len.min(self.len);
     }
 
-    /// All bytes of a map: a private one of some bytes of a file, or one of no file.
+    /// A table of all bytes of a map, which must be a private map of a file's bytes or an anonymous one.
     pub(crate) fn mapped(pages: MmapMut) -> Self {
         let len = pages.len();
         Self { kind: Kind::Pages(pages), start: 0, len }
     }
 
-    /// Pages for a table of `len` bytes that begins where a huge page does: the system gives huge pages to whole ones only.
+    /// A table of `len` bytes that begins at a multiple of the huge-page size, as the system gives huge pages only to
+    /// whole ranges of that size.
     ///
-    /// What is mapped beyond the table is never touched, and so takes addresses, not memory; but the last huge page, which
-    /// the table fills in part, is one only if that wastes no more than an eighth of the table.
+    /// Pages mapped beyond the table are never touched, so they take addresses but no memory. The last huge page, which
+    /// the table fills only in part, is requested only if that wastes at most an eighth of the table's size.
     fn huge_pages(len: usize) -> Option<Self> {
         let up = len.checked_next_multiple_of(HUGE_PAGE)?;
         let pages = MmapMut::map_anon(up.checked_add(HUGE_PAGE)?).ok()?;
@@ -90,7 +91,7 @@ impl Buffer {
         #[cfg(target_os = "linux")]
         {
             let huge = if up - len <= len / 8 { up } else { up - HUGE_PAGE };
-            // Where there are no huge pages, the usual ones do.
+            // Where there are no huge pages, ordinary ones serve.
             let _ = pages.advise_range(memmap2::Advice::HugePage, start, huge);
         }
         Some(Self { kind: Kind::Pages(pages), start, len })
@@ -98,10 +99,10 @@ impl Buffer {
 }
 
 impl From<Vec<u8>> for Buffer {
-    /// The same bytes, moved to where a table begins.
+    /// Copies `bytes` into memory with the alignment of a table.
     ///
     /// # Panics
-    /// If there is no memory for them, as any collection.
+    /// If there is no memory for the copy.
     fn from(bytes: Vec<u8>) -> Self {
         let mut buffer = Self::zeroed(bytes.len()).expect("memory for a copy");
         buffer.copy_from_slice(&bytes);
@@ -135,7 +136,7 @@ impl DerefMut for Buffer {
 
 impl Clone for Buffer {
     /// # Panics
-    /// If there is no memory for it, as any clone.
+    /// If there is no memory for the copy.
     fn clone(&self) -> Self {
         let mut copy = Self::zeroed(self.len()).expect("memory for a copy");
         copy.copy_from_slice(self);

@@ -14,10 +14,10 @@ mod tests;
 ///             [ 00  ...  11   00   10 ] |  [ 01  ...  00   11 ]
 /// ```
 ///
-/// No cell straddles two words, so a read or a change of one cell touches one word, and a whole word's cells are
+/// No cell crosses a word boundary, so reading or changing one cell touches one word, and all cells of a word are
 /// decremented together ([`decrement_range`](Self::decrement_range)). Cells past the end of the array are always 0.
 ///
-/// Cost: `bits` a cell, rounded up to whole words.
+/// Cost: `bits` bits a cell, rounded up to whole words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells<M = Buffer> {
     /// Whole words; bits beyond the last cell are 0.
@@ -27,10 +27,10 @@ pub struct Cells<M = Buffer> {
 }
 
 impl Cells {
-    /// `len` counters of `bits` bits, all 0.
+    /// An array of `len` counters of `bits` bits, all 0.
     ///
     /// # Errors
-    /// If there is not so much memory.
+    /// If there is not enough memory.
     ///
     /// # Panics
     /// If `bits` is not 1, 2, 4 or 8.
@@ -39,7 +39,7 @@ impl Cells {
         Ok(Self { words: Buffer::zeroed(bytes)?, len, bits })
     }
 
-    /// How many bytes `len` counters of `bits` bits take.
+    /// The size of `len` counters of `bits` bits, in bytes.
     ///
     /// # Panics
     /// If `bits` is not 1, 2, 4 or 8.
@@ -50,31 +50,32 @@ impl Cells {
 }
 
 impl<M> Cells<M> {
-    /// How many counters there are.
+    /// The number of counters.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// True if there is no counter at all.
+    /// True if there are no counters.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many bits a counter has.
+    /// The width of a counter, in bits.
     #[inline]
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// The greatest value a counter can hold, 2^bits - 1.
+    /// The maximum value of a counter, 2^bits - 1.
     #[inline]
     pub fn max(&self) -> u8 {
         u8::MAX >> (8 - self.bits)
     }
 
-    /// The word that holds a cell, and the cell's lowest bit in it. All shifts: `bits` is a power of two.
+    /// The index of the word that holds the cell at `index`, and the cell's lowest bit in it. As `bits` is a power of
+    /// two, shifts and masks suffice.
     #[inline]
     fn locate(&self, index: usize) -> (usize, u32) {
         let bit_shift = self.bits.trailing_zeros();
@@ -84,11 +85,11 @@ impl<M> Cells<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Cells<M> {
-    /// The counters that [`as_bytes`](Self::as_bytes) gave; `None` if these bytes are not so many, or a bit beyond the
-    /// last counter is set.
+    /// The `len` counters of `width` bits stored in `bytes`, as returned by [`as_bytes`](Self::as_bytes). `None` if the
+    /// length of `bytes` does not match, or if a bit beyond the last counter is set.
     ///
     /// # Panics
-    /// If `bits` is not 1, 2, 4 or 8.
+    /// If `width` is not 1, 2, 4 or 8.
     pub fn from_bytes(bytes: M, len: usize, width: u32) -> Option<Self> {
         if bytes.len() as u64 != Cells::bytes(len as u64, width) {
             return None;
@@ -99,7 +100,7 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
         (beyond == 0).then_some(cells)
     }
 
-    /// All counters: the one at index i in the bits from i `bits` on, counted from the least of the first byte.
+    /// The counters as bytes. Counter i begins at bit i · `bits`, counted from the least bit of the first byte.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words
     }
@@ -109,7 +110,7 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
         self.words.as_chunks().0
     }
 
-    /// The same counters, lent: whoever asks for many does without the detour through `M` each time.
+    /// A view that borrows these counters. A loop over many counters that uses it avoids dereferencing `M` each time.
     #[inline(always)]
     pub fn lend(&self) -> Cells<&[u8]> {
         Cells { words: &self.words, len: self.len, bits: self.bits }
@@ -118,20 +119,20 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
     /// The counter at `index`.
     ///
     /// # Panics
-    /// This and the other methods that take an index panic if it is not below [`len`](Self::len) rounded up to
-    /// whole words.
+    /// This method, like all with an `index`, panics if `index` is not below [`len`](Self::len) rounded up to whole
+    /// words.
     #[inline]
     pub fn get(&self, index: usize) -> u8 {
         let (word, shift) = self.locate(index);
         (u64::from_le_bytes(self.words()[word]) >> shift) as u8 & self.max()
     }
 
-    /// The word that the counter at `index` lies in.
+    /// The word that contains the counter at `index`.
     pub fn word_of(&self, index: usize) -> &[u8; 8] {
         &self.words()[self.locate(index).0]
     }
 
-    /// Asks for the memory of the counter at `index`, which will be read soon.
+    /// Prefetches the counter at `index`, which will be read soon.
     #[inline]
     pub fn prefetch(&self, index: usize) {
         if let Some(word) = self.words().get(self.locate(index).0) {
@@ -139,7 +140,7 @@ impl<M: Deref<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// How many counters are not 0. Cost: one pass over the array.
+    /// The number of counters that are not 0. Cost: one pass over the array.
     pub fn count_nonzero(&self) -> usize {
         self.words().iter().map(|&word| nonzero(u64::from_le_bytes(word), self.bits).count_ones() as usize).sum()
     }
@@ -151,13 +152,14 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         self.words.as_chunks_mut().0
     }
 
-    /// As [`lend`](Self::lend), to change them.
+    /// A view that borrows these counters mutably. A loop over many counters with it avoids dereferencing `M` each
+    /// time.
     #[inline(always)]
     pub fn lend_mut(&mut self) -> Cells<&mut [u8]> {
         Cells { words: &mut self.words, len: self.len, bits: self.bits }
     }
 
-    /// Puts `value` at `index`; what is too large for a counter becomes the maximum.
+    /// Sets the counter at `index` to `value`, or to the maximum if `value` exceeds it.
     #[inline]
     pub fn set(&mut self, index: usize, value: u8) {
         let (word, shift) = self.locate(index);
@@ -167,7 +169,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         });
     }
 
-    /// Sets the counter at `index` to its maximum: one OR, whatever it held. True if it held more than 0.
+    /// Sets the counter at `index` to its maximum by one OR, whatever it held. True if it was above 0.
     #[inline]
     pub fn fill(&mut self, index: usize) -> bool {
         let (word, shift) = self.locate(index);
@@ -186,7 +188,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         change(&mut self.words_mut()[word], |word| word + (below_max << shift));
     }
 
-    /// Takes 1 from the counter at `index`, unless it is 0.
+    /// Subtracts 1 from the counter at `index`, unless it is 0.
     #[inline]
     pub fn decrement(&mut self, index: usize) {
         let above_zero = u64::from(self.get(index) != 0);
@@ -194,11 +196,11 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         change(&mut self.words_mut()[word], |word| word - (above_zero << shift));
     }
 
-    /// Adds to every counter the one of `other` at the same index; sums beyond the maximum become the maximum. Cost: one
-    /// pass over both.
+    /// Adds to every counter the counter of `other` with the same index; sums above the maximum become the maximum.
+    /// Cost: one pass over both arrays.
     ///
     /// # Panics
-    /// If the two differ in counters or bits.
+    /// If the two arrays differ in the number or the width of counters.
     pub fn add(&mut self, other: &Cells<impl Deref<Target = [u8]>>) {
         assert!(self.len == other.len && self.bits == other.bits, "counters of the same number and width are added");
         let bits = self.bits;
@@ -207,8 +209,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Takes 1 from each of the `count` counters from `start` on, unless it is 0: all of a word's counters in a
-    /// handful of instructions, and 2-bit counters a vector at a time.
+    /// Subtracts 1 from each of the `count` counters from `start` on, unless it is 0. A few instructions do this for
+    /// all counters of a word or, if they have 2 bits, of a vector.
     ///
     /// # Panics
     /// If the range ends past the array.
@@ -222,7 +224,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         let (last, high) = self.locate(start + count - 1);
         let from_start = u64::MAX << low;
         let to_end = u64::MAX >> (64 - self.bits - high);
-        // Where first and last are one word, the last is left nothing: no branch that would have to be foreseen.
+        // If first and last word are the same, the mask of the last is empty, which avoids an unpredictable branch.
         let (in_first, in_last) = if first == last { (from_start & to_end, 0) } else { (from_start, to_end) };
         self.decrement_masked(first, in_first);
         self.decrement_masked(last, in_last);
@@ -231,8 +233,8 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Decrements all cells of the words from `first` to before `end`. Not inlined, so that a short range, which has no
-    /// such words, takes few instructions.
+    /// Decrements all cells above 0 of the words `first`..`end`. Not inlined, so that a short range, which has no such
+    /// words, takes few instructions.
     #[inline(never)]
     fn decrement_words(&mut self, first: usize, end: usize) {
         let bits = self.bits;
@@ -246,7 +248,7 @@ impl<M: DerefMut<Target = [u8]>> Cells<M> {
         }
     }
 
-    /// Decrements the cells of one word that lie under `mask`.
+    /// Decrements the cells above 0 of one word that lie under `mask`.
     #[inline]
     fn decrement_masked(&mut self, word: usize, mask: u64) {
         let bits = self.bits;
@@ -259,20 +261,20 @@ fn change(word: &mut [u8; 8], new: impl FnOnce(u64) -> u64) {
     *word = new(u64::from_le_bytes(*word)).to_le_bytes();
 }
 
-/// Adds the cells of two words, each up to the maximum.
+/// Adds the cells of two words; sums above the maximum become the maximum.
 #[inline]
 fn saturating_sums(a: u64, b: u64, bits: u32) -> u64 {
     let ones = u64::MAX / (u64::MAX >> (64 - bits));
     let tops = ones << (bits - 1);
-    // Below the top bits nothing is carried into a neighbour; the top bits are added without carry.
+    // Without their top bits, the cells' sums do not carry into a neighbour; the top bits are then added without carry.
     let sums = ((a & !tops) + (b & !tops)) ^ ((a ^ b) & tops);
     let carried = (a & b | (a | b) & !sums) & tops;
     let full = (carried >> (bits - 1)) * (u64::MAX >> (64 - bits));
     sums | full
 }
 
-/// A 1 in the lowest bit of every cell of `word` that is not 0. Subtracting it decrements them all: nothing is
-/// borrowed from a neighbour, since 1 is only taken where there is one.
+/// A 1 in the lowest bit of every cell of `word` that is not 0. Subtracting it from `word` decrements these cells
+/// without borrowing from a neighbour.
 #[inline]
 fn nonzero(word: u64, bits: u32) -> u64 {
     match bits {

@@ -2,10 +2,10 @@ use std::ops::Deref;
 
 use super::Buffer;
 
-/// Bits to a block: the line of a cache.
+/// The number of bits in a block, which is a cache line.
 pub(super) const BLOCK: u64 = 512;
 
-/// The eight words of a block; words beyond the end are 0.
+/// The eight words of the block at `index`; words beyond the end are 0.
 #[inline(always)]
 pub(super) fn block(words: &[u8], index: usize) -> [u64; 8] {
     let (blocks, tail) = words.as_chunks::<64>();
@@ -19,7 +19,7 @@ pub(super) fn block(words: &[u8], index: usize) -> [u64; 8] {
     std::array::from_fn(|i| u64::from_le_bytes(bytes.as_chunks().0[i]))
 }
 
-/// Numbers up to a known limit, little-endian, each of 4 bytes if the limit has room in them and of 8 otherwise.
+/// Little-endian numbers up to a known limit. Each takes 4 bytes if the limit fits in them, and 8 otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Counts<M> {
     bytes: M,
@@ -27,10 +27,10 @@ pub(super) struct Counts<M> {
 }
 
 impl Counts<Buffer> {
-    /// As many numbers as `len` says, none above `limit`.
+    /// Stores `numbers`, of which there must be `len`, none above `limit`.
     ///
     /// # Panics
-    /// If there is no memory for them, as any collection.
+    /// If there is no memory for them.
     pub(super) fn collect(numbers: impl Iterator<Item = u64>, len: usize, limit: u64) -> Self {
         let wide = is_wide(limit);
         let width = if wide { 8 } else { 4 };
@@ -44,7 +44,7 @@ impl Counts<Buffer> {
 }
 
 impl<M: Deref<Target = [u8]>> Counts<M> {
-    /// The numbers that [`bytes`](Self::bytes) gave, if they are `len`.
+    /// The numbers stored in `bytes`, as returned by [`bytes`](Self::bytes); `None` if they are not `len` numbers.
     pub(super) fn from_bytes(bytes: M, len: usize, limit: u64) -> Option<Self> {
         let wide = is_wide(limit);
         (Some(bytes.len()) == len.checked_mul(if wide { 8 } else { 4 })).then_some(Self { bytes, wide })
@@ -54,7 +54,7 @@ impl<M: Deref<Target = [u8]>> Counts<M> {
         &self.bytes
     }
 
-    /// The number at `index`; 0 if there is none.
+    /// The number at `index`; 0 beyond the end.
     #[inline(always)]
     pub(super) fn get(&self, index: usize) -> u64 {
         if self.wide {

@@ -1,14 +1,14 @@
-//! Merging sorted numbers, two streams at a time, without a guess.
+//! Branchless merging of two sorted sequences of numbers.
 
-/// How many parts of one two-way merge proceed at the same time. A step of a merge waits for the step before it, 8
-/// cycles or so; four independent chains fill the wait.
+/// How many parts of one two-way merge proceed concurrently. Each step of a merge waits about 8 cycles for the step
+/// before; four independent chains of steps fill that time.
 const CHAINS: usize = 4;
 
-/// Merges `a` and `b`, both ascending, into `out`, which is as long as both together. Equal numbers all stay.
+/// Merges `a` and `b`, both ascending, into `out`, whose length must be the sum of theirs. Equal numbers are all kept.
 ///
-/// Cut into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and sorting on the EREW PRAM",
-/// 1989), there for processors, here for the chains of dependent steps in one. Nothing branches on the numbers. Cost:
-/// about 0.6 ns a number.
+/// The merge is cut into parts of equal length by co-ranking (T. Hagerup, C. Rüb, "Optimal merging and sorting on the
+/// EREW PRAM", 1989). The paper gives the parts to several processors; here one processor overlaps them, as each part
+/// is a chain of dependent steps. No branch depends on the numbers. Cost: about 0.6 ns a number.
 pub(crate) fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
     let part = out.len() / CHAINS;
     let mut taken: [usize; CHAINS] = std::array::from_fn(|c| co_rank(a, b, part * c));
@@ -27,7 +27,7 @@ pub(crate) fn merge_two(a: &[u64], b: &[u64], out: &mut [u64]) {
     }
 }
 
-/// How many of the `rank` least numbers of `a` and `b` are in `a`, by binary search.
+/// How many of the `rank` least numbers of `a` and `b` come from `a`, by binary search.
 fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     let (mut low, mut high) = (rank.saturating_sub(b.len()), rank.min(a.len()));
     while low < high {
@@ -41,10 +41,10 @@ fn co_rank(a: &[u64], b: &[u64], rank: usize) -> usize {
     low
 }
 
-/// The least number after the `rank` least, of which `taken` are from `a` and the others from `b`.
+/// The next number of the merge after the `rank` least, of which `taken` come from `a` and the others from `b`.
 ///
-/// A side that is used up counts as `u64::MAX`: it loses every comparison but that with a true `u64::MAX`, and then all
-/// that are left are that one.
+/// An exhausted side counts as `u64::MAX`. That loses every comparison except with a true `u64::MAX`, and then all
+/// numbers that are left equal it.
 #[inline(always)]
 fn step(a: &[u64], b: &[u64], taken: &mut usize, rank: usize) -> u64 {
     let x = a.get(*taken).copied().unwrap_or(u64::MAX);

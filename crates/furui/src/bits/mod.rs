@@ -1,4 +1,4 @@
-//! Bits and words: the floor every structure stands on. Nothing here knows what a filter is.
+//! Operations on bits and words, from which the crate's structures are built. Nothing here knows what a filter is.
 
 pub(crate) mod arch;
 mod bit_writer;

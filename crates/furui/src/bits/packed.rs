@@ -1,16 +1,16 @@
 use super::arch;
 
-/// Numbers of this many bits at most can be packed: at whatever bit one begins, it is within eight bytes.
+/// The maximum width of packed numbers, in bits: such a number lies within eight bytes, at whichever bit it begins.
 pub(crate) const MAX_PACKED_BITS: u32 = 56;
 
-/// Eight numbers of b bits fill b bytes exactly: every group of eight starts on a byte.
+/// How many numbers are packed together. Eight numbers of b bits fill exactly b bytes, so every group starts on a byte.
 const GROUP: usize = 8;
 
-/// Eight bytes are loaded or stored for every number of a group, which may reach beyond the group but not beyond this.
+/// The size of a group's buffer. Each number is loaded or stored as eight bytes, which may reach beyond the group.
 const ROOM: usize = 64;
 
-/// Packs the low `bits` bits of every number, one after the other, into the front of `packed`, which is zero before and
-/// is zero behind them after. `bits` is 56 at most, and `packed` long enough.
+/// Packs the low `bits` bits of every number, one after the other, into the front of `packed`. Bytes of `packed` after
+/// them must be zero and stay so. `bits` must be at most 56, and `packed` long enough.
 pub fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     let (groups, last) = numbers.as_chunks::<GROUP>();
@@ -26,8 +26,8 @@ pub fn pack(numbers: &[u64], bits: u32, packed: &mut [u8]) {
     }
 }
 
-/// Makes every value v, with the packed number p of the same index, v · 2^`bits` + p: [`pack`] undone. `bits` is 56 at
-/// most, and `packed` long enough.
+/// Undoes [`pack`]: every value v becomes v · 2^`bits` + p, where p is the packed number with the same index. `bits`
+/// must be at most 56, and `packed` long enough.
 pub fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     assert!(bits <= MAX_PACKED_BITS, "at most 56 bits are packed");
     assert!(packed.len() * 8 >= values.len() * bits as usize, "a packed number for every value");
@@ -46,7 +46,8 @@ fn pack_group(group: &[u64; GROUP], bits: u32, packed: &mut [u8]) {
     }
 }
 
-/// Eight bytes are stored for every number, one upon the other: stores only, and no carry from group to group.
+/// Stores eight bytes for every number, each store overlapping the one before. There are no loads, and nothing is
+/// carried over to the next group.
 #[inline(always)]
 fn pack_room(group: &[u64; GROUP], bits: u32, room: &mut [u8; ROOM]) {
     assert!(bits <= MAX_PACKED_BITS, "lets the compiler see that every store is inside the room");

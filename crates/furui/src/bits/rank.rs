@@ -5,32 +5,33 @@ use super::Cpu;
 use super::counts::{BLOCK, Counts, block};
 use super::word::low_bits;
 
-/// "How many ones are before this bit?" in constant time: a bit string with a count for every 512 bits.
+/// A bit string that answers "how many ones are before this bit?" in constant time. It has a count for every 512 bits:
 ///
 /// ```text
 /// counts       0          261          517               ones before each block
 /// bits    | 512 bits | 512 bits | 512 bits | ...         rank1(i) = counts[i / 512] + ones of the block before i
 /// ```
 ///
-/// **Cost.** 1/16 of the bits (1/8 from 2³² bits on); two cache misses a question, and eight population counts.
+/// **Cost.** The index takes 1/16 of the bits, 1/8 from 2³² bits on. A query takes two cache misses and eight
+/// popcounts.
 ///
 /// **Source.** Kim, Na, Kim, Park, "Efficient implementation of rank and select functions for succinct representation"
-/// (2005), which has counts of two levels, of which the lower one is here the processor's.
+/// (2005). The paper has counts of two levels; here the processor's population count replaces the lower level.
 #[derive(Clone, Debug)]
 pub struct Rank1<M = Buffer> {
-    /// Little-endian words; bits beyond `len` do not matter.
+    /// Little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
-    /// The ones before each block of bits 0..=len.
+    /// The number of ones before each block, including the block of position `len`.
     counts: Counts<M>,
     instructions: Cpu,
 }
 
 impl Rank1 {
-    /// Counts the ones of the first `len` bits of `words`, little-endian words of 64 bits.
+    /// Builds the index for the first `len` bits of `words`, which are little-endian words of 64 bits.
     ///
     /// # Panics
-    /// If `words` is shorter than `len` bits, or if there is no memory for the counts, as any collection.
+    /// If `words` is shorter than `len` bits, or if there is no memory for the counts.
     pub fn new(words: Buffer, len: u64) -> Self {
         assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
         let counts = Counts::collect(counts(&words, len), count(len), len);
@@ -39,8 +40,8 @@ impl Rank1 {
 }
 
 impl<M: Deref<Target = [u8]>> Rank1<M> {
-    /// The bit string whose [`words`](Self::words) and [`index`](Self::index) these are; nothing if their lengths do
-    /// not fit. Whether the counts are right is for [`verify`](Self::verify): if they are not, neither are the answers.
+    /// The bit string with these [`words`](Self::words) and [`index`](Self::index); `None` if their lengths do not
+    /// match. Only [`verify`](Self::verify) checks the contents of the index; a wrong index gives wrong answers.
     pub fn from_parts(words: M, len: u64, index: M) -> Option<Self> {
         if (words.len() as u64) < len.div_ceil(8) {
             return None;
@@ -49,27 +50,27 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         Some(Self { words, len, counts, instructions: Cpu::detect() })
     }
 
-    /// Whether the index is right. Cost: one pass over the bits.
+    /// Whether the index is correct. Cost: one pass over the bits.
     pub fn verify(&self) -> bool {
         counts(&self.words, self.len).enumerate().all(|(index, ones)| self.counts.get(index) == ones)
     }
 
-    /// How many bits there are.
+    /// The number of bits.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// True if there is no bit at all.
+    /// True if the bit string is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The bits.
+    /// The bits, as little-endian words.
     pub fn words(&self) -> &[u8] {
         &self.words
     }
 
-    /// The counts.
+    /// The index, that is, the counts.
     pub fn index(&self) -> &[u8] {
         self.counts.bytes()
     }
@@ -80,7 +81,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         position < self.len && self.words[(position / 8) as usize] >> (position % 8) & 1 == 1
     }
 
-    /// How many of the bits 0..`position` are one; beyond the end there are none.
+    /// How many of the bits 0..`position` are one; bits beyond the end count as zeros.
     #[inline]
     pub fn rank1(&self, position: u64) -> u64 {
         self.instructions.run(
@@ -94,7 +95,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
         let position = position.min(self.len);
         let index = (position / BLOCK) as usize;
         let below = (position % BLOCK) as u32;
-        // All eight words are counted, without a branch that could be guessed wrong.
+        // Count in all eight words, as a branch could be mispredicted.
         let ones: u32 = block(&self.words, index)
             .iter()
             .zip((0..).step_by(64))
@@ -104,7 +105,7 @@ impl<M: Deref<Target = [u8]>> Rank1<M> {
     }
 }
 
-/// The ones before each block.
+/// The number of ones before each block.
 fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     (0..count(len)).scan(0, move |sum, index| {
         let before = *sum;
@@ -113,7 +114,7 @@ fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// How many blocks have a count: also that of the position behind the last bit.
+/// The number of counts: one for each block, including the block of the position after the last bit.
 fn count(len: u64) -> usize {
     (len / BLOCK) as usize + 1
 }

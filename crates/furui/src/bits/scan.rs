@@ -1,9 +1,9 @@
 use super::arch;
 
-/// Fills `out` with the positions in `haystack` that hold `byte`, ascending; what `out` held before is dropped.
+/// Replaces the contents of `out` by the positions in `haystack` that hold `byte`, in ascending order.
 ///
-/// This is how lines are found: one pass of 64 bytes a step over the whole block, then one hash per line, is faster
-/// than a search from each line's start. Cost: about 0.05 ns a byte with AVX-512 or AVX2.
+/// This is how lines of text are found: one pass over a whole block, 64 bytes a step, and then one hash a line is
+/// faster than a search for the next end from each line's start. Cost: about 0.05 ns a byte with AVX-512 or AVX2.
 ///
 /// # Panics
 /// If `haystack` has 4 GiB or more.
@@ -13,11 +13,10 @@ pub fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     arch::byte_positions(haystack, byte, out);
 }
 
-/// The position just behind the `zeros`-th zero of a bit string, given as little-endian words: where, in a string of
-/// unary numbers, the one-bits of number `zeros` begin. Zero zeros are behind nothing: position 0. `None` if there are
-/// not that many.
+/// The position just after the `zeros`-th zero of a bit string of little-endian words; 0 if `zeros` is 0, and `None` if
+/// there are fewer zeros. In a string of unary numbers, the one-bits of number `zeros` begin there.
 ///
-/// This is select0 by a scan: one popcount a word, meant for the some 30 words of a page, not for more.
+/// This is select0 by a linear scan, with one popcount a word: meant for the 30 or so words of a page, not for more.
 #[inline]
 pub fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
     match zeros.checked_sub(1) {
@@ -26,8 +25,8 @@ pub fn unary_position(words: &[[u8; 8]], zeros: u64) -> Option<usize> {
     }
 }
 
-/// The numbers of a string of unary numbers: the i-th one-bit, at position p, stands for `base` + p − i. False if the
-/// string has more of them than `numbers`, or fewer; what `numbers` holds is unspecified then.
+/// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p − i. False
+/// if the string does not have exactly `numbers.len()` numbers; the contents of `numbers` are then unspecified.
 pub fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     arch::unary_numbers(words, base, numbers)
 }

@@ -4,45 +4,46 @@ use super::Buffer;
 use super::Cpu;
 use super::counts::{BLOCK, Counts, block};
 
-/// Zeros to a hint.
+/// The number of zeros per hint.
 const HINT: u64 = 512;
 
-/// From this many blocks on, the right one is found by halving instead of one by one.
+/// The maximum number of candidate blocks that are searched linearly; more are narrowed down by binary search first.
 const FEW: usize = 8;
 
-/// "Where is the zero with this number?" in constant time: a bit string with a count for every 512 bits and a hint for
-/// every 512 zeros.
+/// A bit string that answers "where is the zero with this number?" in constant time. It has a count for every 512 bits
+/// and a hint for every 512 zeros:
 ///
 /// ```text
-/// hints        0               1               3         the block where zero 0, 512, 1024, ... is
-/// counts       0          251          507       ...     zeros before each block
-/// bits    | 512 bits | 512 bits | 512 bits |     ...     between two hints the counts name the block, its words the bit
+/// hints        0               1               3        the block where zero 0, 512, 1024, ... is
+/// counts       0          251          507       ...    zeros before each block
+/// bits    | 512 bits | 512 bits | 512 bits |     ...    between two hints the counts name the block, its words the bit
 /// ```
 ///
-/// **Cost.** 1/16 of the bits and 1/16 of the zeros, so 9.4 % if half of the bits are zeros (twice that from 2³² bits
-/// on); three cache misses a question. Constant time holds while zeros are not rarer than about one in a thousand, as in
-/// the unary degrees of a tree of bytes; beyond, the counts between two hints are halved.
+/// **Cost.** The index takes 1/16 of the bits and 1/16 of the zeros: 9.4 % if half of the bits are zeros, and twice
+/// that from 2³² bits on. A query takes three cache misses. Its time is constant while zeros are not rarer than about
+/// one in a thousand, as in the unary degrees of a tree of bytes; beyond that, it does a binary search between two
+/// hints.
 ///
-/// **Source.** Kim, Na, Kim, Park (2005) as for [`Rank1`](super::Rank1); the zero within a word is found as in Pandey,
-/// Bender, Johnson, "A fast x86 implementation of select" (2017).
+/// **Source.** Kim, Na, Kim, Park (2005), cited at [`Rank1`](super::Rank1). The zero within a word is found as in
+/// Pandey, Bender, Johnson, "A fast x86 implementation of select" (2017).
 #[derive(Clone, Debug)]
 pub struct Select0<M = Buffer> {
-    /// Little-endian words; bits beyond `len` do not matter.
+    /// Little-endian words; bits beyond `len` are ignored.
     words: M,
     len: u64,
     zeros: u64,
-    /// The zeros before each block.
+    /// The number of zeros before each block.
     counts: Counts<M>,
-    /// See [`hints`].
+    /// The blocks that [`hints`] yields.
     hints: Counts<M>,
     instructions: Cpu,
 }
 
 impl Select0 {
-    /// Counts the zeros of the first `len` bits of `words`, little-endian words of 64 bits.
+    /// Builds the index for the first `len` bits of `words`, which are little-endian words of 64 bits.
     ///
     /// # Panics
-    /// If `words` is shorter than `len` bits, or if there is no memory for the index, as any collection.
+    /// If `words` is shorter than `len` bits, or if there is no memory for the index.
     pub fn new(words: Buffer, len: u64) -> Self {
         assert!(words.len() as u64 * 8 >= len, "{len} bits in {} bytes", words.len());
         let counts = Counts::collect(counts(&words, len), blocks(len), len);
@@ -53,8 +54,9 @@ impl Select0 {
 }
 
 impl<M: Deref<Target = [u8]>> Select0<M> {
-    /// The bit string whose [`words`](Self::words), [`zeros`](Self::zeros) and [`index`](Self::index) these are; nothing
-    /// if their lengths do not fit. Whether the index is right is for [`verify`](Self::verify): if it is not, neither are the answers.
+    /// The bit string with these [`words`](Self::words), [`zeros`](Self::zeros) and [`index`](Self::index); `None` if
+    /// their lengths do not match. The contents of the index are checked only by [`verify`](Self::verify): a wrong
+    /// index gives wrong answers.
     pub fn from_parts(words: M, len: u64, zeros: u64, [counts, hints]: [M; 2]) -> Option<Self> {
         if zeros > len || (words.len() as u64) < len.div_ceil(8) {
             return None;
@@ -64,7 +66,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         Some(Self { words, len, zeros, counts, hints, instructions: Cpu::detect() })
     }
 
-    /// Whether the index and the number of zeros are right. Cost: one pass over the bits.
+    /// Whether the index and the number of zeros are correct. Cost: one pass over the bits.
     pub fn verify(&self) -> bool {
         let last = blocks(self.len).checked_sub(1);
         counts(&self.words, self.len).enumerate().all(|(index, zeros)| self.counts.get(index) == zeros)
@@ -72,27 +74,27 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
             && hints(&self.counts, self.len, self.zeros).enumerate().all(|(i, block)| self.hints.get(i) == block)
     }
 
-    /// How many bits there are.
+    /// The number of bits.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// True if there is no bit at all.
+    /// True if the bit string is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many of them are zero.
+    /// The number of zeros.
     pub fn zeros(&self) -> u64 {
         self.zeros
     }
 
-    /// The bits.
+    /// The bits, as little-endian words.
     pub fn words(&self) -> &[u8] {
         &self.words
     }
 
-    /// The counts, and the hints.
+    /// The index: the counts and the hints.
     pub fn index(&self) -> [&[u8]; 2] {
         [self.counts.bytes(), self.hints.bytes()]
     }
@@ -120,7 +122,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         let hint = (number / HINT) as usize;
         let mut index = self.hints.get(hint) as usize;
         let mut end = (self.hints.get(hint + 1) as usize).saturating_add(1);
-        // The last block of index..end that no more than `number` zeros are before.
+        // Find the last block of index..end before which there are at most `number` zeros.
         while end.saturating_sub(index) > FEW {
             let middle = index + (end - index) / 2;
             if self.counts.get(middle) <= number {
@@ -132,7 +134,7 @@ impl<M: Deref<Target = [u8]>> Select0<M> {
         while index + 1 < end && self.counts.get(index + 1) <= number {
             index += 1;
         }
-        // How many words end before the zero; sums of all eight, without a branch that could be guessed wrong.
+        // Count the words that end before the zero. All eight are summed, as a branch could be mispredicted.
         let rank = number.saturating_sub(self.counts.get(index)).min(BLOCK) as u32;
         let zeros = block(&self.words, index).map(|word| !word);
         let (mut word, mut before, mut sum) = (0, 0, 0);
@@ -156,7 +158,7 @@ fn hint_count(zeros: u64) -> usize {
     zeros.div_ceil(HINT) as usize + 1
 }
 
-/// The zeros before each block.
+/// The number of zeros before each block.
 fn counts(words: &[u8], len: u64) -> impl Iterator<Item = u64> {
     (0..blocks(len)).scan(0, move |sum, index| {
         let before = *sum;
@@ -177,7 +179,7 @@ fn hints<M: Deref<Target = [u8]>>(counts: &Counts<M>, len: u64, zeros: u64) -> i
     of_zeros.chain([blocks(len).saturating_sub(1) as u64])
 }
 
-/// The zeros of a block among the first `len` bits.
+/// The number of zeros in a block, among the first `len` bits.
 fn zeros(words: &[u8], index: usize, len: u64) -> u64 {
     let mut room = len - index as u64 * BLOCK;
     let mut zeros = 0;

@@ -1,8 +1,8 @@
-//! Bits for tests.
+//! Test data: numbers and bit strings.
 
 use super::Buffer;
 
-/// Numbers that look random, the same ones each time.
+/// A pseudorandom number generator that always yields the same sequence.
 pub(crate) fn random() -> impl FnMut() -> u64 {
     let mut x = 0x9E37_79B9_7F4A_7C15_u64;
     move || {
@@ -11,13 +11,14 @@ pub(crate) fn random() -> impl FnMut() -> u64 {
     }
 }
 
-/// Words in which one bit in 16 is not set: of keys with some bits there, many have all, and many lack one.
+/// Random words in which one bit in 16 is not set: many keys that probe a few bits find all set, and many miss one.
 pub(crate) fn mostly_ones(words: usize) -> Vec<[u8; 8]> {
     let mut random = random();
     (0..words).map(|_| (random() | random() | random() | random()).to_le_bytes()).collect()
 }
 
-/// Bit strings of every density, with ends at and around those of words and blocks, and with long stretches.
+/// Bit strings of every density, whose lengths are at and around multiples of words and blocks, and some with long
+/// stretches of equal bits.
 pub(super) fn bit_strings() -> Vec<Vec<bool>> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut random = move || {
@@ -30,7 +31,7 @@ pub(super) fn bit_strings() -> Vec<Vec<bool>> {
             strings.push((0..len).map(|_| random() % 1000 < ones_of_1000).collect());
         }
     }
-    // Zeros far apart and then crowded: many blocks between two hints.
+    // Zeros far apart and then close together, so that many blocks lie between two hints.
     strings.push((0..60_000).map(|i| i % 29_000 < 20_000 && i % 5000 != 0).collect());
     strings
 }

@@ -1,35 +1,35 @@
-//! Tricks on one 64-bit word. A field of bits is counted from the least significant bit.
+//! Operations on one 64-bit word. Bits are numbered from the least significant one.
 
-/// The `n` lowest bits, all of them if `n` is 64.
+/// A mask of the `n` lowest bits; all 64 if `n` is 64.
 #[inline(always)]
 pub(crate) const fn low_bits(n: u32) -> u64 {
     if n < 64 { (1 << n) - 1 } else { u64::MAX }
 }
 
-/// The bit at `position`, as 0 or 1.
+/// The bit of `words` at `position`, as 0 or 1.
 #[inline(always)]
 pub(crate) fn bit(words: &[[u8; 8]], position: usize) -> u64 {
     u64::from_le_bytes(words[position / 64]) >> (position % 64) & 1
 }
 
-/// Maps 64 uniform bits to 0..n, in order: ⌊random · n / 2⁶⁴⌋. With a hash this is its quotient among n.
+/// Maps 64 uniform bits to 0..n, in order: ⌊random · n / 2⁶⁴⌋. For a hash, this is its quotient among n.
 #[inline(always)]
 pub(crate) const fn scale(random: u64, n: usize) -> usize {
     ((random as u128 * n as u128) >> 64) as usize
 }
 
-/// A word cut into equal lanes, each of which is compared with a value in the same few instructions (SWAR).
+/// The division of a word into equal lanes, all of which are compared with a value in a few instructions (SWAR).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
     width: u32,
     count: u32,
-    /// The lowest bit of every lane, and the highest.
+    /// Masks of the lowest bit of every lane, and of the highest.
     ones: u64,
     tops: u64,
 }
 
 impl Lanes {
-    /// As many lanes of `width` bits as the `bits` lowest bits of a word hold; not all 64.
+    /// As many lanes of `width` bits as fit in the `bits` lowest bits of a word, which must be fewer than 64.
     pub(crate) fn new(width: u32, bits: u32) -> Self {
         let count = bits / width;
         debug_assert!(bits < 64);
@@ -43,18 +43,19 @@ impl Lanes {
         self.count
     }
 
-    /// Whether the first lane of `one` or that of `other` holds `value`: where a word has room for one lane only,
-    /// what [`any_equal`](Self::any_equal) is for two, without a branch between them.
+    /// Whether the first lane of `one` or that of `other` holds `value`, without a branch between the two. Where a word
+    /// has room for only one lane, this does for two words what [`any_equal`](Self::any_equal) does for two lanes.
     #[inline(always)]
     pub(crate) fn either_equal(&self, one: u64, other: u64, value: u64) -> bool {
-        // Lanes are narrower than words, so 0 is the only difference from which 1 borrows the highest bit.
+        // Lanes are narrower than words, so subtracting 1 sets the highest bit only if the difference is 0.
         let borrows = |word: u64| ((word ^ value) & !(u64::MAX << self.width)).wrapping_sub(1);
         (borrows(one) | borrows(other)) >> 63 != 0
     }
 
-    /// Whether any of the first `lanes` lanes of `word` holds `value`; bits above the lanes do not matter.
+    /// Whether any of the first `lanes` lanes of `word` holds `value`. Bits above the lanes are ignored.
     ///
-    /// Borrows of the zero-lane test `(x - 1) & !x` can only mark lanes above a true zero lane, so "any" is exact.
+    /// The zero-lane test `(x - 1) & !x` can err only in lanes above a true zero lane, by a borrow from it, so the
+    /// answer to "any lane" is exact.
     #[inline(always)]
     pub(crate) fn any_equal(&self, word: u64, value: u64, lanes: u32) -> bool {
         let x = word ^ value.wrapping_mul(self.ones);

@@ -7,19 +7,20 @@ use super::generic;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
 
-/// What the processor can do: which of the sets of instructions it has that code here is compiled for.
+/// A proof of what the processor can do: one of the instruction sets that this module has versions for.
 ///
-/// Detection costs more than the instructions save, so a structure calls [`detect`](Self::detect) once, keeps the answer, and runs
-/// each whole operation through [`run`](Self::run), inside which every method is a few instructions.
+/// Detection costs more than the instructions save. So a structure calls [`detect`](Self::detect) once, keeps the
+/// result, and runs each whole operation through [`run`](Self::run), in which every method of this type is a few
+/// instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cpu(Level);
 
-/// A set of instructions. One above `Portable` is made in [`Cpu::all`] only, where its instructions were found: a proof that `unsafe`
-/// code relies on.
+/// An instruction set. A value above `Portable` is made only in [`Cpu::all`], after its instructions were found:
+/// `unsafe` code relies on it as a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Level {
-    /// No instruction beyond those that the program was compiled for.
+    /// The instructions that the program was compiled for, and no others.
     Portable,
     /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
     #[cfg(target_arch = "x86_64")]
@@ -30,7 +31,7 @@ pub(crate) enum Level {
 }
 
 impl Cpu {
-    /// The best set of instructions that the processor has.
+    /// The best instruction set that the processor has.
     pub(crate) fn detect() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -42,7 +43,7 @@ impl Cpu {
         Self(Level::Portable)
     }
 
-    /// Every set of instructions that the processor has, the best last.
+    /// All instruction sets that the processor has, the best last.
     pub(crate) fn all() -> Vec<Self> {
         let mut all = vec![Self(Level::Portable)];
         #[cfg(target_arch = "x86_64")]
@@ -54,14 +55,14 @@ impl Cpu {
         all
     }
 
-    /// The set of instructions, for code that has a version for each.
+    /// The instruction set, for code that has a version for each.
     #[inline(always)]
     pub(crate) fn level(self) -> Level {
         self.0
     }
 
-    /// Calls `f`, compiled once for each set of instructions. What it calls must be `#[inline(always)]`, and so must
-    /// `f`, or it stays portable code.
+    /// Calls `f`, which is compiled once for each instruction set. `f` and all that it calls must be
+    /// `#[inline(always)]`; the rest stays portable code.
     #[inline(always)]
     pub(crate) fn run<R>(self, f: impl FnOnce(Self) -> R) -> R {
         match self.0 {
@@ -88,14 +89,15 @@ impl Cpu {
         }
     }
 
-    /// This, if [`count_ones`](Self::count_ones) and [`select`](Self::select) are few instructions outside of
-    /// [`run`](Self::run) too: then an operation that needs no others can be inlined into whatever calls it.
+    /// Returns this value if [`count_ones`](Self::count_ones) and [`select`](Self::select) are a few instructions even
+    /// outside of [`run`](Self::run). An operation that needs only these two can then be inlined into its callers.
     #[inline(always)]
     pub(crate) fn inlined(self) -> Option<Self> {
         (self.0 != Level::Portable).then_some(self)
     }
 
-    /// How many ones `word` has: a single instruction outside of [`run`](Self::run) too.
+    /// The number of ones in `word`. Above the portable level, this is one instruction even outside of
+    /// [`run`](Self::run).
     #[inline(always)]
     pub(crate) fn count_ones(self, word: u64) -> u32 {
         #[cfg(target_arch = "x86_64")]
@@ -106,8 +108,8 @@ impl Cpu {
         word.count_ones()
     }
 
-    /// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many. `n` is below 64. In a few
-    /// instructions outside of [`run`](Self::run) too.
+    /// The position of the `n`-th one of `word`, counted from 0; 64 if there is none. `n` must be below 64. Above the
+    /// portable level, this is a few instructions even outside of [`run`](Self::run).
     #[inline(always)]
     pub(crate) fn select(self, word: u64, n: u32) -> u32 {
         debug_assert!(n < 64);
@@ -119,7 +121,7 @@ impl Cpu {
         generic::select(word, n)
     }
 
-    /// The positions of `byte` among 64 bytes.
+    /// A mask of the positions at which `bytes` holds `byte`.
     #[inline(always)]
     pub(crate) fn positions(self, bytes: &[u8; 64], byte: u8) -> u64 {
         match self.0 {
@@ -144,7 +146,7 @@ impl Cpu {
         }
     }
 
-    /// The sum of the low 7 bits of each of the first `count` bytes, at most 64.
+    /// The sum of the low 7 bits of each of the first `count` bytes; `count` must be at most 64.
     #[inline(always)]
     pub(crate) fn sum_7bit(self, bytes: &[u8], count: usize) -> u32 {
         debug_assert!(count <= 64);
@@ -179,7 +181,7 @@ mod tests {
         #[cfg(not(target_arch = "x86_64"))]
         let levels: &[(Level, &str)] = &[];
         for (level, name) in levels.iter().filter(|(level, _)| !tested.contains(&Cpu(*level))) {
-            // Not by a macro, whose output is shown only of tests that fail.
+            // Not `eprintln!`, whose output is shown only for tests that fail.
             let skipped = format!("SKIPPED: the tests of {level:?}, as this processor has no {name}\n");
             std::io::stderr().write_all(skipped.as_bytes()).unwrap();
         }

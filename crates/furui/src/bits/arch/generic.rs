@@ -1,12 +1,12 @@
 //! Portable twins of the vector code.
 
-/// Calls `f`. Not inlined: its registers are not to be saved where vector code is called instead.
+/// Calls `f`. Not inlined, so that callers do not save registers for `f` on the paths that run vector code instead.
 #[inline(never)]
 pub(super) fn run<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Eight bytes a step: a zero byte of `word ^ pattern` is a match.
+/// The portable version of [`super::byte_positions`], eight bytes a step: a zero byte of `word ^ pattern` is a match.
 pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     const LOW7: u64 = 0x7F7F_7F7F_7F7F_7F7F;
     let pattern = u64::from_le_bytes([byte; 8]);
@@ -24,7 +24,7 @@ pub(super) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     out.extend(tail.iter().enumerate().filter(|&(_, &b)| b == byte).map(|(i, _)| (base + i) as u32));
 }
 
-/// Thirty-two counters a step: a 2-bit counter has something to lose if either of its bits is set.
+/// The portable version of [`super::decrement_2bit`], 32 counters a step: a counter is above 0 if either bit is set.
 #[inline]
 pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) {
     for bytes in words {
@@ -33,12 +33,12 @@ pub(super) fn decrement_2bit(words: &mut [[u8; 8]]) {
     }
 }
 
-/// See [`super::select_zero`].
+/// The portable version of [`super::select_zero`].
 pub(super) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     select_zero_by(words, rank, select)
 }
 
-/// The scan of all versions; they differ in how a one is found within its word.
+/// The scan that all versions of [`super::select_zero`] share; they differ in how `select` finds a one in a word.
 #[inline(always)]
 pub(super) fn select_zero_by(words: &[[u8; 8]], mut rank: u64, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
     for (i, word) in words.iter().enumerate() {
@@ -54,20 +54,21 @@ pub(super) fn select_zero_by(words: &[[u8; 8]], mut rank: u64, select: impl Fn(u
 
 /// The position of the `n`-th one of `word`, counted from 0; 64 if there are not that many.
 ///
-/// Byte sums side by side, a comparison of all eight with `n` at once, then the ones of a single byte (Vigna,
-/// "Broadword implementation of rank/select queries", 2008; the last step is a loop here).
+/// The ones of all eight bytes are summed in parallel, the sums are compared with `n` at once, and then the one is
+/// found in a single byte (Vigna, "Broadword implementation of rank/select queries", 2008; the last step is a loop
+/// here).
 #[inline]
 pub(super) fn select(word: u64, n: u32) -> u32 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = ONES << 7;
     let pairs = word - ((word >> 1) & 0x5555_5555_5555_5555);
     let nibbles = (pairs & 0x3333_3333_3333_3333) + ((pairs >> 2) & 0x3333_3333_3333_3333);
-    // Byte i: how many ones bytes 0..=i hold, at most 64.
+    // Byte i is the number of ones in bytes 0..=i, at most 64.
     let sums = ((nibbles + (nibbles >> 4)) & 0x0F0F_0F0F_0F0F_0F0F).wrapping_mul(ONES);
     if n >= (sums >> 56) as u32 {
         return 64;
     }
-    // How many bytes end before the n-th one: those with a sum of n or less.
+    // Count the bytes that end before the n-th one: those whose sum is at most n.
     let before = (((u64::from(n) * ONES) | TOPS) - sums) & TOPS;
     let shift = before.count_ones() * 8;
     let mut byte = word >> shift;
@@ -77,7 +78,7 @@ pub(super) fn select(word: u64, n: u32) -> u32 {
     shift + byte.trailing_zeros()
 }
 
-/// See [`super::unary_numbers`].
+/// The portable version of [`super::unary_numbers`].
 pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     let mut i = 0;
     for (w, word) in words.iter().enumerate() {
@@ -93,7 +94,7 @@ pub(super) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -
     i == numbers.len()
 }
 
-/// See [`super::append_packed`].
+/// The portable version of [`super::append_packed`].
 pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     let mut rest = packed;
     for group in values.chunks_mut(8) {
@@ -109,7 +110,8 @@ pub(super) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     }
 }
 
-/// Loads eight bytes for every value of a group, which fits the room at no more than 56 bits.
+/// Appends packed numbers to a group of at most eight values, loading eight bytes for each. The group's numbers fit in
+/// `room` if they have at most 56 bits.
 #[inline(always)]
 fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
     assert!(bits <= 56 && group.len() <= 8, "lets the compiler see that every load is inside the room");
@@ -121,7 +123,8 @@ fn append_group(room: &[u8; 64], bits: u32, group: &mut [u64]) {
     }
 }
 
-/// See [`super::Cpu::positions`]. Eight bytes a step, then the tops of the zero bytes gathered by a multiplication.
+/// The portable version of [`super::Cpu::positions`]: finds the zero bytes of eight bytes at a time, and gathers their
+/// top bits by a multiplication.
 #[inline(always)]
 pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
     const LOW7: u64 = 0x7F7F_7F7F_7F7F_7F7F;
@@ -135,7 +138,8 @@ pub(super) fn positions(bytes: &[u8; 64], byte: u8) -> u64 {
     mask
 }
 
-/// See [`super::Cpu::starts_with`]. Words that overlap at the end instead of a loop over the last bytes.
+/// The portable version of [`super::Cpu::starts_with`]. The last comparison overlaps others, which replaces a loop over
+/// the last bytes.
 #[inline(always)]
 pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     let Some(text) = text.get(..prefix.len()) else { return false };
@@ -149,7 +153,7 @@ pub(super) fn starts_with(text: &[u8], prefix: &[u8]) -> bool {
     text.iter().zip(prefix).all(|(a, b)| a == b)
 }
 
-/// See [`super::Cpu::sum_7bit`].
+/// The portable version of [`super::Cpu::sum_7bit`].
 #[inline(always)]
 pub(super) fn sum_7bit(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(byte & 0x7F)).sum()

@@ -1,7 +1,8 @@
-//! Vector code: the best instruction set found at run time, and the portable twin it must equal bit for bit.
+//! Vector code for the best instruction set found at run time, with a portable twin that it must equal bit for bit.
 //!
-//! Every operation is one function here, or a method of [`Cpu`], that dispatches; `x86_64` holds the vector versions, `generic`
-//! the twin. Besides the kernels of the filters and the memory map this folder is the only place where `unsafe` is allowed.
+//! Every operation is one function here, or a method of [`Cpu`], that selects a version at run time: `x86_64` holds the
+//! vector versions and `generic` the portable ones. Besides the kernels of the filters and the memory map, this folder
+//! is the only place where `unsafe` is allowed.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
@@ -14,7 +15,7 @@ mod x86_64;
 
 pub(crate) use cpu::{Cpu, Level};
 
-/// Appends to `out` the positions in `haystack` that hold `byte`, ascending. `haystack` must be shorter than 4 GiB.
+/// Appends to `out` the ascending positions in `haystack` that hold `byte`. `haystack` must be shorter than 4 GiB.
 pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     debug_assert!(u32::try_from(haystack.len()).is_ok());
     match Cpu::detect().level() {
@@ -28,7 +29,8 @@ pub(crate) fn byte_positions(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     }
 }
 
-/// The position of the zero that has `rank` zeros before it, in a bit string of little-endian words.
+/// The position of the zero with `rank` zeros before it, in a bit string of little-endian words; `None` if there is
+/// none.
 #[inline]
 pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     match Cpu::detect().level() {
@@ -39,8 +41,8 @@ pub(crate) fn select_zero(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     }
 }
 
-/// The numbers of a string of unary numbers: the i-th one-bit, at position p, stands for `base` + p - i. False if there
-/// are more or fewer of them than `numbers` has room for.
+/// Decodes a string of unary numbers into `numbers`: the i-th one-bit, at position p, stands for `base` + p - i. False
+/// if the string has not exactly as many numbers as `numbers` has room for.
 #[inline]
 pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     match Cpu::detect().level() {
@@ -51,7 +53,7 @@ pub(crate) fn unary_numbers(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -
     }
 }
 
-/// Appends to every value the number of `bits` bits, at most 56, that has its index in `packed`.
+/// Appends to every value, as its low bits, the number of `bits` bits (at most 56) with the same index in `packed`.
 #[inline]
 pub(crate) fn append_packed(packed: &[u8], bits: u32, values: &mut [u64]) {
     let groups = match Cpu::detect().level() {
@@ -72,7 +74,8 @@ pub(crate) fn prefetch<T>(item: &T) {
     let _ = item;
 }
 
-/// Prefetches the cache line `at` bytes behind the first of `items`, which will be read soon. It does no harm beyond their end.
+/// Prefetches the cache line `at` bytes after the start of `items`, which will be read soon. Positions beyond the end
+/// of `items` are harmless.
 #[inline(always)]
 pub(crate) fn prefetch_at<T>(items: &[T], at: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -81,12 +84,12 @@ pub(crate) fn prefetch_at<T>(items: &[T], at: usize) {
     let _ = (items, at);
 }
 
-/// Takes 1 from every 2-bit counter of every word, unless it is 0.
+/// Subtracts 1 from every 2-bit counter of `words`, except from those that are 0.
 ///
 /// Cost: memory bandwidth, from a few kilobytes on.
 #[inline]
 pub(crate) fn decrement_2bit(cpu: Cpu, words: &mut [[u8; 8]]) {
-    // A stable filter decrements two or three words an insertion: no vector pays for that.
+    // A stable Bloom filter decrements two or three words per insertion, too few for a vector to pay off.
     #[cfg(target_arch = "x86_64")]
     const WORTH_A_VECTOR: usize = 8;
     match cpu.level() {

@@ -1,48 +1,48 @@
 use crate::bits::arch::prefetch_at;
 
-/// Bytes before a block's remainders: the offset and three planes.
+/// The size of a block's head, which precedes its remainders: the offset and three bit planes.
 pub(super) const HEAD_BYTES: usize = 26;
 
-/// Bytes of a processor's cache line.
+/// The size of a cache line in bytes.
 const LINE: usize = 64;
 
-/// The flags of 64 slots and where their first run may begin.
+/// The head of a block: the flags of its 64 slots, and where its first run can begin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
-    /// How many slots from the block's first on belong to runs of earlier blocks; may exceed 64.
+    /// How many slots, from the block's first on, belong to runs of earlier blocks. This may exceed 64.
     pub(super) offset: u16,
-    /// is_occupied.
+    /// The is_occupied flags.
     pub(super) occupied: u64,
-    /// Slots where a run begins: used, and not is_continuation.
+    /// A 1 bit for each slot in which a run begins, that is, each used slot that is not is_continuation.
     pub(super) starts: u64,
-    /// is_shifted.
+    /// The is_shifted flags.
     pub(super) shifted: u64,
 }
 
 impl Head {
-    /// Slots that hold a remainder: a used slot is shifted, or its own quotient's run begins there.
+    /// A 1 bit for each used slot, that is, each slot that is shifted or in which the run of its own quotient begins.
     #[inline(always)]
     pub(super) fn used(&self) -> u64 {
         self.occupied | self.shifted
     }
 
-    /// is_continuation.
+    /// The is_continuation flags.
     #[inline(always)]
     pub(super) fn continuation(&self) -> u64 {
         self.used() & !self.starts
     }
 }
 
-/// A block of slots, to read.
+/// A read-only view of a block of slots.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block<'a> {
-    /// From the block's first byte to the table's last.
+    /// The table's bytes from the block's first to the table's last.
     bytes: &'a [u8],
     remainder_bits: u32,
 }
 
 impl<'a> Block<'a> {
-    /// The block at the beginning of these bytes, which go on to the table's last.
+    /// The block that begins at the first of `bytes`, which extend to the end of the table.
     #[inline(always)]
     pub(super) fn new(bytes: &'a [u8], remainder_bits: u32) -> Self {
         Self { bytes, remainder_bits }
@@ -55,20 +55,20 @@ impl<'a> Block<'a> {
         Head { offset: u16::from_le_bytes([head[0], head[1]]), occupied: word(2), starts: word(10), shifted: word(18) }
     }
 
-    /// The byte of the block, and the bit of that, at which the remainder of slot `index` begins.
+    /// Where the remainder of slot `index` begins: the byte in the block, and the bit in that byte.
     #[inline(always)]
     pub(super) fn place(&self, index: u32) -> (usize, u32) {
         let bit = index * self.remainder_bits;
         (HEAD_BYTES + (bit / 8) as usize, bit % 8)
     }
 
-    /// Asks for the cache line of the head.
+    /// Prefetches the cache line of the block's head.
     #[inline(always)]
     pub(super) fn prefetch_head(&self) {
         prefetch_at(self.bytes, 0);
     }
 
-    /// Asks for the cache lines of the remainder in slot `index` and of those behind it.
+    /// Prefetches the cache line of the remainder in slot `index`, and the next line.
     #[inline(always)]
     pub(super) fn prefetch_remainders(&self, index: u32) {
         let at = self.place(index).0;
@@ -76,8 +76,8 @@ impl<'a> Block<'a> {
         prefetch_at(self.bytes, at + LINE);
     }
 
-    /// The remainder in slot `index` and those above it, from bit 0 of the result on: at least
-    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits are remainders, what follows is not.
+    /// The remainder in slot `index`, at bit 0 of the result, followed by those of the next slots. At least the low
+    /// [`MAX_REMAINDER_BITS`](super::shape::MAX_REMAINDER_BITS) bits of the result are valid.
     #[inline(always)]
     pub(super) fn remainders_from(&self, index: u32) -> u64 {
         let (at, shift) = self.place(index);

@@ -10,43 +10,44 @@ use super::merge::Stream;
 use super::shape::Shape;
 use super::table::Table;
 
-/// No quotient: there are fewer slots.
+/// Stands for "no quotient": it exceeds every quotient.
 const NONE: u64 = u64::MAX;
 
-/// Fills an empty filter from ascending fingerprints: every one goes behind the one before, nothing is searched, moved
-/// or read back.
+/// Fills an empty filter with ascending fingerprints, each appended after the one before; nothing is searched, moved or
+/// read back.
 ///
-/// What does not fit that scheme is inserted as any other fingerprint: those that wrap around from the table's end,
-/// and, as a matter of course, any that comes out of order.
+/// Fingerprints that cannot be appended are inserted as usual: those that wrap around from the table's end, and any
+/// that come out of order.
 #[derive(Debug)]
 pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
     filter: &'a mut QuotientFilter<M>,
-    /// True while fingerprints are appended.
+    /// True until the first fingerprint that cannot be appended.
     appending: bool,
     front: Front,
 }
 
-/// Where a builder is, and what of the blocks there it holds back. A few words, to be kept in registers for a chunk.
+/// The position of a builder, and the data of the current blocks that is not yet written to the table. It is a few
+/// words, to be kept in registers while a chunk is appended.
 #[derive(Clone, Copy, Debug)]
 struct Front {
-    /// The slot behind the last one filled, counted through all blocks.
+    /// The slot after the last one filled, counted through all blocks.
     next: u64,
-    /// The fingerprint before and its quotient; [`NONE`] at first.
+    /// The last fingerprint and its quotient, which is [`NONE`] at first.
     previous: u64,
     previous_quotient: u64,
-    /// Occupied bits of `quotient_block` and the other planes of `slot_block`, the blocks of `previous`.
+    /// The block of the last quotient with its occupied bits, and the block of the last slot with the other bit planes.
     quotient_block: u64,
     occupied: u64,
     slot_block: u64,
     starts: u64,
     shifted: u64,
-    /// The eight bytes that were written last, and at which byte of the block's remainders.
+    /// The eight bytes that were written last, and the byte among the block's remainders at which they begin.
     tail: u64,
     tail_at: u32,
 }
 
 impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
-    /// Goes on from what `filter` holds; appends only if that is nothing.
+    /// A builder that adds to `filter`, by appending only if `filter` is empty.
     pub(super) fn new(filter: &'a mut QuotientFilter<M>) -> Self {
         let front = Front {
             next: 0,
@@ -63,7 +64,7 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         Self { appending: filter.is_empty(), filter, front }
     }
 
-    /// Appends a sequence of any length.
+    /// Adds a sequence of any length.
     pub(super) fn extend(&mut self, fingerprints: impl IntoIterator<Item = u64>) -> Result<(), Full> {
         let mut fingerprints = fingerprints.into_iter();
         let mut chunk = [0; CHUNK];
@@ -96,7 +97,7 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         Ok(())
     }
 
-    /// How many of `fingerprints` can certainly be appended, at most a chunk; 0 only if the first cannot.
+    /// How many of the first `fingerprints`, at most a chunk, can certainly be appended; 0 only if the first cannot.
     fn regular(&self, fingerprints: &[u64]) -> usize {
         let (shape, front) = (&self.filter.shape, &self.front);
         let first = fingerprints[0];
@@ -109,8 +110,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         loop {
             let (some, n) = (&fingerprints[..count], count as u64);
             let Some(&last) = some.last() else { return 0 };
-            // Each is at most one slot further behind its quotient than the one before. Offsets so near to 2¹⁶ that
-            // only `insert` has the exact answer are left to it.
+            // Each is at most one slot further after its quotient than the one before. If an offset could come so near
+            // to 2¹⁶ that only `insert` can tell whether it fits, `insert` is left to decide.
             let fits = n <= room
                 && behind + n <= u64::from(u16::MAX)
                 && front.next.max(shape.split(last).0) + n <= shape.slots
@@ -122,7 +123,7 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         }
     }
 
-    /// Appends what [`regular`](Self::regular) let pass.
+    /// Appends fingerprints of which [`regular`](Self::regular) says that they can be appended.
     fn append(&mut self, fingerprints: &[u64]) {
         let filter = &mut *self.filter;
         let (table, shape, counting) = (&mut filter.table, filter.shape, filter.counting);
@@ -146,7 +147,7 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         filter.len += if counting { count } else { count - copies };
     }
 
-    /// Writes what is still held back. The filter is whole only after this.
+    /// Writes the pending data. The filter is valid only after this.
     #[cold]
     fn finish(&mut self) {
         if self.appending {
@@ -159,8 +160,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
 }
 
 impl Front {
-    /// Appends the fingerprints up to the first of another block, and says how many those are. Adds to `copies` how
-    /// many are the same as the one before; they take slots only if `counting`.
+    /// Appends the fingerprints up to the first one of another block and returns their number. Adds to `copies` how
+    /// many equal the one before; those take slots only if `counting`.
     #[inline(always)]
     fn fill_block(
         &mut self,
@@ -189,9 +190,9 @@ impl Front {
             self.starts |= u64::from(!continuation) << index;
             self.shifted |= u64::from(position != quotient) << index;
 
-            // Eight bytes are written at the byte in which the remainder begins, together with what the slots before
-            // have in that byte. The bytes behind the remainder get their values later: the next slots', or, of the
-            // next block, its offset and occupied bits.
+            // Write eight bytes at the byte in which the remainder begins, including the bits of earlier slots in that
+            // byte. The bytes after the remainder get their values later: those of the next slots or, in the next
+            // block, its offset and occupied bits.
             let bit = index * shape.remainder_bits;
             let (at, shift) = (bit / 8, bit % 8);
             let before = self.tail.checked_shr(8 * (at - self.tail_at)).unwrap_or(0);
@@ -207,7 +208,7 @@ impl Front {
         done
     }
 
-    /// Goes on to the blocks in which the next `quotient` and its slot are.
+    /// Moves on to the blocks that hold the next `quotient` and its slot.
     #[inline(always)]
     fn go_to(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, quotient: u64) {
         if quotient / 64 != self.quotient_block {
@@ -219,7 +220,7 @@ impl Front {
         }
     }
 
-    /// Writes the occupied bits so far and the offsets up to `block`, the next with a quotient.
+    /// Writes the pending occupied bits, and the offsets of the blocks up to `block`, the next that has a quotient.
     #[inline(always)]
     fn finish_quotients(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_occupied(self.quotient_block as usize, self.occupied);
@@ -235,7 +236,7 @@ impl Front {
         self.quotient_block = block;
     }
 
-    /// Writes the planes of the slots so far and goes on to `block`.
+    /// Writes the pending planes of the current block of slots and moves on to `block`.
     #[inline(always)]
     fn finish_slots(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_starts(self.slot_block as usize, self.starts);
@@ -246,14 +247,14 @@ impl Front {
 }
 
 impl<M: DerefMut<Target = [u8]>> Drop for Builder<'_, M> {
-    /// A filter is whole again whenever its builder is gone.
+    /// Writes the pending data, so that the filter is valid once its builder is dropped.
     fn drop(&mut self) {
         self.finish();
     }
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// An empty filter like this one.
+    /// An empty filter with the shape, hash specification and counting mode of this one.
     pub(super) fn emptied(&self) -> Result<QuotientFilter, ConfigError> {
         let empty = QuotientFilter::with_shape(self.shape)?;
         Ok(QuotientFilter { counting: self.counting, hash: self.hash, ..empty })
@@ -261,12 +262,12 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Inserts keys that come in ascending order of their hashes and says how many of their fingerprints were new. An
-    /// empty filter is filled from its first slot to its last, without searching or moving anything. Keys out of
-    /// order are no error, only slow.
+    /// Inserts keys in ascending order of their hashes and returns how many of their fingerprints were new. An empty
+    /// filter is filled from its first slot to its last, without searching or moving anything. Keys out of order are
+    /// allowed but slow.
     ///
     /// # Errors
-    /// [`Full`] at the first key that has no room; those before it are in.
+    /// [`Full`] at the first key for which there is no room; the keys before it have been inserted.
     pub fn insert_sorted(&mut self, keys: impl IntoIterator<Item = KeyHash>) -> Result<u64, Full> {
         let (before, shape) = (self.distinct, self.shape);
         Builder::new(self).extend(keys.into_iter().map(|key| shape.fingerprint(key)))?;
@@ -289,7 +290,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
         Ok(())
     }
 
-    /// Makes this what `other` is, which was [`emptied`](Self::emptied) from it and filled.
+    /// Copies the contents of `other`, which must have been made by [`emptied`](Self::emptied) of this filter.
     pub(super) fn take_over(&mut self, other: &QuotientFilter) {
         self.table.copy_from(&other.table);
         (self.len, self.distinct) = (other.len, other.distinct);

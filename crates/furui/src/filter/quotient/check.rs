@@ -5,12 +5,12 @@ use super::table::Slot;
 use crate::bits::word::low_bits;
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// Whether the table, whatever bytes it is, is the one that a filter of this shape, length and number of distinct
-    /// fingerprints has: then no operation on it can go astray. If not, what is wrong.
+    /// Checks that the table, which may be arbitrary bytes, is one that a filter with this shape, length and number of
+    /// distinct fingerprints can have, so that no operation on it can misbehave. Otherwise returns what is wrong.
     ///
-    /// A set of fingerprints has one table only. So the runs are laid out anew in the order of their quotients, as in
-    /// a linear probing that starts behind the slots that wrapped around; each slot and offset must be as it comes out,
-    /// and nothing be left over. Cost: one pass, about 7 ns a slot.
+    /// A set of fingerprints has only one table. So the check lays out the runs anew, in the order of their quotients,
+    /// as linear probing does when it starts after the slots that wrapped around. Each slot and offset must equal the
+    /// result, and nothing may be left over. Cost: one pass, about 7 ns a slot.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let runs = self.check_runs()?;
         let table = &self.table;
@@ -39,11 +39,11 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         Ok(())
     }
 
-    /// Follows all runs and says how many there are.
+    /// Checks all runs and returns their number.
     fn check_runs(&self) -> Result<u64, &'static str> {
         let (table, slots) = (&self.table, self.shape.slots);
-        // Slots are counted on through the table's end: those that wrapped around are `slots` and up at the end of the
-        // walk, and below `wrapped` at its start.
+        // Slot numbers continue past the table's end: slots that wrapped around have numbers below `wrapped` at the
+        // start of the walk, and `slots` or more at its end.
         let wrapped = u64::from(table.head(0).offset);
         if wrapped >= slots {
             return Err("more slots wrap around than there are");
@@ -61,7 +61,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
                 occupied &= occupied - 1;
                 let position = next.max(quotient);
                 let is_home = position == quotient;
-                // Less than two rounds: it is no further behind `wrapped` or its quotient than there are items before it.
+                // `position` is below 2 `slots`: it is at most as many slots after `wrapped` or its quotient as items
+                // come before.
                 let mut slot = table.slot_at(if position < slots { position } else { position - slots });
                 if !table.starts(slot) || table.is_shifted(slot) == is_home {
                     return Err("a run does not begin where it belongs");

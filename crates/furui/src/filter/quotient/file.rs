@@ -26,7 +26,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for QuotientFilter<M> {
     }
 
     fn reads(&self, _: KeyHash, see: &mut dyn FnMut(&[u8])) {
-        // A cluster may be of any length. It is of no account: opening reads the whole table.
+        // A lookup may read a cluster of any length. Opening the file reads the whole table anyway.
         see(self.table.as_bytes());
     }
 

@@ -9,17 +9,18 @@ use super::QuotientFilter;
 use super::block::Head;
 use super::table::{Slot, Table};
 
-/// How many lookups ahead [`QuotientFilter::contains_all`] asks for memory.
+/// The prefetch distance of [`QuotientFilter::contains_all`], in lookups.
 const PREFETCH_DISTANCE: usize = 16;
 
-/// Tables of fewer bits (1 MiB) lie in the caches of a processor's core, where asking ahead costs more than it saves.
+/// The minimum table size, in bits, at which lookups prefetch (1 MiB). Smaller tables lie in a core's caches, where
+/// prefetching costs more than it saves.
 const PREFETCH_BITS: u64 = 8 << 20;
 
 impl<M: Deref<Target = [u8]>> Table<M> {
-    /// Where the `rank`-th run, counted from 0, of the quotients of `block` begins.
+    /// The first slot of the `rank`-th run, counted from 0, among the runs of the quotients of `block`.
     ///
-    /// Runs lie in the order of their quotients, and the first of this block's lies behind `offset` slots, so the
-    /// paper's walk to the cluster's start and back is one select among the run starts from there on.
+    /// Runs lie in the order of their quotients, and the first of this block's runs begins at or after slot `offset`.
+    /// So one select among the run starts from there on replaces the paper's walk to the start of the cluster and back.
     #[inline(always)]
     pub(super) fn run_start(&self, words: Cpu, block: usize, head: &Head, rank: u32) -> Slot {
         match near_run_start(words, head, rank) {
@@ -28,8 +29,8 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         }
     }
 
-    /// [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the usual way needs
-    /// few registers and instructions: then more lookups are in flight at a time.
+    /// [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the common path
+    /// takes few registers and instructions: then more lookups are in flight at a time.
     #[inline(never)]
     fn distant_run_start(&self, words: Cpu, block: usize, rank: u32) -> Slot {
         words.run(
@@ -53,16 +54,16 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         )
     }
 
-    /// Whether `remainder` is in the run of `quotient`. Branches only where a branch is rare: on whether the quotient
-    /// has a run at all, and on runs that are long or leave their block.
+    /// Whether `remainder` is in the run of `quotient`. Branches on whether the quotient has a run, and otherwise only
+    /// on rare cases: a long run, or one that leaves its block.
     ///
-    /// In a table beyond the caches what counts is how many lookups the processor has in flight, so how few
-    /// instructions one takes: whatever is rare is a call to one function, which starts over.
+    /// In a table larger than the caches, speed depends on how many lookups are in flight, so on how few instructions a
+    /// lookup takes. All rare cases therefore call one function, which starts over.
     #[inline(always)]
     pub(super) fn contains(&self, words: Cpu, lanes: &Lanes, quotient: u64, remainder: u64) -> bool {
         let block = self.block((quotient / 64) as usize);
         let index = (quotient % 64) as u32;
-        // The run begins at home or not far behind: asked for at once, its lines come together with the head's.
+        // The run begins in its canonical slot or soon after: a prefetch now loads its lines together with the head's.
         block.prefetch_remainders(index);
         let head = block.head();
         if head.occupied >> index & 1 == 0 {
@@ -73,7 +74,8 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         if first >= 64 {
             return self.walk_finds(words, quotient, remainder);
         }
-        // Up to the next start lie the run and perhaps empty slots, which hold 0; a remainder of 0 is a run's first.
+        // The slots before the next run start are this run's, then perhaps empty ones, which hold 0. As a remainder of
+        // 0 can only be the first of its run, it is compared with the first slot only.
         let ends = head.starts >> first >> 1 | 1 << (63 - first);
         let run = if remainder == 0 { 1 } else { ends.trailing_zeros() + 1 };
         let remainders = block.remainders_from(first);
@@ -92,7 +94,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         self.walk_finds(words, quotient, remainder)
     }
 
-    /// [`contains`](Self::contains) for any quotient that has a run, one remainder after the other.
+    /// [`contains`](Self::contains) for any quotient that has a run, comparing one remainder after the other.
     #[inline(never)]
     fn walk_finds(&self, words: Cpu, quotient: u64, remainder: u64) -> bool {
         words.run(
@@ -117,7 +119,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         )
     }
 
-    /// How many times `remainder` is in the run of `quotient`.
+    /// How many copies of `remainder` are in the run of `quotient`.
     pub(super) fn count(&self, words: Cpu, quotient: u64, remainder: u64) -> u64 {
         let (block, index) = ((quotient / 64) as usize, (quotient % 64) as u32);
         let head = self.head(block);
@@ -146,20 +148,20 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         self.head(slot.block).starts >> slot.index & 1 == 1
     }
 
-    /// is_shifted of `slot`.
+    /// Whether `slot` is shifted (is_shifted).
     #[inline(always)]
     pub(super) fn is_shifted(&self, slot: Slot) -> bool {
         self.head(slot.block).shifted >> slot.index & 1 == 1
     }
 
-    /// is_continuation of `slot`.
+    /// Whether `slot` continues the run of the slot before (is_continuation).
     #[inline(always)]
     pub(super) fn continues(&self, slot: Slot) -> bool {
         self.head(slot.block).continuation() >> slot.index & 1 == 1
     }
 }
 
-/// The index in its own block of where a run begins, as [`Table::run_start`]; 64 if it begins in a later block.
+/// The index in its block of a run's first slot (see [`Table::run_start`]); 64 if that slot is in a later block.
 #[inline(always)]
 fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
     let offset = u32::from(head.offset);
@@ -167,19 +169,19 @@ fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// How many copies of `key` are held: at most 1 unless [`counting`](Self::counting). As with
-    /// [`contains`](Filter::contains_hash), other keys of the same fingerprint are counted too.
+    /// How many copies of `key` are held: at most 1 unless the filter is [`counting`](Self::counting). Keys that share
+    /// its fingerprint are counted too, as [`contains`](Filter::contains_hash) cannot tell them apart either.
     pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    /// [`count`](Self::count) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let (quotient, remainder) = self.shape.locate(key);
         self.table.count(self.words, quotient, remainder)
     }
 
-    /// [`contains`](Filter::contains_hash) where the processor has no instructions that are worth inlining.
+    /// [`contains`](Filter::contains_hash) for processors without the instructions that make inlining worthwhile.
     #[inline(never)]
     fn call_contains(&self, key: KeyHash) -> bool {
         let (quotient, remainder) = self.shape.locate(key);
@@ -199,7 +201,7 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         self.table.contains(words, &self.lanes, quotient, remainder)
     }
 
-    /// Asks for the memory of keys ahead if the table is larger than the caches of a core.
+    /// Answers the keys in order, prefetching for later keys if the table is larger than a core's caches.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         let distance = if self.table.bits() < PREFETCH_BITS { keys.len() } else { PREFETCH_DISTANCE };
@@ -224,8 +226,8 @@ impl<M: Deref<Target = [u8]>> Filter for QuotientFilter<M> {
         );
     }
 
-    /// m / D for m distinct fingerprints held out of D: exact for a uniform hash, as a new key's fingerprint is each of
-    /// the D with the same probability (to within D / 2⁶⁴, by which a scaled 64-bit hash can be uneven).
+    /// m / D for m distinct fingerprints held out of D. This is exact for a uniform hash, as a new key has each of the
+    /// D fingerprints with equal probability (to within D / 2⁶⁴, the unevenness of a scaled 64-bit hash).
     fn false_positive_rate(&self) -> f64 {
         self.distinct as f64 / self.shape.domain()
     }

@@ -10,25 +10,25 @@ use super::build::Builder;
 use super::merge::{Stream, WINDOW};
 use super::table::{Slot, Table};
 
-/// A batch of more than one key per this many in the filter is merged in one pass over the table.
+/// A batch is merged with the table in one pass if it has more than one key per this many keys in the filter.
 const REBUILD_RATIO: u64 = 16;
 
-/// What became of a fingerprint that was offered to a table.
+/// The outcome of inserting a fingerprint into a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
-    /// It was not there, and is now.
+    /// The fingerprint was absent and has been inserted.
     New,
-    /// It was there; with `copies`, it is there once more now.
+    /// The fingerprint was present. If copies are allowed, another copy has been inserted.
     Again,
-    /// It was not there, and nothing may be put in.
+    /// The fingerprint was absent and the table is full. Nothing has changed.
     Full,
-    /// It was not there, and some run would lie 2¹⁶ slots behind its place. Nothing has changed.
+    /// The fingerprint was absent and some run would have come to lie 2¹⁶ slots after its place. Nothing has changed.
     Crowded,
 }
 
 impl<M: DerefMut<Target = [u8]>> Table<M> {
-    /// Puts `remainder` into the run of `quotient`, in order. With `copies`, even if it is there already. With `full`,
-    /// nothing is put in, but what is there is still found.
+    /// Inserts `remainder` into the run of `quotient`, in order. If it is present already, it is inserted again only
+    /// with `copies`. With `full` nothing is inserted, but a remainder that is present is still found.
     #[inline(always)]
     pub(super) fn insert(&mut self, words: Cpu, quotient: u64, remainder: u64, copies: bool, full: bool) -> Inserted {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
@@ -44,7 +44,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
             return Inserted::New;
         }
 
-        // Where the remainder belongs, and whether a run begins with it.
+        // Find `at`, the slot where the remainder belongs, and whether it becomes the first of its run.
         let has_run = head.occupied & home_bit != 0;
         let runs = (head.occupied & low_bits(home.index + 1)).count_ones();
         let (mut first, mut again) = (true, false);
@@ -81,14 +81,15 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         if !has_run {
             self.set_occupied(home.block, head.occupied | home_bit);
         } else if first {
-            // The run's first slot so far moves up and becomes its second.
+            // The slot that was the run's first moves up and becomes its second.
             self.set_starts(at.block, self.head(at.block).starts & !(1 << at.index));
         }
         self.open(at, empty, remainder, first, at != home);
         if again { Inserted::Again } else { Inserted::New }
     }
 
-    /// Adds 1 to the offset of every block that begins behind `home`, up to `empty`, unless one would overflow.
+    /// Adds 1 to the offset of every block that begins after `home`, up to `empty`. If an offset would overflow,
+    /// changes nothing and returns false.
     #[inline(always)]
     fn lengthen_offsets(&mut self, home: Slot, empty: Slot) -> bool {
         let crossed = self.boundaries(home, empty);
@@ -104,7 +105,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         true
     }
 
-    /// Takes 1 from the offsets of the first `crossed` blocks that begin behind `home`.
+    /// Subtracts 1 from the offsets of the first `crossed` blocks that begin after `home`.
     #[inline(always)]
     pub(super) fn shorten_offsets(&mut self, home: Slot, crossed: usize) {
         let mut block = home.block;
@@ -114,7 +115,8 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         }
     }
 
-    /// Moves the slots `at .. empty` one up and puts `remainder` at `at`, as the start of a run or not, shifted or not.
+    /// Moves the slots `at .. empty` up by one and puts `remainder` into slot `at`; `start` says whether it begins a
+    /// run, and `shifted` whether it lies outside its canonical slot.
     #[inline(always)]
     fn open(&mut self, at: Slot, empty: Slot, remainder: u64, start: bool, shifted: bool) {
         let mut high = empty;
@@ -127,7 +129,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         self.open_block(at.index, high, remainder, start, shifted);
     }
 
-    /// [`open`](Self::open) for the slots `low .. high` of one block.
+    /// The part of [`open`](Self::open) that concerns the slots `low .. high` of one block.
     #[inline(always)]
     fn open_block(&mut self, low: u32, high: Slot, remainder: u64, start: bool, shifted: bool) {
         let block = high.block;
@@ -141,7 +143,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Table<M> {
-    /// The slot `offset` slots behind the first of `block`.
+    /// The slot that is `offset` slots after the first of `block`.
     #[inline(always)]
     fn slot_after(&self, mut block: usize, mut offset: u32) -> Slot {
         while offset >= self.width(block) {
@@ -151,7 +153,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         Slot { block, index: offset }
     }
 
-    /// The slot behind the run that begins at `start`.
+    /// The slot after the last of the run that begins at `start`.
     #[inline(always)]
     fn run_end(&self, start: Slot) -> Slot {
         let mut block = start.block;
@@ -167,7 +169,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         }
     }
 
-    /// The first empty slot from `from` on; there is one.
+    /// The first empty slot from `from` on. There must be one.
     #[inline(always)]
     fn empty_slot(&self, from: Slot) -> Slot {
         let mut block = from.block;
@@ -184,7 +186,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// True if `fingerprint` was new.
+    /// Inserts `fingerprint`. True if it was new.
     pub(super) fn insert_fingerprint(&mut self, fingerprint: u64) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.split(fingerprint);
         self.insert_at(quotient, remainder)
@@ -210,22 +212,22 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for QuotientFilter<M> {
-    /// True if the key's fingerprint was not held before: then the key was certainly new.
+    /// Inserts the fingerprint of `key`. True if it was absent, and so the key was certainly new.
     ///
     /// # Errors
-    /// [`Full::AtCapacity`] at [`capacity`](QuotientFilter::capacity), [`Full::Crowded`] if a run would lie 2¹⁶ slots
-    /// behind its canonical slot.
+    /// [`Full::AtCapacity`] if the filter holds [`capacity`](QuotientFilter::capacity) fingerprints, [`Full::Crowded`]
+    /// if a run would lie 2¹⁶ slots after its canonical slot.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (quotient, remainder) = self.shape.locate(key);
         self.insert_at(quotient, remainder)
     }
 
-    /// The batch is sorted, then inserted in order, which is kind to the caches, or, if it is large against what is
-    /// held, merged into a new table in one pass, which needs memory for both tables meanwhile. Where
-    /// there is none to sort in, keys are inserted as they come.
+    /// Sorts the batch and inserts it in order, for the sake of the caches. A batch that is large compared with the
+    /// filter's contents is instead merged with them into a new table in one pass, which takes memory for a second
+    /// table meanwhile. If there is no memory to sort the batch, its keys are inserted in the given order.
     ///
     /// # Errors
-    /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
+    /// [`Full`] if there is no room for all keys. Some of them may then have been inserted; nothing else has changed.
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         let before = self.distinct;
         let mut fingerprints = vec![];

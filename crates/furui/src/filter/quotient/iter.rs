@@ -7,27 +7,27 @@ use super::QuotientFilter;
 use super::shape::Shape;
 use super::table::{Slot, Table};
 
-/// How many fingerprints a [`Decoder`] gives at a time, at most.
+/// The maximum number of fingerprints that a [`Decoder`] yields at a time.
 pub(super) const CHUNK: usize = 64;
 
-/// Reads a table in the order of fingerprints, a block of slots at a time.
+/// Reads the fingerprints of a table in ascending order, one block of slots at a time.
 ///
-/// The order starts behind the slots that wrapped around from the table's end, and ends with them.
+/// Reading starts after the slots that wrapped around from the table's end, and ends with them.
 #[derive(Clone, Debug)]
 pub(super) struct Decoder<'a> {
     table: Table<&'a [u8]>,
     shape: Shape,
     words: Cpu,
-    /// The block of slots to read next, how many of its first slots to leave out, and how many blocks to read yet;
-    /// the first block is read a second time, for the slots left out.
+    /// The block of slots to read next, how many of its first slots to skip, how many to read when the block that was
+    /// begun with is read again at the end, and how many blocks are left.
     block: usize,
     skip: u32,
     wrapped: u32,
     left: usize,
-    /// The occupied bits behind the current run's quotient, and the block they are from.
+    /// The occupied bits after the current run's quotient, and the number of their block.
     occupied: u64,
     quotient_block: usize,
-    /// The current run's quotient with remainder 0.
+    /// The fingerprint of the current run's quotient with remainder 0.
     base: u64,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Puts the fingerprints of the next non-empty block into `out` and says how many; 0 at the end.
+    /// Writes the fingerprints of the next non-empty block into `out` and returns their number; 0 at the end.
     pub(super) fn next_chunk(&mut self, out: &mut [u64; CHUNK]) -> usize {
         let words = self.words;
         words.run(
@@ -92,7 +92,8 @@ impl<'a> Decoder<'a> {
         for out in &mut out[..count] {
             let index = used.trailing_zeros();
             used &= used - 1;
-            // A run's first slot takes the next quotient; the others keep theirs. Masks, as a branch would be a guess.
+            // A run's first slot takes the next quotient; the others keep theirs. Masks replace an unpredictable
+            // branch.
             let starts = (head.starts >> index & 1).wrapping_neg();
             let quotient = self.quotient_block as u64 * 64 + u64::from(occupied.trailing_zeros());
             base ^= (base ^ self.shape.base(quotient)) & starts;
@@ -112,7 +113,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// The fingerprints of a quotient filter, ascending; copies are repeated. See
+/// An iterator over the fingerprints of a quotient filter in ascending order, with copies repeated. See
 /// [`QuotientFilter::fingerprints`](super::QuotientFilter::fingerprints).
 #[derive(Clone, Debug)]
 pub struct Fingerprints<'a> {
@@ -156,21 +157,21 @@ impl Iterator for Fingerprints<'_> {
 impl ExactSizeIterator for Fingerprints<'_> {}
 impl std::iter::FusedIterator for Fingerprints<'_> {}
 
-/// One slot as the paper draws it; see [`QuotientFilter::slot`].
+/// The content of one slot, as drawn in the paper; see [`QuotientFilter::slot`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QuotientSlot {
-    /// Some fingerprint held has this slot's number as its quotient.
+    /// True if a fingerprint is held whose quotient is the number of this slot.
     pub is_occupied: bool,
-    /// The remainder here belongs to the same run as that of the slot before.
+    /// True if this slot's remainder belongs to the run of the slot before.
     pub is_continuation: bool,
-    /// The remainder here is not in its canonical slot.
+    /// True if this slot's remainder lies outside its canonical slot.
     pub is_shifted: bool,
-    /// The remainder; 0 in an empty slot, which has no flag set.
+    /// The remainder in this slot; 0 if it is empty, which is when no flag is set.
     pub remainder: u64,
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// What the slot of number `slot` holds, to inspect a table; `None` beyond the last.
+    /// The content of slot number `slot`, for inspecting a table; `None` if there is no such slot.
     pub fn slot(&self, slot: u64) -> Option<QuotientSlot> {
         if slot >= self.shape.slots {
             return None;

@@ -1,10 +1,10 @@
 use super::iter::{CHUNK, Decoder};
 use crate::bits::merge_two;
 
-/// How many fingerprints of a table or batch are at hand at a time, at most.
+/// The maximum number of fingerprints that a table or batch yields at a time.
 pub(super) const WINDOW: usize = 8 * CHUNK;
 
-/// An ascending sequence of fingerprints, made a piece at a time: one table's, a sorted batch, or two merged.
+/// An ascending sequence of fingerprints, produced in pieces: those of a table, a sorted batch, or two merged streams.
 #[derive(Debug)]
 pub(super) enum Stream<'a> {
     Table(Decoder<'a>),
@@ -12,7 +12,7 @@ pub(super) enum Stream<'a> {
     Pair(Box<Pair<'a>>),
 }
 
-/// Two streams and what of them is not merged yet.
+/// Two streams, and the parts of them that have been read but not merged yet.
 #[derive(Debug)]
 pub(super) struct Pair<'a> {
     left: Side<'a>,
@@ -27,7 +27,7 @@ struct Side<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// All of `streams` as one, by a balanced tree of pairs.
+    /// Merges `streams` into one by a balanced tree of pairs; `None` if there are none.
     pub(super) fn merged(mut streams: Vec<Self>) -> Option<Self> {
         while streams.len() > 1 {
             let mut pairs = Vec::with_capacity(streams.len().div_ceil(2));
@@ -43,7 +43,7 @@ impl<'a> Stream<'a> {
         streams.pop()
     }
 
-    /// Replaces `piece` by the next fingerprints: at most [`WINDOW`] for each table or batch below, none at the end.
+    /// Replaces `piece` by the next fingerprints, at most [`WINDOW`] per table or batch of the tree; none at the end.
     pub(super) fn next_piece(&mut self, piece: &mut Vec<u64>) {
         match self {
             Self::Table(decoder) => {
@@ -68,7 +68,7 @@ impl<'a> Stream<'a> {
 }
 
 impl Pair<'_> {
-    /// What both have at hand up to the lesser of their last fingerprints: whatever comes later is not less.
+    /// Merges what both sides have read, up to the lesser of their last fingerprints: no later one is below it.
     fn next_piece(&mut self, piece: &mut Vec<u64>) {
         let (mut left, mut right) = (self.left.rest(), self.right.rest());
         if let (Some(&last_left), Some(&last_right)) = (left.last(), right.last()) {
@@ -89,7 +89,7 @@ impl<'a> Side<'a> {
         Self { stream, piece: vec![], at: 0 }
     }
 
-    /// What is at hand of the stream; empty only at its end.
+    /// What has been read and not merged yet; empty only at the end of the stream.
     fn rest(&mut self) -> &[u64] {
         if self.at == self.piece.len() {
             self.stream.next_piece(&mut self.piece);

@@ -27,12 +27,13 @@ use iter::Decoder;
 use shape::{MAX_REMAINDER_BITS, Shape};
 use table::Table;
 
-/// A set of short fingerprints in one table: "was this key seen?", with deletion, counts, resizing, ordered iteration
-/// and merging, all without the keys.
+/// A set of key fingerprints in one table. It answers "was this key seen?" and supports deletion, counts, resizing,
+/// ordered iteration and merging, all without the keys.
 ///
-/// A key's hash is cut to a fingerprint, and that into quotient and remainder. The quotient is the fingerprint's
-/// canonical slot; the remainders of equal quotients lie side by side, ascending, as a *run*; runs that push each
-/// other from their canonical slots form a *cluster*. Three flags a slot tell them apart:
+/// A key's hash is shortened to a fingerprint, which is split into quotient and remainder. The quotient is the number
+/// of the fingerprint's canonical slot. The remainders of equal quotients lie side by side, in ascending order, as a
+/// *run*; runs that push each other out of their canonical slots form a *cluster*. Three flags per slot tell them
+/// apart:
 ///
 /// ```text
 /// slot             0    1    2    3    4    5    6    7
@@ -42,29 +43,29 @@ use table::Table;
 /// is_shifted       0    0    1    1    0    0    0    0        not in its canonical slot
 /// ```
 ///
-/// **Cost.** 3.25 bits a slot and the remainder; with [`with_rate`](Self::with_rate) at 1 % 10.6 bits a key, at any
-/// number of keys. A lookup reads one or two cache lines of a block of 64 slots and the word where its run begins. An
-/// insertion or removal moves the slots up to the next gap: about 1/(2(1 - load)²) of them.
+/// **Cost.** A slot takes 3.25 bits plus its remainder. A filter made by [`with_rate`](Self::with_rate) for 1 % takes
+/// 10.6 bits a key, at any number of keys. A lookup reads one or two cache lines of a block of 64 slots, and the word
+/// in which the run begins. An insertion or removal moves the slots up to the next gap: about 1/(2(1 - load)²) of them.
 ///
-/// **False positives.** A key that was never inserted is taken for seen if its fingerprint is one of the m distinct
-/// ones held, out of D possible: exactly m / D for a uniform hash (see
-/// [`false_positive_rate`](super::Filter::false_positive_rate)). After n keys its expectation is 1 - (1 - 1/D)ⁿ ≈
-/// 1 - exp(-n/D).
+/// **False positives.** A key that was never inserted is reported as present if its fingerprint equals one of the m
+/// distinct fingerprints held, out of D possible ones. For a uniform hash, the probability is exactly m / D (see
+/// [`false_positive_rate`](super::Filter::false_positive_rate)). After n keys, its mean is 1 - (1 - 1/D)ⁿ ≈ 1 -
+/// exp(-n/D).
 ///
 /// **Source.** Bender, Farach-Colton, Johnson, Kraner, Kuszmaul, Medjedovic, Montes, Shetty, Spillane, Zadok, "Don't
-/// Thrash: How to Cache Your Hash on Flash", VLDB 2012, after Knuth, The Art of Computer Programming 3, 6.4,
-/// exercise 13. What differs:
-/// - The flags are kept as bit planes of 64 slots, and each block of 64 counts the slots that earlier runs have taken
-///   of it, as in the rank-and-select quotient filter (Pandey, Bender, Johnson, Patro, SIGMOD 2017). A run is found by
-///   a population count and a select in place of walking its cluster.
-/// - Any number of slots, and of fingerprints D up to 2⁶⁴: the quotient is ⌊fingerprint / d⌋ for d = ⌈D / slots⌉. For
-///   powers of two this is the paper's cut into high and low bits.
-/// - Fingerprints come from the *high* bits of the hash, so that the order of hashes is the order of the table.
-/// - Removal moves the rest of the cluster back; there are no tombstones, which would have to be searched past and
-///   cleared.
-/// - A run may lie at most 2¹⁶ - 1 slots behind its canonical slot. Hashes of which a table is not nearly full come
-///   nowhere near; chosen ones, or as many copies of one key, get [`Full::Crowded`](super::Full::Crowded) instead of
-///   ever slower answers.
+/// Thrash: How to Cache Your Hash on Flash", VLDB 2012, after Knuth, The Art of Computer Programming 3, 6.4, exercise
+/// 13. This implementation differs in five points:
+/// - The flags are stored as bit planes of 64 slots, and each block of 64 slots stores how many of the slots from its
+///   first on belong to runs of earlier blocks, as in the rank-and-select quotient filter (Pandey, Bender, Johnson,
+///   Patro, SIGMOD 2017). A run is found by a population count and a select instead of a walk along its cluster.
+/// - The number of slots and the number D of fingerprints, up to 2⁶⁴, need not be powers of two: the quotient is
+///   ⌊fingerprint / d⌋ for d = ⌈D / slots⌉. For powers of two this is the paper's split into high and low bits.
+/// - Fingerprints are taken from the *high* bits of the hash, so that the table is in the order of the hashes.
+/// - Removal moves the rest of the cluster back. There are no tombstones, which would slow down searches and need
+///   cleaning up.
+/// - A run may lie at most 2¹⁶ - 1 slots after its canonical slot. Uniform hashes stay far below this limit until the
+///   table is nearly full. Adversarial hashes, or that many copies of one key, get
+///   [`Full::Crowded`](super::Full::Crowded) instead of ever slower lookups.
 ///
 /// ```
 /// use furui::filter::QuotientFilter;
@@ -90,21 +91,21 @@ pub struct QuotientFilter<M = Buffer> {
 }
 
 impl QuotientFilter {
-    /// An empty filter of `slots` slots with remainders of `remainder_bits` bits (1 to 57), so with `slots` ×
+    /// An empty filter of `slots` slots with remainders of `remainder_bits` bits (1 to 57). It distinguishes `slots` ×
     /// 2^`remainder_bits` fingerprints.
     ///
     /// # Errors
-    /// Sizes that are out of range, need more than 64 bits of hash, or do not fit the memory.
+    /// If a size is out of range, if fingerprints would need more than 64 bits, or if the table does not fit in memory.
     pub fn new(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
         Self::with_shape(Shape::with_remainder(slots, remainder_bits)?)
     }
 
-    /// An empty filter of `slots` slots for fingerprints of `fingerprint_bits` bits (1 to 64): the high bits of the
-    /// hash. Filters with equal fingerprints can be [merged](Self::merge), whatever their slots.
+    /// An empty filter of `slots` slots whose fingerprints are the `fingerprint_bits` (1 to 64) high bits of a hash.
+    /// Filters with equally long fingerprints can be [merged](Self::merge), whatever their numbers of slots.
     ///
     /// # Errors
-    /// As [`new`](Self::new); also if there are more slots than fingerprints, or so few that a remainder would have
-    /// more than 57 bits.
+    /// For the reasons that [`new`](Self::new) gives; also if there are more slots than fingerprints, or so few slots
+    /// that a remainder would have more than 57 bits.
     pub fn with_fingerprint_bits(slots: u64, fingerprint_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=64).contains(&fingerprint_bits) {
             return Err(ConfigError::OutOfRange {
@@ -117,11 +118,10 @@ impl QuotientFilter {
         Self::with_shape(Shape::new(slots, u64::MAX >> (64 - fingerprint_bits))?)
     }
 
-    /// The smallest empty filter that takes `capacity` keys at a false-positive rate of at most `rate`.
+    /// The smallest empty filter that holds `capacity` keys at a false-positive rate of at most `rate`.
     ///
     /// # Errors
-    /// A rate outside (0, 1), or one that a 64-bit hash cannot hold for so many keys; a table that does not fit the
-    /// memory.
+    /// If `rate` is outside (0, 1) or too low for 64-bit hashes of so many keys, or if the table does not fit memory.
     pub fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
         Self::with_shape(Shape::with_rate(capacity, rate)?)
     }
@@ -130,15 +130,15 @@ impl QuotientFilter {
         Ok(Self::over(Table::new(&shape)?, shape))
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so. Filters of keys hashed differently cannot be [merged](Self::merge).
+    /// Replaces the hash specification, at first [`HashSpec::default`], by `hash`. Keys already in the filter must have
+    /// been hashed by `hash`. Filters with different specifications cannot be [merged](Self::merge).
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
     }
 
-    /// The same filter as a multiset: from now on, inserting a key again stores another copy, in a slot of its own,
-    /// and removing it removes one.
+    /// Turns the filter into a multiset: from now on, inserting a key again stores another copy in a slot of its own,
+    /// and removing a key removes one copy.
     #[must_use]
     pub fn counting(self) -> Self {
         Self { counting: true, ..self }
@@ -146,7 +146,8 @@ impl QuotientFilter {
 }
 
 impl<M> QuotientFilter<M> {
-    /// An empty filter over a table of zeros.
+    /// A filter over `table` that counts as empty: `table` must be all zeros, or the caller must set `len` and
+    /// `distinct`.
     fn over(table: Table<M>, shape: Shape) -> Self {
         Self {
             table,
@@ -165,12 +166,12 @@ impl<M> QuotientFilter<M> {
         self.len
     }
 
-    /// Whether nothing is held.
+    /// True if the filter holds no fingerprint.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many fingerprints can be held: 97 % of the slots, rounded up.
+    /// The maximum number of fingerprints: 97 % of the slots, rounded up.
     pub fn capacity(&self) -> u64 {
         self.shape.capacity
     }
@@ -180,12 +181,12 @@ impl<M> QuotientFilter<M> {
         self.shape.slots
     }
 
-    /// The bits of a remainder.
+    /// The width of a remainder, in bits.
     pub fn remainder_bits(&self) -> u32 {
         self.shape.remainder_bits
     }
 
-    /// The greatest fingerprint; the least is 0.
+    /// The greatest possible fingerprint; the least is 0.
     pub fn last_fingerprint(&self) -> u64 {
         self.shape.last
     }
@@ -195,25 +196,24 @@ impl<M> QuotientFilter<M> {
         self.distinct
     }
 
-    /// The used part of the slots, 0 to 1.
+    /// The fraction of the slots that are used, 0 to 1.
     pub fn load(&self) -> f64 {
         self.len as f64 / self.shape.slots as f64
     }
 
-    /// The fingerprint that stands for `key` here: its hash scaled to 0 ..=
-    /// [`last_fingerprint`](Self::last_fingerprint).
+    /// The fingerprint of `key` in this filter: its hash scaled to 0 ..= [`last_fingerprint`](Self::last_fingerprint).
     pub fn fingerprint(&self, key: KeyHash) -> u64 {
         self.shape.fingerprint(key)
     }
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// Memory taken, in bits, all included.
+    /// The memory that the filter takes, in bits, including this struct.
     pub fn bits(&self) -> u64 {
         self.table.bits() + 8 * size_of::<Self>() as u64
     }
 
-    /// The fingerprints held, ascending, copies repeated: one pass over the table.
+    /// Iterates over the fingerprints held, in ascending order, with copies repeated. Cost: one pass over the table.
     pub fn fingerprints(&self) -> Fingerprints<'_> {
         Fingerprints::new(self.decoder(), self.len)
     }
@@ -223,8 +223,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     }
 }
 
-/// Filters are equal if they have the same sizes, hold the same fingerprints of keys hashed the same way, and both
-/// count copies or both do not. A set of fingerprints has one table only, however it came about.
+/// Two filters are equal if they have equal sizes and hash specifications, hold equal fingerprints, and both count
+/// copies or neither does. A set of fingerprints has only one table, whatever its history, so tables are compared.
 impl<M: PartialEq> PartialEq for QuotientFilter<M> {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape
@@ -240,7 +240,7 @@ impl<M: Eq> Eq for QuotientFilter<M> {}
 mod tests {
     use super::*;
 
-    /// Random insertions, removals and lookups, with and without the processor's word instructions.
+    /// Does random insertions, removals and lookups with and without the processor's special instructions.
     #[test]
     fn portable_code_builds_the_same_table() {
         for (slots, remainder_bits) in [(1, 3), (64, 1), (200, 7), (1000, 40), (77, 57)] {

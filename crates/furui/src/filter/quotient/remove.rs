@@ -7,19 +7,19 @@ use crate::hash::KeyHash;
 use super::QuotientFilter;
 use super::table::{Slot, Table};
 
-/// What became of a fingerprint that was to be removed.
+/// The outcome of removing a fingerprint from a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Removed {
-    /// It was there once, and is gone.
+    /// The only copy of the fingerprint has been removed.
     Last,
-    /// It was there several times, and is there once less.
+    /// One of several copies of the fingerprint has been removed.
     Copy,
-    /// It was not there.
+    /// The fingerprint was absent.
     Absent,
 }
 
 impl<M: DerefMut<Target = [u8]>> Table<M> {
-    /// Takes one copy of `remainder` out of the run of `quotient`; the rest of the cluster moves back by one slot.
+    /// Removes one copy of `remainder` from the run of `quotient` and moves the rest of the cluster back by one slot.
     #[inline(always)]
     pub(super) fn remove(&mut self, words: Cpu, quotient: u64, remainder: u64) -> Removed {
         let home = Slot { block: (quotient / 64) as usize, index: (quotient % 64) as u32 };
@@ -52,7 +52,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         if new_first {
             self.set_starts(behind.block, self.head(behind.block).starts | 1 << behind.index);
         }
-        // The quotients whose runs begin from `at` on, in order: this one only if its run still does.
+        // The quotients of the runs that begin at `at` or later, in order: this one only if its run still begins there.
         let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
         self.close(at, end, home.block, quotients);
         if first && !more_behind {
@@ -61,7 +61,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         if copy { Removed::Copy } else { Removed::Last }
     }
 
-    /// The last slot before the first behind `at` that is empty or starts a cluster: slots up to it are shifted.
+    /// The slot before the first one after `at` that is empty or starts a cluster. All slots between them are shifted.
     #[inline(always)]
     fn last_to_move(&self, at: Slot) -> Slot {
         let mut block = at.block;
@@ -81,8 +81,8 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         }
     }
 
-    /// Moves the slots behind `at`, up to `end`, one down, over `at`, and empties `end`. The runs that begin from `at`
-    /// on then have the quotients `quotients` of `quotient_block` and those of the blocks behind it.
+    /// Moves the slots after `at`, up to `end`, down by one, overwriting `at`, and empties `end`. The runs that then
+    /// begin at `at` or later must be those of `quotients` in `quotient_block` and of all quotients in later blocks.
     #[inline(always)]
     fn close(&mut self, at: Slot, end: Slot, mut quotient_block: usize, mut quotients: u64) {
         let mut low = at;
@@ -107,11 +107,11 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         }
     }
 
-    /// Which of the run starts `starts` in `block` are in their canonical slot, given the quotients of these runs and
-    /// of those behind; takes the quotients of these away.
+    /// Which of the run starts `starts` in `block` are in their canonical slots. Their quotients must be the first of
+    /// `quotients` in `quotient_block` and of the blocks after it; they are removed from `quotients`.
     ///
-    /// Run starts and occupied bits pair up in order: the two are walked in step, one bit each a step, with no branch
-    /// but at the end of a word.
+    /// Run starts and occupied bits correspond in order, so both are walked together, one bit of each per step, with no
+    /// branch except at the end of a word.
     #[inline(always)]
     fn home_starts(&self, mut starts: u64, block: usize, quotient_block: &mut usize, quotients: &mut u64) -> u64 {
         let mut home = 0;
@@ -137,16 +137,18 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Removes `key`, one copy of it if [`counting`](Self::counting). False if its fingerprint is not held.
+    /// Removes `key`, or one copy of it if the filter is [`counting`](Self::counting). False if its fingerprint is
+    /// absent.
     ///
-    /// Remove only what was inserted: a key that was not may share its fingerprint with one that was, and that one
-    /// would be forgotten, a false negative. Nothing in the filter can tell the two apart. For the same reason, in a
-    /// filter that is not counting, two keys with one fingerprint are one entry, and removing either removes both.
+    /// Remove only keys that were inserted. A key that was not may share its fingerprint with one that was; removing it
+    /// makes the filter forget that key, a false negative, and nothing in the filter can tell the two apart. For the
+    /// same reason, two keys with one fingerprint are one entry unless the filter is counting, and removing either
+    /// removes both.
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    /// [`remove`](Self::remove) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
         let removed = self.words.run(

@@ -10,12 +10,13 @@ use crate::filter::similarity::Marking;
 use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 
 impl QuotientFilter {
-    /// The union of filters, in one pass over all: a new filter for `capacity` keys or more. The filters may differ in
-    /// slots, but must have the same fingerprints of keys hashed the same way. Sets stay sets; if any filter is
-    /// counting, so is the union, and copies add up.
+    /// The union of `filters` as a new filter with a capacity of at least `capacity`, made in one pass over all of
+    /// them. The filters may differ in their numbers of slots, but must have the same fingerprints and hash
+    /// specification. If any of them is counting, so is the union, and copies add up; otherwise it is a set.
     ///
     /// # Errors
-    /// No filter; filters of different fingerprints or hashes; a `capacity` below what the union holds.
+    /// If there is no filter, if filters differ in fingerprints or hash specifications, or if the union exceeds
+    /// `capacity`.
     pub fn merge(filters: &[&QuotientFilter<impl Deref<Target = [u8]>>], capacity: u64) -> Result<Self, ConfigError> {
         let Some(first) = filters.first() else {
             return Err(ConfigError::NothingToMerge);
@@ -33,13 +34,13 @@ impl QuotientFilter {
 }
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
-    /// The same fingerprints in a table for `capacity` keys, larger or smaller, moved in order, without the keys. The
-    /// fingerprints stay as they are, so at n keys the false-positive rate is what it was: remainders take the bits
-    /// that the quotients give.
+    /// Copies the fingerprints in order into a larger or smaller filter for `capacity` keys, without needing the keys.
+    /// The fingerprints and the false-positive rate at n keys do not change, only the split into quotient and
+    /// remainder.
     ///
     /// # Errors
-    /// A `capacity` below [`len`](Self::len), or so great that its keys would exceed the false-positive rate `rate`:
-    /// that only longer fingerprints could hold, which only the keys can give.
+    /// If `capacity` is below [`len`](Self::len), or so large that the false-positive rate at `capacity` keys would
+    /// exceed `rate`. A lower rate needs longer fingerprints, which can only be made from the keys.
     pub fn resized(&self, capacity: u64, rate: f64) -> Result<QuotientFilter, ConfigError> {
         self.shape.check_rate_at(capacity, rate)?;
         if capacity < self.len {
@@ -53,16 +54,16 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         QuotientFilter::merge(&[self], capacity)
     }
 
-    /// How many different keys it holds: a few more than fingerprints, as some keys share one.
+    /// Estimates how many different keys the filter holds: slightly more than its fingerprints, as some keys share one.
     pub fn cardinality(&self) -> Estimate {
         Marking::of_fingerprints(self.shape.last).cardinality(self.distinct)
     }
 
-    /// How alike the sets of two filters are, of any number of slots. The bits that differ are the fingerprints that one
-    /// of the two holds. Cost: one pass over both.
+    /// Estimates how similar the sets of two filters are, which may differ in their numbers of slots. The differing
+    /// bits are the fingerprints that only one of them holds. Cost: one pass over both.
     ///
     /// # Errors
-    /// If the two differ in fingerprints or in how keys are hashed.
+    /// If the filters differ in fingerprints or hash specifications.
     pub fn similarity(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<Similarity, Mismatch> {
         let union = self.distinct + other.distinct - self.common(other)?;
         Ok(Marking::of_fingerprints(self.shape.last).similarity(self.distinct, other.distinct, union))
@@ -71,7 +72,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
     /// How many different fingerprints both filters hold, exactly. Cost: one pass over both.
     ///
     /// # Errors
-    /// If the two differ in fingerprints or in how keys are hashed.
+    /// If the filters differ in fingerprints or hash specifications.
     pub fn common(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<u64, Mismatch> {
         self.check_match(other)?;
         let mut before = None;
@@ -79,7 +80,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         Ok(in_both(self.fingerprints(), other.fingerprints()).filter(new).count() as u64)
     }
 
-    /// Refuses a filter of other fingerprints.
+    /// Returns an error if `other` differs in fingerprints or hash specification.
     fn check_match(&self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         let meaning = |last, hash| Meaning { sizes: [("fingerprints", u64::saturating_add(last, 1))], hash };
         meaning(self.shape.last, self.hash).check(meaning(other.shape.last, other.hash))
@@ -87,13 +88,13 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Takes in all that `other` holds, in one pass over both; copies add up if this filter is counting. The two may
-    /// differ in slots. Needs memory for a second table meanwhile. [`merge`](QuotientFilter::merge) takes any number of
-    /// filters, and makes the room.
+    /// Adds all fingerprints of `other` to this filter, in one pass over both; copies add up if this filter is
+    /// counting. The filters may differ in their numbers of slots. Memory for a second table is needed meanwhile.
+    /// [`merge`](QuotientFilter::merge) takes any number of filters and makes a table that is large enough.
     ///
     /// # Errors
-    /// If the two differ in fingerprints or in how keys are hashed, or if this filter has no room for both; it is
-    /// unchanged then.
+    /// If the filters differ in fingerprints or hash specifications, or if this filter has no room for the union. This
+    /// filter is then unchanged.
     pub fn union_with(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.check_match(other)?;
         let mut union = self.emptied().map_err(|_| Mismatch::NoMemory)?;
@@ -104,13 +105,14 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
         Ok(())
     }
 
-    /// Keeps only what `other` holds as well, in one pass over both; of copies, as many as both hold. The two may differ
-    /// in slots. Needs memory for a second table meanwhile.
+    /// Keeps only the fingerprints that `other` holds as well, and as many copies of each as both hold, in one pass
+    /// over both. The filters may differ in their numbers of slots. Memory for a second table is needed meanwhile.
     ///
-    /// A key that is in both stays. One that is in neither is taken for present if its fingerprint is among those left.
+    /// A key that was inserted into both filters stays. One that was inserted into neither is reported as present if
+    /// its fingerprint is among those kept.
     ///
     /// # Errors
-    /// If the two differ in fingerprints or in how keys are hashed; this filter is unchanged then.
+    /// If the filters differ in fingerprints or hash specifications; this filter is then unchanged.
     pub fn intersect_with(&mut self, other: &QuotientFilter<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.check_match(other)?;
         let mut both = self.emptied().map_err(|_| Mismatch::NoMemory)?;
@@ -122,7 +124,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     }
 }
 
-/// What both ascending sequences have.
+/// The fingerprints that both ascending sequences contain, as many copies of each as both contain.
 fn in_both<'a>(one: Fingerprints<'a>, other: Fingerprints<'a>) -> impl Iterator<Item = u64> + 'a {
     let mut other = other.peekable();
     one.filter(move |fingerprint| {

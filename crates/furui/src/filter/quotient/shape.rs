@@ -2,25 +2,26 @@ use crate::bits::word::low_bits;
 use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
-/// The load a filter may reach, in percent. Beyond it a cluster grows faster than the space saved is worth.
+/// The maximum load of a filter, in percent. Beyond it, clusters grow faster than the saved space is worth.
 const MAX_LOAD_PERCENT: u128 = 97;
 
-/// The widest remainder: eight bytes hold one wherever in a byte it begins.
+/// The maximum width of a remainder, in bits: eight bytes hold it at whichever bit of a byte it begins.
 pub(super) const MAX_REMAINDER_BITS: u32 = 57;
 
-/// The most slots of one filter, so that positions in bits fit every computation.
+/// The maximum number of slots of a filter. It keeps positions counted in bits within the range of every computation.
 pub(super) const MAX_SLOTS: u64 = 1 << 40;
 
-/// The sizes of a filter and its arithmetic: hash to fingerprint, fingerprint to quotient and remainder, and back.
+/// The sizes of a filter and the arithmetic that follows from them: from a hash to a fingerprint, from that to a
+/// quotient and a remainder, and back.
 ///
-/// Fingerprints are 0 ..= `last`, whatever number that is: a hash h is scaled to ⌊h (last + 1) / 2⁶⁴⌋, which for a
-/// domain of 2ᵖ is its p high bits. Scaling keeps the order of hashes. With d = ⌈(last + 1) / slots⌉ the quotient is
-/// ⌊fingerprint / d⌋, below `slots`, and the remainder is the rest, below d: exact, ordered and invertible for any
-/// number of slots.
+/// Fingerprints are the numbers 0 ..= `last`, for any `last`. A hash h is scaled to ⌊h (last + 1) / 2⁶⁴⌋, which for 2ᵖ
+/// fingerprints is its p high bits. Scaling keeps the order of hashes. With d = ⌈(last + 1) / slots⌉, the quotient is
+/// ⌊fingerprint / d⌋, which is below `slots`, and the remainder is fingerprint mod d. This split is exact, ordered and
+/// invertible for any number of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) slots: u64,
-    /// How many of the slots may be used.
+    /// The maximum number of used slots.
     pub(super) capacity: u64,
     pub(super) last: u64,
     pub(super) remainder_bits: u32,
@@ -32,7 +33,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// `slots` slots for the fingerprints 0 ..= `last`.
+    /// The shape of a table of `slots` slots for the fingerprints 0 ..= `last`.
     pub(super) fn new(slots: u64, last: u64) -> Result<Self, ConfigError> {
         if slots == 0 || slots > MAX_SLOTS {
             return Err(ConfigError::OutOfRange {
@@ -66,7 +67,7 @@ impl Shape {
         Ok(Self { slots, capacity: capacity_of(slots), last, remainder_bits, divisor, reciprocal, exact })
     }
 
-    /// `slots` slots with remainders that use all of `remainder_bits` bits.
+    /// The shape of a table of `slots` slots in which a remainder takes every value of `remainder_bits` bits.
     pub(super) fn with_remainder(slots: u64, remainder_bits: u32) -> Result<Self, ConfigError> {
         if !(1..=MAX_REMAINDER_BITS).contains(&remainder_bits) {
             return Err(ConfigError::OutOfRange {
@@ -86,7 +87,7 @@ impl Shape {
         Self::new(slots, last)
     }
 
-    /// The least table that takes `capacity` keys at a false-positive rate of at most `rate`.
+    /// The smallest table that holds `capacity` keys at a false-positive rate of at most `rate`.
     pub(super) fn with_rate(capacity: u64, rate: f64) -> Result<Self, ConfigError> {
         check_rate(rate)?;
         let slots = slots_for(capacity)?;
@@ -98,7 +99,7 @@ impl Shape {
         Self::with_remainder(slots, remainder_bits as u32)
     }
 
-    /// An error if `capacity` keys would have a false-positive rate over `rate`.
+    /// Returns an error if `capacity` keys would have a false-positive rate above `rate`.
     pub(super) fn check_rate_at(&self, capacity: u64, rate: f64) -> Result<(), ConfigError> {
         check_rate(rate)?;
         let expected = capacity as f64 / self.domain();
@@ -108,22 +109,22 @@ impl Shape {
         Err(ConfigError::RateExceeded { keys: capacity, expected, allowed: rate })
     }
 
-    /// The least table for `capacity` keys with the same fingerprints.
+    /// The smallest table for `capacity` keys that has the fingerprints of this one.
     pub(super) fn resized(&self, capacity: u64) -> Result<Self, ConfigError> {
         let exact = Self::new(slots_for(capacity)?, self.last)?;
-        // A few slots more may save a bit in each remainder.
+        // A few more slots may make each remainder one bit shorter.
         let divisor = 1_u128 << (exact.remainder_bits - 1);
         let slots = (u128::from(self.last) + 1).div_ceil(divisor);
         let narrower = u64::try_from(slots).ok().and_then(|slots| Self::new(slots, self.last).ok());
         Ok(narrower.filter(|shape| shape.bits() < exact.bits()).unwrap_or(exact))
     }
 
-    /// How many fingerprints there are.
+    /// The number of possible fingerprints.
     pub(super) fn domain(&self) -> f64 {
         self.last as f64 + 1.0
     }
 
-    /// Planes, offsets and remainders, without rounding to whole blocks.
+    /// The size of all bit planes, offsets and remainders in bits, not rounded up to whole blocks.
     fn bits(&self) -> u128 {
         u128::from(self.slots) * u128::from(4 * (3 + self.remainder_bits) + 1) / 4
     }
@@ -134,8 +135,8 @@ impl Shape {
         ((hash * u128::from(self.last) + hash) >> 64) as u64
     }
 
-    /// Quotient and remainder of a key's fingerprint. In the common case both come from one product: a lookup waits
-    /// for nothing else before it can ask for memory.
+    /// The quotient and remainder of a key's fingerprint. In the common case both come from one multiplication, which
+    /// is all that a lookup waits for before it can prefetch.
     #[inline(always)]
     pub(super) fn locate(&self, key: KeyHash) -> (u64, u64) {
         if self.exact {
@@ -146,8 +147,8 @@ impl Shape {
         }
     }
 
-    /// Quotient and remainder. The estimated quotient is at most one too small: it loses h / 2⁶⁴ < 1 to the rounding
-    /// of the reciprocal.
+    /// The quotient and remainder of `fingerprint`. The quotient is first estimated with the rounded reciprocal, which
+    /// loses fingerprint / 2⁶⁴ < 1, so the estimate is at most one too small and one correction step suffices.
     #[inline(always)]
     pub(super) fn split(&self, fingerprint: u64) -> (u64, u64) {
         if self.exact {
@@ -165,19 +166,19 @@ impl Shape {
             && u128::from(quotient) * u128::from(self.divisor) + u128::from(remainder) <= u128::from(self.last)
     }
 
-    /// The fingerprint of remainder 0 in the run of `quotient`; any number if there can be no such quotient.
+    /// The fingerprint with this quotient and remainder 0; any number if the quotient is invalid.
     #[inline(always)]
     pub(super) fn base(&self, quotient: u64) -> u64 {
         quotient.wrapping_mul(self.divisor)
     }
 }
 
-/// How many keys `slots` slots take: [`MAX_LOAD_PERCENT`] of them, rounded up so that small tables fill wholly.
+/// The capacity of `slots` slots: [`MAX_LOAD_PERCENT`] of them, rounded up so that small tables can be filled entirely.
 fn capacity_of(slots: u64) -> u64 {
     (u128::from(slots) * MAX_LOAD_PERCENT).div_ceil(100) as u64
 }
 
-/// The least number of slots that takes `capacity` keys.
+/// The smallest number of slots that holds `capacity` keys.
 fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     let slots = u128::from(capacity.max(1) - 1) * 100 / MAX_LOAD_PERCENT + 1;
     u64::try_from(slots).ok().filter(|&slots| slots <= MAX_SLOTS).ok_or_else(|| ConfigError::OutOfRange {
@@ -188,7 +189,7 @@ fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     })
 }
 
-/// The least false-positive rate of a full table of `slots` slots, whose fingerprints have the 64 bits of a hash.
+/// The lowest possible false-positive rate of a full table of `slots` slots: that of 64-bit fingerprints.
 fn finest_rate(slots: u64, load: f64) -> f64 {
     let remainder_bits = (64.0 - (slots as f64).log2()).floor().min(f64::from(MAX_REMAINDER_BITS));
     load / remainder_bits.exp2()

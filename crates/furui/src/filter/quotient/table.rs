@@ -8,11 +8,11 @@ use crate::filter::error::no_memory;
 use super::block::{Block, HEAD_BYTES, Head};
 use super::shape::Shape;
 
-/// Bytes behind the last block, so that eight bytes can be read wherever one of its remainders begins, or the one
-/// after.
+/// Extra bytes after the last block, so that eight bytes can be read wherever one of its remainders begins, and also
+/// where one more remainder would.
 const PADDING: usize = 16;
 
-/// The slots: blocks of 64, each laid out as
+/// The slots of a filter, in consecutive blocks of 64. Each block is laid out, little-endian on every machine, as
 ///
 /// ```text
 /// byte  0        2         10      18       26
@@ -20,21 +20,21 @@ const PADDING: usize = 16;
 ///       16 bits  64 bits   64 bits 64 bits  r little-endian words
 /// ```
 ///
-/// one after the other, little-endian on every machine. Of is_continuation the plane holds the opposite, a one where a
-/// run starts: that alone finds runs, without a look at which slots are used, and a lookup reads 18 bytes of a head.
-/// The last block may have fewer slots; bits beyond them are 0.
+/// The plane `starts` is stored instead of is_continuation and is its opposite among the used slots: a one where a run
+/// begins. With it, runs are found without knowing which slots are used, so that a lookup reads only 18 bytes of a
+/// head. The last block may have fewer than 64 slots; its bits beyond them are 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table<M = Buffer> {
     bytes: M,
     blocks: usize,
     block_bytes: usize,
     remainder_bits: u32,
-    /// As many low bits.
+    /// A mask of the low `remainder_bits` bits.
     remainder_mask: u64,
     last_width: u32,
 }
 
-/// A slot: block and index in it.
+/// The position of a slot: a block, and an index in that block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) block: usize,
@@ -48,7 +48,7 @@ impl Table {
         Ok(Self::over(Buffer::zeroed(len).map_err(|_| too_big())?, shape))
     }
 
-    /// How many bytes the table of a shape has.
+    /// The size of a table of this shape, in bytes.
     pub(super) fn bytes(shape: &Shape) -> u64 {
         shape.slots.div_ceil(64) * block_bytes(shape) as u64 + PADDING as u64
     }
@@ -59,7 +59,7 @@ fn block_bytes(shape: &Shape) -> usize {
 }
 
 impl<M> Table<M> {
-    /// The table of this shape in `bytes`, as many as [`bytes`](Table::bytes) says.
+    /// A table of this shape stored in `bytes`, of which there must be [`bytes`](Table::bytes).
     pub(super) fn over(bytes: M, shape: &Shape) -> Self {
         Self {
             bytes,
@@ -91,7 +91,7 @@ impl<M> Table<M> {
         if block == 0 { self.blocks - 1 } else { block - 1 }
     }
 
-    /// incr(slot): the first slot follows the last.
+    /// The slot after `slot`, which for the last is the first; incr(slot) in the paper.
     #[inline(always)]
     pub(super) fn next(&self, slot: Slot) -> Slot {
         if slot.index + 1 < self.width(slot.block) {
@@ -101,12 +101,12 @@ impl<M> Table<M> {
         }
     }
 
-    /// The slot of this number.
+    /// The position of the slot with this number.
     pub(super) fn slot_at(&self, number: u64) -> Slot {
         Slot { block: (number / 64) as usize, index: (number % 64) as u32 }
     }
 
-    /// How many block boundaries lie between `from` and `to`, going up.
+    /// How many block boundaries are crossed on the way up from `from` to `to`, through the table's end if need be.
     #[inline(always)]
     pub(super) fn boundaries(&self, from: Slot, to: Slot) -> usize {
         if (from.block, from.index) <= (to.block, to.index) {
@@ -126,7 +126,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         &self.bytes
     }
 
-    /// The same table, borrowed.
+    /// A view of this table that borrows its bytes.
     #[inline(always)]
     pub(super) fn lend(&self) -> Table<&[u8]> {
         Table {
@@ -148,7 +148,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         self.block(block).head()
     }
 
-    /// A block to read.
+    /// A read-only view of a block.
     #[inline(always)]
     pub(super) fn block(&self, block: usize) -> Block<'_> {
         Block::new(&self.bytes[block * self.block_bytes..], self.remainder_bits)
@@ -159,12 +159,12 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         self.block(slot.block).remainders_from(slot.index) & self.remainder_mask
     }
 
-    /// What follows the last block.
+    /// The bytes after the last block.
     pub(super) fn padding(&self) -> &[u8] {
         &self.bytes[self.blocks * self.block_bytes..]
     }
 
-    /// The remainders of `block`, packed, and eight bytes or more behind them.
+    /// The packed remainders of `block`, followed by at least eight more bytes.
     #[inline(always)]
     pub(super) fn remainders(&self, block: usize) -> &[u8] {
         let at = block * self.block_bytes;
@@ -173,7 +173,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> Table<M> {
-    /// Takes over what another table of the same shape holds.
+    /// Copies the contents of `other`, which must have the same shape.
     pub(super) fn copy_from(&mut self, other: &Table) {
         self.bytes.copy_from_slice(&other.bytes);
     }
@@ -213,22 +213,22 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         *bytes = (others | remainder << shift).to_le_bytes();
     }
 
-    /// As [`remainders`](Self::remainders), to write.
+    /// The packed remainders of `block`, followed by at least eight more bytes, to be written.
     #[inline(always)]
     pub(super) fn remainders_mut(&mut self, block: usize) -> &mut [u8] {
         let at = block * self.block_bytes;
         &mut self.bytes[at + HEAD_BYTES..at + self.block_bytes + PADDING]
     }
 
-    /// The words of a block's remainders.
+    /// The packed remainders of `block`, as little-endian words.
     #[inline(always)]
     pub(super) fn words_mut(&mut self, block: usize) -> &mut [[u8; 8]] {
         let at = block * self.block_bytes;
         self.bytes[at + HEAD_BYTES..at + self.block_bytes].as_chunks_mut().0
     }
 
-    /// Moves the remainders of slots `low .. high` of `block` one slot up, over that of `high`, and puts `remainder`
-    /// into `low`.
+    /// Moves the remainders of slots `low .. high` of `block` up by one slot, overwriting that of `high`, and puts
+    /// `remainder` into slot `low`.
     #[inline(always)]
     pub(super) fn shift_up(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;
@@ -252,8 +252,8 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         *last = (u64::from_le_bytes(*last) & !above | last_before & above).to_le_bytes();
     }
 
-    /// Moves the remainders of slots `low + 1 ..= high` of `block` one slot down, over that of `low`, and puts
-    /// `remainder` into `high`.
+    /// Moves the remainders of slots `low + 1 ..= high` of `block` down by one slot, overwriting that of `low`, and
+    /// puts `remainder` into slot `high`.
     #[inline(always)]
     pub(super) fn shift_down(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;
@@ -262,7 +262,7 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
         let below = low_bits(from % 64);
         let first_before = u64::from_le_bytes(words[0]);
 
-        // What moves is a string of bits that ends in `remainder`, behind bit `end` of the last word.
+        // The bits that move down, followed by `remainder`, which begins at bit `end` of the last word.
         let end = (to - 1) % 64 + 1;
         let last = words.len() - 1;
         let last_before = u64::from_le_bytes(words[last]);

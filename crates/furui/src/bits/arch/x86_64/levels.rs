@@ -1,4 +1,5 @@
-//! What [`Cpu`](super::super::Cpu) calls: code compiled for a level of x86-64, and what is inlined into it.
+//! The functions that [`Cpu`](super::super::Cpu) calls: code compiled for a level of x86-64, and assembly that can be
+//! inlined into any code.
 #![expect(unsafe_code, reason = "vectors are loaded")]
 
 use std::arch::asm;
@@ -10,7 +11,7 @@ pub(in super::super) fn run_v3<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Whether the processor has what [`run_v3`] is compiled for.
+/// Whether the processor has all instructions that [`run_v3`] is compiled for.
 pub(in super::super) fn has_v3() -> bool {
     is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
@@ -19,7 +20,7 @@ pub(in super::super) fn has_v3() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Whether the processor has what [`run_v4`] is compiled for.
+/// Whether the processor has all instructions of [`Level::V4`](super::super::Level::V4), which [`run_v4`] relies on.
 pub(in super::super) fn has_v4() -> bool {
     has_v3()
         && is_x86_feature_detected!("avx512f")
@@ -30,13 +31,13 @@ pub(in super::super) fn has_v4() -> bool {
         && is_x86_feature_detected!("avx512vbmi2")
 }
 
-/// Calls `f` compiled for x86-64-v4: AVX-512 on top of [`run_v3`].
+/// Calls `f` compiled for x86-64-v4, that is, for AVX-512 in addition to the instructions of [`run_v3`].
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl")]
 pub(in super::super) fn run_v4<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// See [`super::super::Cpu::positions`].
+/// The AVX-512 version of [`super::super::Cpu::positions`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(in super::super) fn positions_v4(bytes: &[u8; 64], byte: u8) -> u64 {
@@ -45,7 +46,7 @@ pub(in super::super) fn positions_v4(bytes: &[u8; 64], byte: u8) -> u64 {
     _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8))
 }
 
-/// See [`super::super::Cpu::positions`].
+/// The AVX2 version of [`super::super::Cpu::positions`].
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn positions_v3(bytes: &[u8; 64], byte: u8) -> u64 {
@@ -58,7 +59,7 @@ pub(in super::super) fn positions_v3(bytes: &[u8; 64], byte: u8) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// See [`super::super::Cpu::starts_with`]. Loads are masked: no byte outside the slices is touched.
+/// The AVX-512 version of [`super::super::Cpu::starts_with`]. Masked loads touch no byte outside the slices.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
 pub(in super::super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
@@ -94,7 +95,7 @@ pub(in super::super) fn starts_with_v4(text: &[u8], prefix: &[u8]) -> bool {
     true
 }
 
-/// See [`super::super::Cpu::sum_7bit`]. `count` is 64 at most.
+/// The AVX2 version of [`super::super::Cpu::sum_7bit`]. `count` must be at most 64.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn sum_7bit_v3(bytes: &[u8; 64], count: usize) -> u32 {
@@ -113,7 +114,7 @@ pub(in super::super) fn sum_7bit_v3(bytes: &[u8; 64], count: usize) -> u32 {
     (_mm_cvtsi128_si64(sums) + _mm_extract_epi64::<1>(sums)) as u32
 }
 
-/// See [`super::super::Cpu::sum_7bit`].
+/// The AVX-512 version of [`super::super::Cpu::sum_7bit`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 pub(in super::super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {
@@ -124,17 +125,17 @@ pub(in super::super) fn sum_7bit_v4(bytes: &[u8]) -> u32 {
     _mm512_reduce_add_epi64(_mm512_sad_epu8(low, _mm512_setzero_si512())) as u32
 }
 
-/// See [`super::super::generic::select`].
+/// The position of the `n`-th one of `word`, as defined by [`super::super::generic::select`].
 ///
-/// In assembly, which is inlined everywhere: a compiler does not inline a function that uses such instructions into one compiled
-/// without them, and a call would take as long as all the rest.
+/// This is assembly, which can be inlined everywhere. A compiler does not inline a function that uses these
+/// instructions into one compiled without them, and a call would take as long as all the rest of the work.
 ///
 /// # Safety
-/// There must be BMI1 and BMI2.
+/// The processor must have BMI1 and BMI2.
 #[inline(always)]
 pub(in super::super) unsafe fn select_inline(word: u64, n: u32) -> u32 {
     let position: u64;
-    // SAFETY: the caller sees to the instructions; they touch no memory.
+    // SAFETY: the caller has checked that the processor has the instructions; they touch no memory.
     unsafe {
         asm!(
             "mov {position:e}, 1",
@@ -150,14 +151,14 @@ pub(in super::super) unsafe fn select_inline(word: u64, n: u32) -> u32 {
     position as u32
 }
 
-/// How many ones `word` has.
+/// The number of ones in `word`.
 ///
 /// # Safety
-/// There must be POPCNT.
+/// The processor must have POPCNT.
 #[inline(always)]
 pub(in super::super) unsafe fn count_ones_inline(word: u64) -> u32 {
     let ones: u64;
-    // SAFETY: the caller sees to the instruction, which touches no memory.
+    // SAFETY: the caller has checked that the processor has the instruction, which touches no memory.
     unsafe {
         asm!("popcnt {ones}, {word}", word = in(reg) word, ones = lateout(reg) ones, options(pure, nomem, nostack));
     }

@@ -1,4 +1,4 @@
-//! x86-64 vector code. Whether the processor has the instructions of a level, the callers have checked.
+//! Vector code for x86-64. Callers must have checked that the processor has the instructions of a function's level.
 #![expect(unsafe_code, reason = "vector instructions are called after their presence was checked")]
 
 use std::arch::x86_64::*;
@@ -9,27 +9,28 @@ mod levels;
 
 pub(super) use levels::*;
 
-/// See [`super::prefetch`].
+/// The x86-64 version of [`super::prefetch`].
 #[inline(always)]
 pub(super) fn prefetch<T>(item: &T) {
     // SAFETY: SSE is part of x86-64, and a prefetch never faults.
     unsafe { _mm_prefetch(std::ptr::from_ref(item).cast(), _MM_HINT_T0) };
 }
 
-/// See [`super::prefetch_at`].
+/// The x86-64 version of [`super::prefetch_at`].
 #[inline(always)]
 pub(super) fn prefetch_at<T>(items: &[T], at: usize) {
     // SAFETY: SSE is part of x86-64, and a prefetch never faults, whatever the address.
     unsafe { _mm_prefetch(items.as_ptr().cast::<i8>().wrapping_add(at), _MM_HINT_T0) };
 }
 
-/// See [`super::select_zero`].
+/// The version of [`super::select_zero`] for x86-64-v3.
 #[target_feature(enable = "popcnt,bmi1,bmi2")]
 pub(super) fn select_zero_v3(words: &[[u8; 8]], rank: u64) -> Option<usize> {
     generic::select_zero_by(words, rank, |word, rank| _tzcnt_u64(_pdep_u64(1 << rank, word)) as u32)
 }
 
-/// See [`super::unary_numbers`]. The positions of a word's ones, as bytes, by one compression of the bytes 0 to 63; then eight numbers at a time.
+/// The AVX-512 version of [`super::unary_numbers`]. It gets the positions of a word's ones by compressing the bytes 0
+/// to 63 under the word as a mask, and then computes eight numbers at a time.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
 pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]) -> bool {
     let every_position: [u8; 64] = std::array::from_fn(|i| i as u8);
@@ -52,7 +53,7 @@ pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]
             let offsets = _mm512_cvtepu8_epi64(_mm_cvtsi64_si128(i64::from_le_bytes(*eight)));
             let offsets = _mm512_sub_epi64(offsets, indices);
             let result = _mm512_add_epi64(_mm512_set1_epi64(start as i64), offsets);
-            // What is stored beyond the word's ones is overwritten by the next word's, or is the end.
+            // Lanes beyond the word's ones are overwritten by the next word's numbers, or lie at the end.
             let room = numbers[first..].len().min(8);
             let lanes = if room == 8 { 0xFF } else { (1 << room) - 1 };
             // SAFETY: as many lanes are stored as there are numbers from `first` on.
@@ -63,8 +64,9 @@ pub(super) fn unary_numbers_v4(words: &[[u8; 8]], base: u64, numbers: &mut [u64]
     done == numbers.len()
 }
 
-/// See [`super::append_packed`]; does the first groups of eight, and says how many. One permutation brings to every lane the eight bytes in which its number is. Groups behind which there are not 64
-/// bytes to load are left to others.
+/// The AVX-512 version of [`super::append_packed`] for whole groups of eight values. It stops before the first group
+/// for which there are not 64 bytes to load, and returns the number of groups done. One permutation moves the eight
+/// bytes that hold a number into its lane.
 #[target_feature(enable = "avx512f,avx512vbmi")]
 pub(super) fn append_packed_v4(packed: &[u8], bits: u32, values: &mut [u64]) -> usize {
     let bit = |lane: usize| lane * bits as usize;
@@ -90,7 +92,7 @@ pub(super) fn append_packed_v4(packed: &[u8], bits: u32, values: &mut [u64]) -> 
     values.len() / 8
 }
 
-/// See [`super::byte_positions`].
+/// The AVX-512 version of [`super::byte_positions`].
 #[target_feature(enable = "avx512bw,bmi1")]
 pub(super) fn byte_positions_v4(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let pattern = _mm512_set1_epi8(byte as i8);
@@ -101,7 +103,7 @@ pub(super) fn byte_positions_v4(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     });
 }
 
-/// See [`super::byte_positions`].
+/// The AVX2 version of [`super::byte_positions`].
 #[target_feature(enable = "avx2,bmi1")]
 pub(super) fn byte_positions_v3(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     let pattern = _mm256_set1_epi8(byte as i8);
@@ -115,8 +117,8 @@ pub(super) fn byte_positions_v3(haystack: &[u8], byte: u8, out: &mut Vec<u32>) {
     });
 }
 
-/// Turns the match mask of every 64-byte block into positions. The first four are written whether they exist or
-/// not, which spares a branch per match in text of usual line lengths; a loop takes the rest.
+/// Appends the positions of the ones in the match mask of every 64-byte block. The first four are written whether they
+/// exist or not, which saves a branch per match in text with lines of usual lengths; a loop writes the rest.
 #[inline(always)]
 fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8; 64]) -> u64) {
     let (blocks, tail) = haystack.as_chunks::<64>();
@@ -130,7 +132,8 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
         let base = i as u32 * 64;
         let slots = &mut out[len..len + 64];
         for slot in &mut slots[..4] {
-            // An empty mask has 64 trailing zeros: the store is harmless, the next block overwrites it.
+            // An empty mask has 64 trailing zeros. The next block overwrites the number stored for it, or the end is
+            // cut off.
             *slot = base + mask.trailing_zeros();
             mask &= mask.wrapping_sub(1);
         }
@@ -151,7 +154,7 @@ fn flatten(haystack: &[u8], byte: u8, out: &mut Vec<u32>, mask_of: impl Fn(&[u8;
     }
 }
 
-/// See [`super::decrement_2bit`].
+/// The AVX-512 version of [`super::decrement_2bit`].
 #[target_feature(enable = "avx512f")]
 pub(super) fn decrement_2bit_v4(words: &mut [[u8; 8]]) {
     let low_bits = _mm512_set1_epi64(0x5555_5555_5555_5555);
@@ -167,7 +170,7 @@ pub(super) fn decrement_2bit_v4(words: &mut [[u8; 8]]) {
     generic::decrement_2bit(tail);
 }
 
-/// See [`super::decrement_2bit`].
+/// The AVX2 version of [`super::decrement_2bit`].
 #[target_feature(enable = "avx2")]
 pub(super) fn decrement_2bit_v3(words: &mut [[u8; 8]]) {
     let low_bits = _mm256_set1_epi64x(0x5555_5555_5555_5555);
@@ -182,7 +185,7 @@ pub(super) fn decrement_2bit_v3(words: &mut [[u8; 8]]) {
     generic::decrement_2bit(tail);
 }
 
-/// See [`super::prefetch_for_write`].
+/// The x86-64 version of [`super::prefetch_for_write`].
 #[inline]
 pub(super) fn prefetch_for_write<T>(items: &[T], index: usize) {
     if let Some(item) = items.get(index) {
