@@ -70,7 +70,7 @@ impl Shelf {
     /// files there are left alone.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process has it open; [`Error::Config`] if another version wrote it; [`Error::Io`]
+    /// [`StoreProblem::Locked`](furui::error::StoreProblem::Locked) if another process has it open; [`Error::Config`] if another version wrote it; [`Error::Io`]
     /// or [`Error::Format`], with the name of the file, if it cannot be read or written, or is damaged.
     pub fn open(directory: &Path, options: ShelfOptions) -> Result<Self> {
         // The directory of the words comes first: it creates the directory around it, and has the lock.
