@@ -7,7 +7,7 @@ fn key(i: u64) -> KeyHash {
 
 #[test]
 fn the_cursor_goes_round_whatever_the_numbers() {
-    // The same filter, one counter at a time.
+    // A model of the filter handles one counter at a time.
     for (counters, decrements) in [(31, 7), (32, 32), (33, 33), (100, 37), (1000, 999), (4099, 300)] {
         let mut filter = StableBloomLight::from_parts(counters, 3, decrements).unwrap();
         let (mut model, mut cursor) = (vec![0u8; counters], 0);
