@@ -11,7 +11,7 @@ use crate::hash::{HashSpec, KeyHash};
 /// refer to each other, so its whole file is read. The first lookup in a region of 4 KiB reads that region. When few
 /// unchecked regions are left, all of them are read; from then on a lookup costs what it costs in memory.
 ///
-/// The file must not be changed or cut short while it is open, as for [`AnyFilter::open`].
+/// The file must not be changed or truncated while the filter is open, as for [`AnyFilter::open`].
 ///
 /// ```
 /// use furui::filter::{Bloom, CheckedFilter};

@@ -43,7 +43,7 @@ pub struct Concurrent<F> {
 const NEAR: usize = (12 << 20) / 8;
 
 /// A filter that threads can share: its bits lie in words, and are set one by one.
-#[expect(private_bounds, reason = "what a filter does to be shared is no part of the interface")]
+#[expect(private_bounds, reason = "how a filter is shared is not part of the interface")]
 pub trait Shareable: BitTable {}
 
 /// A filter whose table can be taken out, shared as words, and put back.

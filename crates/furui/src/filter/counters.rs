@@ -51,7 +51,7 @@ pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigE
 }
 
 impl<M> Counters<M> {
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
@@ -124,7 +124,8 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
             return Err(source.invalid(META, "no filter of its kind has these numbers of counters, probes and bits"));
         }
         let bytes = source.table(BITS, Cells::bytes(counters, bits))?;
-        let len = usize::try_from(counters).map_err(|_| source.invalid(META, "the table is beyond this machine"))?;
+        let len =
+            usize::try_from(counters).map_err(|_| source.invalid(META, "the table is too large for this machine"))?;
         let cells = Cells::from_bytes(bytes, len, bits)
             .ok_or_else(|| source.invalid(BITS, "a bit beyond the last counter is set"))?;
         Ok((Self { cells, probes }, u64_at(&meta, 8), u64_at(&meta, 24)))

@@ -93,7 +93,7 @@ impl<M> CountingBloom<M> {
         self.capacity
     }
 
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
@@ -165,8 +165,7 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
     /// up to its maximum, where it stays for good. Cost: one pass over both.
     ///
     /// # Errors
-    /// If the filters differ in the number of counters, their bits, the probes or the hash of keys; nothing is changed
-    /// then.
+    /// If the filters differ in the number or bits of counters, in probes or in hash; nothing is changed then.
     pub fn union_with(&mut self, other: &CountingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.meaning().check(other.meaning())?;
         self.counters.cells.add(&other.counters.cells);
@@ -323,7 +322,7 @@ mod tests {
         let expected = (1.0 - (1.0 - 1.0 / m).powf(k * KEYS as f64)).powf(k);
         assert!(expected <= 0.01 && expected > 0.0099, "sized for {expected}");
         let sigma = (expected / TRIALS as f64).sqrt();
-        // How full it is varies from set to set: by at most sqrt(fill (1 - fill) / m), k times as much in the rate.
+        // The fill varies from set to set by at most sqrt(fill (1 - fill) / m), and the rate by k times as much.
         let fill = expected.powf(1.0 / k);
         let between_sets = expected * k * ((1.0 - fill) / fill / m).sqrt();
         assert!((measured - expected).abs() < 3.0 * sigma.hypot(between_sets), "{measured}, by (1) {expected}");

@@ -86,7 +86,7 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set behind them: it must be 0"),
+            Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set after the last: it must be 0"),
             Self::OutOfRange { what, given, least, most } => {
                 write!(f, "{given} {what}: from {least} to {most} are valid")
             }

@@ -68,7 +68,7 @@ pub(super) trait Source {
     /// Reads the section `META`, whose length must be `N`.
     fn meta<const N: usize>(&self) -> Result<[u8; N], ReadError> {
         let bytes = self.section(META, N)?;
-        bytes.try_into().map_err(|_| self.invalid(META, "it is shorter than those of its kind"))
+        bytes.try_into().map_err(|_| self.invalid(META, "it is shorter than in other filters of this kind"))
     }
 
     /// Checks that the sections of the file have these tags, in this order.
@@ -92,7 +92,8 @@ pub(super) trait Source {
         if section.length != length {
             return Err(self.invalid(tag, "the length of the table is not what META says"));
         }
-        let length = usize::try_from(length).map_err(|_| self.invalid(tag, "the table is beyond this machine"))?;
+        let length =
+            usize::try_from(length).map_err(|_| self.invalid(tag, "the table is too large for this machine"))?;
         Ok((section.offset, length))
     }
 }

@@ -21,8 +21,7 @@ macro_rules! queries {
                 Filter::contains_hash(self, Filter::hash_spec(self).hash(key.as_ref()))
             }
 
-            /// Whether a key with this hash may be in the set. The hash must have been computed by
-            /// [`hash_spec`](Self::hash_spec).
+            /// Whether the key with this hash, computed by [`hash_spec`](Self::hash_spec), may be in the set.
             #[inline(always)]
             pub fn contains_hash(&self, key: KeyHash) -> bool {
                 Filter::contains_hash(self, key)
@@ -53,8 +52,7 @@ macro_rules! queries {
 macro_rules! files {
     ($filter:ident, $any:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
-            /// Writes the filter's file, whole or not at all: after a crash or an error `path` holds what it held
-            /// before.
+            /// Writes the filter's file, whole or not at all: after a crash or an error `path` is unchanged.
             ///
             /// # Errors
             /// [`WriteError`] if the operating system refuses to write the file.
@@ -112,8 +110,8 @@ macro_rules! insertions {
                 self.insert_hash(key)
             }
 
-            /// Inserts the key with this hash, which must have been computed by [`hash_spec`](Self::hash_spec). True if
-            /// it was certainly new.
+            /// Inserts the key with this hash, computed by [`hash_spec`](Self::hash_spec). True if it was certainly
+            /// new.
             #[inline(always)]
             pub fn insert_hash(&mut self, key: KeyHash) -> bool {
                 always(FilterMut::insert_hash(self, key))
@@ -146,8 +144,7 @@ macro_rules! insertions_with_room {
             FilterMut::insert_hash(self, key)
         }
 
-        /// Inserts the key with this hash, which must have been computed by [`hash_spec`](Self::hash_spec). True if it
-        /// was certainly new.
+        /// Inserts the key with this hash, computed by [`hash_spec`](Self::hash_spec). True if it was certainly new.
         ///
         /// # Errors
         /// [`Full`] if the filter has no room; it is unchanged then.
@@ -158,8 +155,7 @@ macro_rules! insertions_with_room {
         /// Inserts the keys of a batch, and returns how many were certainly new.
         ///
         /// # Errors
-        /// [`Full`] if there is no room for all keys. Some of them may have been inserted then; the filter is otherwise
-        /// unchanged.
+        /// [`Full`] if there is no room for all keys. Some of them may be inserted then; nothing else is changed.
         pub fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
             FilterMut::insert_all(self, keys)
         }

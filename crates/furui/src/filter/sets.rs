@@ -96,7 +96,7 @@ macro_rules! operations_of_bits {
             /// pass over the bits.
             ///
             /// The estimate of a full filter is infinite. That of an [intersection](Self::intersect_with) is far too
-            /// high, because more bits are set in it than by its keys: the [`similarity`](Self::similarity) of the two
+            /// high, because more bits are set in it than its keys set: [`similarity`](Self::similarity) of the two
             /// filters has a better one.
             pub fn cardinality(&self) -> Estimate {
                 self.marking().cardinality(self.ones())

@@ -86,7 +86,7 @@ impl<M> StableBloom<M> {
         (1.0 - zeros).powi(self.probes() as i32)
     }
 
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
@@ -217,17 +217,17 @@ mod tests {
         const TRIALS: u64 = 200_000;
         for (bits, probes, decrements) in [(2, 4, 30), (1, 3, 10), (4, 2, 60)] {
             let mut filter = StableBloom::from_parts(COUNTERS, bits, probes, decrements).unwrap();
-            // A counter forgets how it began in Max decrements; nearly all have had them by then.
+            // A counter forgets its first value after Max decrements, which nearly all counters have had by then.
             let settled = (10 + 4 * filter.counters.cells.max() as usize) * COUNTERS / decrements;
             (0..settled as u64).for_each(|i| _ = filter.insert_hash(key(i)));
             let hits = (0..TRIALS).filter(|&i| filter.contains_hash(key(1 << 40 | i))).count() as f64;
             let measured = hits / TRIALS as f64;
 
-            // Given the filter as it stands, the trials are independent.
+            // For the filter in its present state, the trials are independent.
             let now = filter.false_positive_rate();
             let sigma = (now * (1.0 - now) / TRIALS as f64).sqrt();
             assert!((measured - now).abs() < 3.0 * sigma, "{bits} bits: {measured}, as it stands {now}");
-            // Around rest, each counter is a coin: the fill varies by sqrt(fill (1 - fill) / m).
+            // Once settled, each counter is a coin toss: the fill varies by sqrt(fill (1 - fill) / m).
             let rest = filter.stable_rate();
             let (k, fill) = (f64::from(probes), rest.powf(1.0 / f64::from(probes)));
             let of_state = rest * k * ((1.0 - fill) / fill / COUNTERS as f64).sqrt();

@@ -98,7 +98,7 @@ impl<M> StableBloomLight<M> {
         (1.0 - sequential_zeros(self.probes(), self.decrements as f64, MAX)).powi(self.probes() as i32)
     }
 
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }

@@ -126,7 +126,7 @@ pub(super) fn read_stable<S: Source>(
     Ok((counters, decrements, state))
 }
 
-/// The fraction of counters that must be 0 so that k probes all miss it at `rate` only.
+/// The fraction Z of counters that must be 0 so that (1 - Z)^k is `rate`, with `probes` probes (k).
 fn zeros_for(rate: f64, probes: u32) -> f64 {
     1.0 - rate.powf(1.0 / f64::from(probes))
 }

@@ -36,17 +36,17 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///
 /// With fewer than 8 probes the bits are in as many consecutive lanes, from a random one on.
 ///
-/// **Rate.** [`expected_rate`](Self::expected_rate) is exact: it accounts for bits that share a line, and for lines
-/// that get more keys than others. That costs 5 % of space against a [`Bloom`](super::Bloom) filter at 1 % (10.10 bits
-/// a key instead of 9.62) and 9 % at 0.1 % (15.73 instead of 14.42). Finer rates take more probes, in two lines, which
-/// seldom have too many keys at once.
+/// **Rate.** [`expected_rate`](Self::expected_rate) is exact: it includes that bits share a line, and that some lines
+/// get more keys than others. Together that costs 5 % of space against a [`Bloom`](super::Bloom) filter at 1 % (10.10
+/// bits a key instead of 9.62) and 9 % at 0.1 % (15.73 instead of 14.42). Finer rates take two lines, seldom both
+/// overfull.
 ///
 /// **Cost.** An insertion and a hit touch one line, or two neighbours; so does a miss, but with more than 8 probes it
-/// seldom reads the neighbour if it is looked up alone. The bits of a line are one vector of AVX-512 or two of AVX2.
-/// Batches prefetch the lines of the keys that come next.
+/// seldom reads the neighbour if it is looked up alone. A line is one vector of AVX-512, or two of AVX2. Batches
+/// prefetch the lines of later keys.
 ///
 /// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, and one bit
-/// in each lane. **Differs** in the second line: in the paper all probes of a key are in one block. It also has no
+/// in each lane. **Differs** in the second line: in the paper all probes of a key are in one block. There are no
 /// patterns from a table, which would save 1.6 % of space at 0.1 %.
 ///
 /// ```
@@ -91,9 +91,8 @@ impl BlockedBloom {
         Ok(Self { table, layout, capacity: 0, hash: HashSpec::default(), cpu: Cpu::detect() })
     }
 
-    /// A filter that has the false-positive `rate` when it holds `keys` keys. It is the smallest one or, if that takes
-    /// at most 1/20 more space, the smallest with 8 probes, which is faster because they are all in one line (10.10
-    /// bits a key instead of 9.93 at 1 %).
+    /// A filter that has the false-positive `rate` when it holds `keys` keys: the smallest one, or the smallest with 8
+    /// probes if that is at most 1/20 larger, as one line is faster (10.10 bits a key instead of 9.93 at 1 %).
     ///
     /// # Errors
     /// If `rate` is not between [`FINEST_BLOCKED_RATE`] and 1, or finer than 64-bit hashes of that many keys allow, or
@@ -149,12 +148,12 @@ impl<M> BlockedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
-    /// How many lines of 512 bits there are.
+    /// How many lines of 512 bits the filter has.
     pub fn lines(&self) -> u64 {
         self.table().len() as u64
     }
 
-    /// How many bits there are.
+    /// How many bits the filter has.
     pub fn bits(&self) -> u64 {
         8 * self.table.len() as u64
     }

@@ -15,8 +15,7 @@ const MISS: f64 = 63.0 / 64.0;
 /// The smallest number of lines with which `keys` keys have the rate `rate`, and its layout, if there is one.
 /// [`Layout::LINE`], with all bits in one line, is preferred where it takes few lines more.
 pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
-    // The best number of probes of a Bloom filter comes first: most other layouts are then ruled out by one
-    // computation.
+    // The best number of probes of a Bloom filter comes first: it rules out most other layouts at once.
     let likely = Layout::of(sizing::least(rate, keys).1.min(MAX_BLOCKED_PROBES))?;
     let mut least = least_lines(keys, rate, likely, MAX_LINES).map(|lines| (lines, likely));
     for layout in Layout::all() {
@@ -150,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_known_points_of_the_formula() {
-        // With 8 probes all lanes have the same keys: the sum over Poisson numbers of keys, by hand.
+        // With 8 probes all lanes have the same keys: the rate is a sum over Poisson-distributed numbers of keys.
         let poisson = |mean: f64, f: &dyn Fn(f64) -> f64| {
             let mut p = (-mean).exp();
             (0..400).fold(0.0, |sum, i| {

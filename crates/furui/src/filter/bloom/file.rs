@@ -59,7 +59,7 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
             return Err(source.invalid(META, "no Bloom filter has these numbers of bits and probes"));
         }
         if usize::try_from(bits).is_err() {
-            return Err(source.invalid(META, "the table is beyond this machine"));
+            return Err(source.invalid(META, "the table is too large for this machine"));
         }
         let words = source.table(tag, bits.div_ceil(64) * 8)?;
         if !bits.is_multiple_of(64)

@@ -43,8 +43,8 @@ const MAX_BITS: u64 = 1 << 43;
 /// Bloom::Filter: position i is derived from SHA-1(i, hash of the key). Unlike there, the salt is hashed with the key's
 /// digest instead of the key, so that a key is read once, and positions are scaled.
 ///
-/// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is AND, and
-/// [`similarity`](Self::similarity) tells from the bits alone how much two sets have in common.
+/// Filters with equal bits and probes are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is
+/// AND, and [`similarity`](Self::similarity) estimates from the bits alone how much two sets have in common.
 ///
 /// A filter does not store its keys, but does not hide them from guesses: with the hash's seed, which its file holds,
 /// all words of a dictionary can be looked up. Without the seed of a keyed hash, the bits show only numbers of keys.
@@ -138,7 +138,7 @@ impl Bloom {
 }
 
 impl<M> Bloom<M> {
-    /// How many bits there are.
+    /// How many bits the filter has.
     pub fn bits(&self) -> u64 {
         self.bits
     }

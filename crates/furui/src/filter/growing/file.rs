@@ -66,7 +66,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
             parts.push(Part { filter, keys });
         }
         if !zero(unused) {
-            return Err(source.invalid(META, "a part is described that there is not"));
+            return Err(source.invalid(META, "it describes a part that does not exist"));
         }
         Ok(Self { parts, rate, hash: source.envelope().hash() })
     }

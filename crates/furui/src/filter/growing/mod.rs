@@ -145,7 +145,7 @@ impl GrowingBloom {
 
     /// Adds the keys of `other` by copying its parts. The rate that the filter keeps is then the sum of both rates.
     ///
-    /// Keys that are in both count twice in [`len`](Self::len). Cost: a copy of `other`.
+    /// Keys that are in both filters count twice in [`len`](Self::len). Cost: a copy of `other`.
     ///
     /// # Errors
     /// If the hashes differ, if there would be more than [`MAX_PARTS`] parts or a rate of 1, or if there is no memory;
@@ -184,7 +184,7 @@ impl<M> GrowingBloom<M> {
         self.len() == 0
     }
 
-    /// How many parts there are, from 1 to [`MAX_PARTS`].
+    /// How many parts the filter has, from 1 to [`MAX_PARTS`].
     pub fn parts(&self) -> usize {
         self.parts.len()
     }

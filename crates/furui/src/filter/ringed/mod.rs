@@ -33,9 +33,8 @@ const WINDOW: u32 = 1000;
 /// waste space on small sets, and say yes to nearly everything for large ones. Here the positions of a key depend on
 /// the size by one remainder only: the rest is a [`RingedKey`], computed once.
 ///
-/// The ring has n groups of γ bits for n keys. A key's hash h₀ chooses a group, T = h₀ mod n, where the key's window of
-/// δ groups begins; it overlaps the windows of other keys. The key's k bits are in its window, at offsets that do not
-/// depend on n:
+/// The ring has n groups of γ bits for n keys. The window of a key, δ groups, begins at group T = h₀ mod n, where h₀ is
+/// its hash; windows overlap. The key's k bits are in its window, at offsets that do not depend on n:
 ///
 /// ```text
 ///            T γ             window: δ γ bits
@@ -54,16 +53,16 @@ const WINDOW: u32 = 1000;
 /// keys take a third (misses) to a half (hits) less time than in a Bloom filter. A window of 1000 groups has 20 lines,
 /// more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the paper's. Key by key,
 /// hits take no longer than in a Bloom filter, and misses a fifth to a half longer, growing with the window. If n is
-/// below δ, every probe takes a remainder, 1.6 times the time of a window within the ring. So take δ = 1000, or, at k =
-/// 7, δ = 100 where time matters more than 7 % of the rate. The cost of a window grows with k: by the formula, 100
-/// groups raise the rate by 14 % at k = 10 and 76 % at k = 20, 1000 groups by 1.4 %, 6 % and, at k = 30, 15 %;
-/// [`with_rate`](Self::with_rate) makes up for it with more bits.
+/// below δ, every probe takes a remainder, and a lookup 1.6 times as long. So take δ = 1000, or, at k = 7, δ = 100
+/// where time matters more than 7 % of the rate. The cost of a window grows with k: by the formula, 100 groups raise
+/// the rate by 14 % at k = 10 and 76 % at k = 20, 1000 groups by 1.4 %, 6 % and, at k = 30, 15 %.
+/// [`with_rate`](Self::with_rate) then takes more bits.
 ///
 /// **Cost.** n γ bits, with [`Gamma::Exact`] those of a Bloom filter of the same rate. A lookup takes a remainder (two
-/// multiplications) and up to k reads; 15 in 16 keys that are not in the set fail at the first four bits, which are
-/// tested together. In batches, a table beyond the caches takes a third to two thirds of the time. The expected rate of
-/// a filter before it is built is [`RingedParams::expected_rate`]; the exact rate of a filter with its keys is
-/// [`false_positive_rate`](Filter::false_positive_rate).
+/// multiplications) and up to k reads; 15 in 16 misses fail at the first four bits, which are tested together. Beyond
+/// the caches, batches take a third to two thirds of the time of single lookups. The rate is expected to be
+/// [`RingedParams::expected_rate`] before the filter is built, and is exactly
+/// [`false_positive_rate`](Filter::false_positive_rate) after.
 ///
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 /// Distributed Hash Table", eqs. 5 to 8. What differs:
@@ -173,7 +172,7 @@ impl<M> RingedBloom<M> {
         self.ring.groups()
     }
 
-    /// How many bits there are: m.
+    /// How many bits the filter has: m.
     pub fn bits(&self) -> u64 {
         self.ring.bits()
     }

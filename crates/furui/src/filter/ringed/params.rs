@@ -16,8 +16,7 @@ const MOST_GAMMA: u64 = 1 << 48;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
     /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This whole number takes up to 39 % more bits than a Bloom
-    /// filter (k = 1), 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits are not lost: they lower the
-    /// rate.
+    /// filter (k = 1), 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits lower the rate.
     Whole,
     /// k / ln 2: the bits a key of the smallest Bloom filter with the same rate.
     Exact,
@@ -25,8 +24,7 @@ pub enum Gamma {
     Bits(f64),
 }
 
-/// The parameters that all ringed filters of one system share, whatever their sizes: probes k, bits a key γ and window
-/// δ.
+/// The parameters that all ringed filters of one system share, whatever their sizes: probes k, bits a key γ, window δ.
 ///
 /// A [`RingedKey`](super::RingedKey) is valid for all filters with the parameters that it was made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

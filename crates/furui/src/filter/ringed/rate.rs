@@ -34,8 +34,7 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
     })
 }
 
-/// The false-positive rate of a ringed filter, more accurate than [`ringed_rate`], with the parameters of that
-/// function.
+/// The false-positive rate of a ringed filter, more accurate than [`ringed_rate`], with the same parameters.
 ///
 /// The errors of eq. 13 (measured / eq. 13 at k = 7, γ = 11):
 ///
@@ -50,8 +49,7 @@ pub fn ringed_rate(probes: u32, n: u64, delta: u64, gamma: f64) -> f64 {
 ///   of the k-th power is larger: in n γ bits by a factor of 2 at n = 1, and by 1 % at n = 100.
 /// - For δ < n, a looked-up key meets the mean load of δ groups, to which a key at a distance of d groups contributes
 ///   with the weight 1 - d/δ: the variance of this load is (2 δ² + 1) / (3 δ) - δ²/n. Eq. 12 has that of a single
-///   group, δ - δ²/n, which is 1.5 times as much for 1 ≪ δ ≪ n. So the true cost of a small δ is two thirds of what eq.
-///   13 says.
+///   group, δ - δ²/n, which is 1.5 times as much for 1 ≪ δ ≪ n. So a small δ costs two thirds of what eq. 13 says.
 ///
 /// This function computes the exact mean and variance of the share of a window's bits that are set, from the
 /// probabilities that one bit is set and that two bits are, at each distance in groups. Its mean of the k-th power is
@@ -112,7 +110,7 @@ fn moments(probes: u32, n: u64, delta: u64, gamma: f64) -> (f64, f64) {
         let distance = around as f64;
         let times = ((delta - 1 - around) / n + 1) as f64;
         let pairs = 2.0 * times * (length - distance - groups * (times - 1.0) / 2.0);
-        // Two positions in one group are the same bit with probability 1/γ; and a group makes one pair with itself, not
+        // Two positions in one group are the same bit with probability 1/γ; a group makes one pair with itself, not
         // two.
         let (pairs, same) = if around == 0 { (pairs - length, 1.0 / gamma) } else { (pairs, 0.0) };
         let neither = same * one + (1.0 - same) * two(distance);

@@ -11,7 +11,7 @@ pub(super) struct Ring {
     bits: u64,
     /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
     reciprocal: u64,
-    /// Windows that begin before this bit end before the ring does.
+    /// Windows that begin before this bit end within the ring.
     straight: u64,
 }
 
@@ -63,7 +63,7 @@ impl Ring {
         self.start(self.groups.remainder(hash))
     }
 
-    /// Whether the window that begins at `start` ends before the ring does.
+    /// Whether the window that begins at `start` ends within the ring.
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight

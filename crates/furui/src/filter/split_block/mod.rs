@@ -161,7 +161,7 @@ impl<M> SplitBlockBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
-    /// How many blocks of 256 bits there are.
+    /// How many blocks of 256 bits the filter has.
     pub fn blocks(&self) -> u64 {
         (self.table.len() / BLOCK) as u64
     }

@@ -203,7 +203,7 @@ impl Input<'_> {
                 }
                 Ok(())
             }
-            _ => Err(self.invalid(format!("the header has a value of type {kind}, which no Thrift has"))),
+            _ => Err(self.invalid(format!("the header has a value of type {kind}, which is not a type of Thrift"))),
         }
     }
 }
