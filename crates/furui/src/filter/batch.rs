@@ -1,14 +1,15 @@
-//! Many keys at once: how filters overlap the cache misses of a batch.
+//! Batches of keys: how filters overlap the cache misses of many lookups or insertions.
 
 use std::hint::select_unpredictable;
 
 use crate::bits::{Cpu, bit, prefetch};
 use crate::hash::KeyHash;
 
-/// How many keys ahead the memory of a key is prefetched.
+/// The prefetch distance, in keys.
 const AHEAD: usize = 16;
 
-/// Calls `each` for every key and its index, in order. If the table is `far`, `fetch` prefetches before what `each` will touch.
+/// Calls `each` with every key and its index, in order. If the table is `far` (beyond the near caches), `fetch` is
+/// called `AHEAD` keys earlier, to prefetch what `each` will touch.
 #[inline(always)]
 pub(super) fn for_each<T>(
     mut table: T,
@@ -29,28 +30,29 @@ pub(super) fn for_each<T>(
     }
 }
 
-/// How many lookups are in flight at a time: several times as many cache lines as a core can wait for, which are still in the nearest
-/// cache when their turn comes.
+/// The number of lookups in flight: several times the number of cache misses that a core can have outstanding, and few
+/// enough that a prefetched line is still in the nearest cache when it is read.
 const IN_FLIGHT: usize = 128;
 
 /// A key whose bits are being tested.
 #[derive(Clone, Copy)]
 struct Lookup<S> {
-    /// What the next positions of the key are computed from.
+    /// The state from which the next positions of the key are computed.
     state: S,
     /// The position of the bit whose line was prefetched.
     position: usize,
-    /// How many bits come after that one.
+    /// How many bits of the key are to be tested after the one at `position`.
     left: u32,
     /// The index of the key in the batch.
     key: usize,
 }
 
-/// Whether all bits of each key are set, in as many `answers`: `probes` a key, whose positions `next` computes from its state.
+/// Tests all bits of each key, and stores in `answers` whether they are set. A key has `probes` bits; `next` computes
+/// the position of the next one from the state of the key.
 ///
-/// In each round the next bit of every key in flight is tested, and the line of the bit after it is prefetched. Keys that fail drop
-/// out without a branch, and others take their place: a miss costs two lines, and no key waits for another. For tables beyond the
-/// caches; in a cache it gains nothing.
+/// Each round tests the next bit of every key in flight, and prefetches the line of the bit after it. Keys that fail
+/// drop out without a branch, and new keys take their places, so a miss costs two lines and no key waits for another.
+/// This pays for tables beyond the caches; in a cache it gains nothing.
 #[inline(always)]
 pub(super) fn contains_all<S: Copy>(
     words: &[[u8; 8]],
@@ -97,7 +99,7 @@ fn each<S: Copy>(
             answers[key] = set;
             let goes_on = set & (left > 0);
             let ahead = next(&mut state);
-            // For a key that drops out, a line that is there already.
+            // A key that drops out prefetches the line it has just read, which is in the cache already.
             prefetch(&words[select_unpredictable(goes_on, ahead, position) / 64]);
             in_flight[kept] = Lookup { state, position: ahead, left: left.wrapping_sub(1), key };
             kept += usize::from(goes_on);

@@ -4,14 +4,14 @@ use super::AnyFilter;
 use crate::format::{Bytes, DiskFile, Envelope, FormatError, Kind, Problem, ReadError, Regions};
 use crate::hash::{HashSpec, KeyHash};
 
-/// A filter of whatever kind over the bytes of its file, each region of which is checked when this process first reads it:
-/// for files so large that [`AnyFilter::open`], which reads all of them, would take too long.
+/// A filter of any kind whose file is checked region by region, each when this process first reads it. It is meant for
+/// files so large that [`AnyFilter::open`], which reads the whole file, would take too long.
 ///
-/// The table is mapped where files can be mapped. Opening takes constant time, but for a quotient filter, whose slots
-/// refer to each other: all of its file is read. The first question about a region of 4 KiB reads that much; when few
-/// regions are left, they are read too, and from then on a question costs what it costs in memory.
+/// The table is mapped where files can be mapped. Opening takes constant time, except for a quotient filter: its slots
+/// refer to each other, so its whole file is read. The first lookup in a region of 4 KiB reads that region. When few
+/// unchecked regions are left, all of them are read; from then on a lookup costs what it costs in memory.
 ///
-/// The file must not be changed or cut short while it is open, as for [`AnyFilter::open`].
+/// The file must not be changed or truncated while the filter is open, as for [`AnyFilter::open`].
 ///
 /// ```
 /// use furui::filter::{Bloom, CheckedFilter};
@@ -46,10 +46,10 @@ impl CheckedFilter {
         Self::from_shared(&bytes, &name)
     }
 
-    /// The filter whose file's bytes these are; errors call them `name`.
+    /// The filter in `bytes`, which are those of its file. Error messages call the file `name`.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(&**bytes, name)?;
         let regions = envelope.regions(bytes).ok_or_else(|| envelope.error(0, Problem::NotAFilter(envelope.kind())))?;
@@ -63,32 +63,32 @@ impl CheckedFilter {
     /// Whether `key` may be in the set.
     ///
     /// # Errors
-    /// [`FormatError`] if what was read is not what was written, now or before.
+    /// [`FormatError`] if a region that this call or an earlier one has read is damaged.
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool, FormatError> {
         self.contains_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`contains`](Self::contains) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    /// [`contains`](Self::contains) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     ///
     /// # Errors
-    /// As [`contains`](Self::contains).
+    /// Those of [`contains`](Self::contains).
     #[inline(always)]
     pub fn contains_hash(&self, key: KeyHash) -> Result<bool, FormatError> {
         if !self.regions.all_checked() {
             self.check(key)?;
         }
         Ok(match &self.filter {
-            // The kind of a dictionary's tries, without a detour: where there are several tries, a processor is at the
-            // filters of all of them at once, and sees the further ahead the fewer instructions they take.
+            // The tries of a dictionary have filters of this kind, so it is called directly: a processor works on the
+            // filters of several tries at once, and gets further ahead the fewer instructions they take.
             AnyFilter::Blocked(filter) => filter.contains_hash(key),
             filter => filter.contains_hash(key),
         })
     }
 
-    /// Answers for a whole batch: `out` is cleared and gets one answer per key.
+    /// Looks up a batch of keys: `out` is cleared and gets one answer per key.
     ///
     /// # Errors
-    /// As [`contains`](Self::contains).
+    /// Those of [`contains`](Self::contains).
     pub fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<(), FormatError> {
         if !self.regions.all_checked() {
             keys.iter().try_for_each(|&key| self.check(key))?;
@@ -97,16 +97,16 @@ impl CheckedFilter {
         Ok(())
     }
 
-    /// The filter itself, once every region was checked.
+    /// Checks all regions, and returns the filter itself.
     ///
     /// # Errors
-    /// As [`contains`](Self::contains).
+    /// Those of [`contains`](Self::contains).
     pub fn whole(&self) -> Result<&AnyFilter<Bytes>, FormatError> {
         self.regions.check_all()?;
         Ok(&self.filter)
     }
 
-    /// What kind of filter it is.
+    /// The kind of the filter.
     pub fn kind(&self) -> Kind {
         self.filter.kind()
     }
@@ -116,10 +116,11 @@ impl CheckedFilter {
         self.filter.hash_spec()
     }
 
-    /// Checks what is read for `key`.
+    /// Checks the regions that a lookup of `key` reads.
     #[inline(never)]
     fn check(&self, key: KeyHash) -> Result<(), FormatError> {
-        // The filter's tables are parts of the file's bytes: where they are is the difference of the two addresses.
+        // The filter's tables are slices of the file's bytes, so the difference of the two addresses is an offset in
+        // the file.
         let file = self.file.as_ptr().addr();
         self.filter.reads(key, &mut |bytes| {
             self.regions.touch(bytes.as_ptr().addr() - file, bytes.len());

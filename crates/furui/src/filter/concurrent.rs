@@ -5,14 +5,16 @@ use super::{ConfigError, batch};
 use crate::bits::{Buffer, prefetch};
 use crate::hash::{HashSpec, KeyHash};
 
-/// A [`Bloom`](super::Bloom) or [`BlockedBloom`](super::BlockedBloom) filter that any number of threads fill and query at once, behind an `Arc` for instance.
+/// A [`Bloom`](super::Bloom) or [`BlockedBloom`](super::BlockedBloom) filter that any number of threads can fill and
+/// query at the same time, for instance through an `Arc`.
 ///
-/// It is made from a filter and gives one back, with [`to_filter`](Self::to_filter); the bits are the same as if one thread had
-/// inserted all keys. A key whose insertion has returned is found by every thread that learns of it. Of threads that insert the same
-/// new key at the same time, one or more are told that it is new.
+/// [`new`](Self::new) makes it from a filter, and [`to_filter`](Self::to_filter) gives a filter back, with the bits
+/// that one thread would have set for all keys. Once an insertion has returned, every thread that learns of it finds
+/// the key. If several threads insert one new key at the same time, at least one of them is told that it is new.
 ///
-/// Cost: an atomic instruction for each word of which a bit is not set yet; one cache line is in one core at a time. Where each
-/// thread can have a filter of its own, fill one each and unite them: that shares nothing.
+/// Cost: an insertion takes an atomic instruction for each word in which it sets a bit, and only one core at a time can
+/// write to a cache line. If each thread can have a filter of its own, fill one per thread and unite them: then nothing
+/// is shared.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -32,30 +34,30 @@ use crate::hash::{HashSpec, KeyHash};
 /// ```
 #[derive(Debug)]
 pub struct Concurrent<F> {
-    /// The filter, whose table is empty: the bits are in `words`.
+    /// The filter with an empty table: its bits are in `words`.
     shape: F,
     words: Box<[AtomicU64]>,
 }
 
-/// Tables of at most so many words are not prefetched.
+/// Tables of at most this many words are not prefetched.
 const NEAR: usize = (12 << 20) / 8;
 
-/// What threads may share: a filter whose bits are words, to be set one by one.
-#[expect(private_bounds, reason = "what a filter does to be shared is no part of the interface")]
+/// A filter that threads can share: its bits lie in words, and are set one by one.
+#[expect(private_bounds, reason = "how a filter is shared is not part of the interface")]
 pub trait Shareable: BitTable {}
 
-/// The bits of a filter.
+/// A filter whose table can be taken out, shared as words, and put back.
 pub(super) trait BitTable: Sized {
-    /// The table of little-endian words, and the filter without it.
+    /// Splits the filter into itself with an empty table, and its table of little-endian words.
     fn take_table(self) -> (Self, Buffer);
 
-    /// The filter with this table.
+    /// This filter with `table` as its table.
     fn with_table(&self, table: Buffer) -> Self;
 
     fn hash_spec(&self) -> HashSpec;
 
-    /// Calls `each` for every word of a table of `words` words in which `key` has bits, with these bits, until it is false, and says
-    /// whether it never was.
+    /// Calls `each` with the index of every word in which `key` has bits, and with these bits, until `each` returns
+    /// false. True if it never did. `words` is the length of the table in words.
     fn all(&self, words: usize, key: KeyHash, each: impl FnMut(usize, u64) -> bool) -> bool;
 }
 
@@ -63,11 +65,11 @@ pub(super) trait BitTable: Sized {
 trait Word {
     fn get(&self) -> u64;
 
-    /// Sets `bits`, and gives the word as it was before.
+    /// Sets `bits`, and returns the word as it was before.
     fn set(&self, bits: u64) -> u64;
 }
 
-/// Nothing but the bits themselves is passed from thread to thread, so no other memory need be ordered.
+/// Threads pass nothing but the bits themselves to each other, so no other memory needs to be ordered.
 impl Word for AtomicU64 {
     #[inline(always)]
     fn get(&self) -> u64 {
@@ -80,14 +82,15 @@ impl Word for AtomicU64 {
     }
 }
 
-/// Sets `bits` in `word` and says whether one was not set. A word that has them is only read: lines stay in all caches then.
+/// Sets `bits` in `word`. True if one of them was not set. A word that has all of them is only read, so its cache line
+/// can stay in the caches of all cores.
 #[inline(always)]
 fn set_missing(word: &impl Word, bits: u64) -> bool {
     word.get() & bits != bits && word.set(bits) & bits != bits
 }
 
 impl<F: Shareable> Concurrent<F> {
-    /// A filter with what `filter` holds. Cost: a copy of the bits.
+    /// A concurrent filter with the keys of `filter`. Cost: a copy of the bits.
     ///
     /// # Errors
     /// If there is no memory for the copy.
@@ -100,7 +103,7 @@ impl<F: Shareable> Concurrent<F> {
         Ok(Self { shape, words: words.into() })
     }
 
-    /// The filter as it stands: with all keys whose insertion has returned. Cost: a copy of the bits.
+    /// An ordinary filter with all keys whose insertion has returned. Cost: a copy of the bits.
     ///
     /// # Errors
     /// If there is no memory for the copy.
@@ -121,7 +124,7 @@ impl<F: Shareable> Concurrent<F> {
         self.contains_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`contains`](Self::contains) of a key that was hashed by [`hash_spec`](Self::hash_spec).
+    /// [`contains`](Self::contains) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     #[inline]
     pub fn contains_hash(&self, key: KeyHash) -> bool {
         self.shape.all(self.words.len(), key, |index, bits| self.words[index].get() & bits == bits)
@@ -132,7 +135,7 @@ impl<F: Shareable> Concurrent<F> {
         self.insert_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`insert`](Self::insert) of a key that was hashed by [`hash_spec`](Self::hash_spec).
+    /// [`insert`](Self::insert) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     #[inline]
     pub fn insert_hash(&self, key: KeyHash) -> bool {
         let mut new = false;
@@ -143,7 +146,8 @@ impl<F: Shareable> Concurrent<F> {
         new
     }
 
-    /// [`insert_hash`](Self::insert_hash) of many keys, whose memory is prefetched; says how many were certainly new.
+    /// [`insert_hash`](Self::insert_hash) for many keys, whose cache lines are prefetched. Returns how many were
+    /// certainly new.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
         let fetch = |words: &&[AtomicU64], key| {
             self.shape.all(words.len(), key, |index, _| {
@@ -177,7 +181,7 @@ mod tests {
 
     #[test]
     fn in_every_interleaving_no_bit_is_lost_and_somebody_is_told_that_a_key_is_new() {
-        // Keys with a bit in each of two words; both threads insert the second.
+        // Two keys for each thread, with a bit in each of two words. Both threads insert the key [2, 4].
         const KEYS: [[[u64; 2]; 2]; 2] = [[[1, 1], [2, 4]], [[2, 4], [4, 2]]];
         loom::model(|| {
             let words: loom::sync::Arc<[LoomWord; 2]> = loom::sync::Arc::default();

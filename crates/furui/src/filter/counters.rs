@@ -1,4 +1,4 @@
-//! Counters of which every key owns some: what the filters that count have in common.
+//! A table of small counters, some of which belong to each key: what the filters that count have in common.
 
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -12,16 +12,16 @@ use crate::format::field::{u32_at, u64_at};
 use crate::format::{Align, ReadError};
 use crate::hash::KeyHash;
 
-/// The most counters a filter has: 256 GiB of them at 2 bits each, 1 TiB at 8.
+/// The maximum number of counters of a filter: 256 GiB at 2 bits each, 1 TiB at 8.
 pub const MAX_COUNTERS: u64 = 1 << 40;
 
-/// How many keys ahead counters are fetched.
+/// The prefetch distance, in keys.
 const AHEAD: usize = 16;
 
-/// How long `META` is in the file of a filter of counters.
+/// The length in bytes of the section `META` in the file of a filter of counters.
 pub(super) const META_BYTES: usize = 32;
 
-/// Counters, `probes` of which belong to every key.
+/// A table of counters, `probes` of which belong to every key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Counters<M = Buffer> {
     pub(super) cells: Cells<M>,
@@ -29,7 +29,7 @@ pub(super) struct Counters<M = Buffer> {
 }
 
 impl Counters {
-    /// `counters` counters, all 0, of a number of `bits` that can be.
+    /// A table of `counters` counters, all 0. Each has `bits` bits, a number that the caller has checked.
     pub(super) fn new(counters: usize, bits: u32, probes: u32) -> Result<Self, ConfigError> {
         check_counters(counters, probes)?;
         let cells = Cells::new(counters, bits).map_err(|_| no_memory(counters, "counters"))?;
@@ -37,7 +37,7 @@ impl Counters {
     }
 }
 
-/// Refuses numbers of counters and probes that no filter can have.
+/// Checks that a filter can have this many counters and probes.
 pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigError> {
     if !(1..=MAX_COUNTERS).contains(&(counters as u64)) {
         return Err(ConfigError::OutOfRange {
@@ -51,12 +51,12 @@ pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigE
 }
 
 impl<M> Counters<M> {
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Where the counters of `key` are.
+    /// The positions of the counters of `key`.
     #[inline]
     pub(super) fn of(&self, key: KeyHash) -> impl Iterator<Item = usize> + Clone + use<M> {
         positions(key, self.probes, self.len())
@@ -64,8 +64,8 @@ impl<M> Counters<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Counters<M> {
-    /// Whether none of a key's counters is 0. All are read before any is looked at: at the fill of these filters each is
-    /// as good as a coin, and a branch on it would be guessed wrong.
+    /// Whether none of a key's counters is 0. All of them are read before any is tested: at the fill of these filters
+    /// each is as unpredictable as a coin toss, and a branch on it would often be mispredicted.
     #[inline]
     pub(super) fn contains_hash(&self, key: KeyHash) -> bool {
         let cells = self.cells.lend();
@@ -80,13 +80,13 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         }));
     }
 
-    /// Shows `see` the words that the counters of `key` lie in.
+    /// Calls `see` with each word that holds a counter of `key`.
     pub(super) fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
         self.of(key).for_each(|position| see(self.cells.word_of(position)));
     }
 
-    /// Asks for the counters of a key behind the one of index `i`. Of a batch that is walked through in order, it is
-    /// called with every index.
+    /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, those of all keys up to it.
+    /// It is called with every index of a batch, in order.
     #[inline]
     pub(super) fn fetch_ahead(&self, keys: &[KeyHash], i: usize) {
         let first = if i == 0 { 0 } else { i + AHEAD };
@@ -96,13 +96,13 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         }
     }
 
-    /// (c/m)^k for c counters that are not 0: the chance that all probes of a key never inserted meet such a counter.
-    /// Cost: one pass over the counters.
+    /// The rate (c/m)^k, where c of the m counters are not 0: the probability that all k probes of a key that was never
+    /// inserted find such a counter. Cost: one pass over the counters.
     pub(super) fn false_positive_rate(&self) -> f64 {
         (self.cells.count_nonzero() as f64 / self.len() as f64).powi(self.probes as i32)
     }
 
-    /// Writes `META`, with what the kind of filter has at offsets 8 and 24, and the counters.
+    /// Writes the sections `META` and `BITS`. The fields of `META` at offsets 8 and 24 depend on the kind of filter.
     pub(super) fn write(&self, at_8: u64, at_24: u64, out: &mut Writer<'_>) -> io::Result<()> {
         out.section(META, Align::Line)?;
         out.write_all(&(self.len() as u64).to_le_bytes())?;
@@ -114,8 +114,8 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
         out.write_all(self.cells.as_bytes())
     }
 
-    /// Reads what [`write`](Self::write) wrote, of counters of one of these widths, and the two fields that are the
-    /// kind's.
+    /// Reads what [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`, and the
+    /// fields of `META` at offsets 8 and 24.
     pub(super) fn read<S: Source<Bytes = M>>(source: &S, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; META_BYTES] = source.meta()?;
@@ -124,7 +124,8 @@ impl<M: Deref<Target = [u8]>> Counters<M> {
             return Err(source.invalid(META, "no filter of its kind has these numbers of counters, probes and bits"));
         }
         let bytes = source.table(BITS, Cells::bytes(counters, bits))?;
-        let len = usize::try_from(counters).map_err(|_| source.invalid(META, "the table is beyond this machine"))?;
+        let len =
+            usize::try_from(counters).map_err(|_| source.invalid(META, "the table is too large for this machine"))?;
         let cells = Cells::from_bytes(bytes, len, bits)
             .ok_or_else(|| source.invalid(BITS, "a bit beyond the last counter is set"))?;
         Ok((Self { cells, probes }, u64_at(&meta, 8), u64_at(&meta, 24)))

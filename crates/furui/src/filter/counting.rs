@@ -15,10 +15,10 @@ use crate::hash::{HashSpec, KeyHash};
 /// How many bits a counter may have.
 const WIDTHS: [u32; 3] = [2, 4, 8];
 
-/// A Bloom filter that can forget a key on request: "is it in the set now?", where keys come and go.
+/// A Bloom filter from which keys can be removed: "is it in the set now?", where keys come and go.
 ///
-/// Each of a key's k probes leads to a small counter instead of a bit. To insert adds 1 to all k, to remove takes 1
-/// from all k, and a key may be present if none of its counters is 0.
+/// Each of a key's k probes leads to a small counter instead of a bit. Inserting a key adds 1 to its k counters,
+/// removing it subtracts 1 from them, and a key may be present if none of its counters is 0.
 ///
 /// ```text
 ///              x                 y
@@ -26,15 +26,16 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 ///   [ 0  0  1  1  0  0  0  2  0  1  1  0 ]      the counter that x and y share holds 2
 /// ```
 ///
-/// Keys are counted: one inserted twice is there until it is removed twice. A counter that reaches its maximum
-/// sticks there for good, since what it would have counted beyond is unknown: so there are never false negatives,
-/// and a few counters may stay set too long (of 4 bits, at the design load, 1 in 6 · 10¹⁴).
+/// Keys are counted: a key that was inserted twice stays until it is removed twice. A counter that reaches its maximum
+/// stays there for good, because its true count is no longer known. So there are never false negatives, and a few
+/// counters may stay set too long (at 4 bits and the design load, 1 in 6 · 10¹⁴).
 ///
-/// Cost: at 4 bits, 5.8 log₂(1/rate) bits a key, four times a Bloom filter; k cache misses an operation. With n
-/// keys in m counters the false-positive rate is (1 - (1 - 1/m)^(kn))^k, as of the Bloom filter with m bits.
+/// Cost: at 4 bits, 5.8 log₂(1/rate) bits a key, four times as many as a Bloom filter takes, and k cache misses for
+/// each operation. With n keys in m counters the false-positive rate is (1 - (1 - 1/m)^(kn))^k, that of a Bloom filter
+/// with m bits.
 ///
-/// From Fan, Cao, Almeida and Broder, "Summary Cache" (2000), as told in section 3.2.1 of Kubota, Ueda and Yamana,
-/// which leaves overflow open.
+/// From Fan, Cao, Almeida and Broder, "Summary Cache" (2000), as described in section 3.2.1 of Kubota, Ueda and Yamana,
+/// which does not say what happens on overflow.
 ///
 /// ```
 /// use furui::filter::CountingBloom;
@@ -49,18 +50,18 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountingBloom<M = Buffer> {
     counters: Counters<M>,
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
 }
 
 impl CountingBloom {
-    /// A filter of 4-bit counters that has the false-positive `rate` when it holds `keys` keys. There is no end to
-    /// what it takes; beyond `keys` the rate grows.
+    /// A filter of 4-bit counters that has the false-positive `rate` when it holds `keys` keys. It is never full;
+    /// beyond `keys` keys the rate grows.
     ///
     /// # Errors
-    /// If `rate` is not between 0 and 1, finer than 64-bit hashes of that many keys can be told apart, or if the
-    /// filter would be too large.
+    /// If `rate` is not between 0 and 1, finer than 64-bit hashes of that many keys allow, or if the filter would be
+    /// too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let (counters, probes) = few_probes(own_rate(rate, keys)?, keys);
         let counters = usize::try_from(counters).unwrap_or(usize::MAX);
@@ -70,7 +71,7 @@ impl CountingBloom {
     /// A filter of `counters` counters of `bits` bits (2, 4 or 8) with `probes` probes a key.
     ///
     /// # Errors
-    /// If there is no such filter: the message says what could be.
+    /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(counters: usize, probes: u32, bits: u32) -> Result<Self, ConfigError> {
         if !WIDTHS.contains(&bits) {
             return Err(ConfigError::CounterBits { given: bits, valid: &WIDTHS });
@@ -78,8 +79,8 @@ impl CountingBloom {
         Ok(Self { counters: Counters::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so.
+    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
+    /// the filter must have been hashed by `hash` too.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -87,12 +88,12 @@ impl CountingBloom {
 }
 
 impl<M> CountingBloom<M> {
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
@@ -115,19 +116,20 @@ impl<M> CountingBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> CountingBloom<M> {
-    /// How often `key` is there, or more often where other keys share all its counters: the least of them. The maximum of a
-    /// counter, 15 of 4 bits, stands for itself and more.
+    /// How often `key` is in the filter: the smallest of its counters. That is too high if other keys share all of
+    /// them. The maximum of a counter, 15 at 4 bits, means that number or more.
     pub fn count(&self, key: impl AsRef<[u8]>) -> u64 {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    /// [`count`](Self::count) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let cells = self.counters.cells.lend();
         self.counters.of(key).map(|position| cells.get(position)).min().map_or(0, u64::from)
     }
 
-    /// About how many different keys it holds, told from the counters that are not 0. Cost: one pass over them.
+    /// The approximate number of different keys, estimated from the number of counters that are not 0. Cost: one pass
+    /// over the counters.
     pub fn cardinality(&self) -> Estimate {
         let taken = self.counters.cells.count_nonzero() as u64;
         Marking::of_probes(self.counters() as u64, self.probes()).cardinality(taken)
@@ -135,15 +137,16 @@ impl<M: Deref<Target = [u8]>> CountingBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
-    /// Takes `key` out once, as often as it was put in. False, and nothing is done, if it is visibly not there.
+    /// Removes `key` once; a key that was inserted several times must be removed as often. False, and nothing is
+    /// changed, if the key is certainly not in the filter.
     ///
-    /// Only remove what was inserted: a key that is there by a false positive only takes counters from others, which
-    /// may then be missed.
+    /// Remove only keys that were inserted: removing a key that is a false positive decrements the counters of other
+    /// keys, which may then be missed.
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    /// [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         if !self.contains_hash(key) {
             return false;
@@ -158,11 +161,11 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
         true
     }
 
-    /// Adds what `other` holds: then every key is there as often as in both together. Counters are added, each up to its
-    /// maximum, where it sticks as any other. Cost: one pass over both.
+    /// Adds the keys of `other`: every key then counts as often as in both filters together. Counters are added, each
+    /// up to its maximum, where it stays for good. Cost: one pass over both.
     ///
     /// # Errors
-    /// If the two differ in counters, their bits, probes or how keys are hashed; nothing is changed then.
+    /// If the filters differ in the number or bits of counters, in probes or in hash; nothing is changed then.
     pub fn union_with(&mut self, other: &CountingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         self.meaning().check(other.meaning())?;
         self.counters.cells.add(&other.counters.cells);
@@ -183,14 +186,14 @@ impl<M: Deref<Target = [u8]>> Filter for CountingBloom<M> {
         self.counters.contains_all(keys, out);
     }
 
-    /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
+    /// The rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
         self.counters.false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
-    /// Never full.
+    /// This filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains_hash(key);
         let positions = self.counters.of(key);
@@ -319,7 +322,7 @@ mod tests {
         let expected = (1.0 - (1.0 - 1.0 / m).powf(k * KEYS as f64)).powf(k);
         assert!(expected <= 0.01 && expected > 0.0099, "sized for {expected}");
         let sigma = (expected / TRIALS as f64).sqrt();
-        // How full it is varies from set to set: by at most sqrt(fill (1 - fill) / m), k times as much in the rate.
+        // The fill varies from set to set by at most sqrt(fill (1 - fill) / m), and the rate by k times as much.
         let fill = expected.powf(1.0 / k);
         let between_sets = expected * k * ((1.0 - fill) / fill / m).sqrt();
         assert!((measured - expected).abs() < 3.0 * sigma.hypot(between_sets), "{measured}, by (1) {expected}");

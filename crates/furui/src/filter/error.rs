@@ -4,7 +4,7 @@ use super::Full;
 use crate::format::Kind;
 use crate::hash::HashSpec;
 
-/// A parameter is invalid, or there is no memory for what it asks for.
+/// A parameter is invalid, or there is not enough memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -14,36 +14,37 @@ pub enum ConfigError {
         what: &'static str,
         /// The number that was given.
         given: u64,
-        /// The least that is valid.
+        /// The minimum.
         least: u64,
-        /// The most that is valid.
+        /// The maximum.
         most: u64,
     },
-    /// A false-positive rate is not less than 1, or finer than a filter of this kind for so many keys can have.
+    /// A false-positive rate is not between 0 and 1, or is finer than a filter of this kind can have for its number of
+    /// keys.
     Rate {
         /// The rate that was given.
         given: f64,
         /// A valid rate is more than this.
         finest: f64,
     },
-    /// A filter for so many keys at this rate would be larger than its kind can be.
+    /// A filter for this many keys at this rate would exceed the maximum size of its kind.
     TooLarge {
         /// The number of keys.
         keys: u64,
         /// The false-positive rate.
         rate: f64,
-        /// The largest size.
+        /// The maximum size.
         most: u64,
         /// What the size counts, in the plural.
         what: &'static str,
     },
-    /// The keys would have a higher false-positive rate with these fingerprints than is allowed.
+    /// With fingerprints of this length, the keys would have a higher false-positive rate than is allowed.
     RateExceeded {
         /// The number of keys.
         keys: u64,
-        /// The false-positive rate that they would have.
+        /// The false-positive rate that is expected of the keys.
         expected: f64,
-        /// The rate that is allowed.
+        /// The maximum rate.
         allowed: f64,
     },
     /// Counters cannot have this many bits.
@@ -53,14 +54,14 @@ pub enum ConfigError {
         /// The numbers that are valid.
         valid: &'static [u32],
     },
-    /// The probes of a key go to two lines, so there must be an even number of lines.
+    /// With this many probes a key has bits in two lines, so the number of lines must be even.
     OddLines {
         /// The number of lines that was given.
         lines: u64,
         /// The number of probes.
         probes: u32,
     },
-    /// A table has a bit set beyond its last one.
+    /// A table has a bit set after its last one.
     BitBeyond {
         /// How many bits the table has.
         bits: u64,
@@ -69,11 +70,11 @@ pub enum ConfigError {
     NotRemovable(Kind),
     /// There is no filter to merge.
     NothingToMerge,
-    /// Filters to merge do not go together.
+    /// The filters to merge are incompatible.
     Mismatch(Mismatch),
-    /// The keys of the filters to merge do not fit into one.
+    /// The keys of the filters to merge do not fit into one filter.
     Full(Full),
-    /// There is no memory.
+    /// There is not enough memory.
     NoMemory {
         /// The number of items that there is no memory for.
         count: usize,
@@ -85,7 +86,7 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set behind them: it must be 0"),
+            Self::BitBeyond { bits } => write!(f, "a table of {bits} bits has a bit set after the last: it must be 0"),
             Self::OutOfRange { what, given, least, most } => {
                 write!(f, "{given} {what}: from {least} to {most} are valid")
             }
@@ -137,18 +138,18 @@ impl std::error::Error for ConfigError {
     }
 }
 
-/// Two filters were to be combined or compared that do not go together, and why.
+/// Why two filters cannot be combined or compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Mismatch {
     /// The filters are of different kinds.
     Kind {
-        /// The kind of the first.
+        /// The kind of the first filter.
         ours: Kind,
-        /// The kind of the second.
+        /// The kind of the second filter.
         theirs: Kind,
     },
-    /// Filters of this kind cannot be combined or compared so.
+    /// Filters of this kind do not have this operation.
     Unsupported(Kind),
     /// A size or parameter differs.
     Size {
@@ -156,35 +157,35 @@ pub enum Mismatch {
         what: &'static str,
         /// The number of the first filter.
         ours: u64,
-        /// The number of the second.
+        /// The number of the second filter.
         theirs: u64,
     },
     /// The keys are hashed in different ways.
     Hash {
         /// The hash of the first filter.
         ours: HashSpec,
-        /// The hash of the second.
+        /// The hash of the second filter.
         theirs: HashSpec,
     },
     /// The union has more keys than the first filter has room for.
     NoRoom {
-        /// How many keys both have.
+        /// How many keys both filters have together.
         keys: u64,
-        /// How many slots the first has.
+        /// How many slots the first filter has.
         slots: u64,
     },
     /// The union of two growing filters would have too many parts.
     Parts {
-        /// How many parts both have.
+        /// How many parts both filters have together.
         parts: usize,
-        /// The most parts that a filter has.
+        /// The maximum number of parts of a filter.
         most: usize,
     },
     /// The rates of two growing filters add up to 1 or more.
     Rates {
-        /// The rate of the first.
+        /// The rate of the first filter.
         ours: f64,
-        /// The rate of the second.
+        /// The rate of the second filter.
         theirs: f64,
     },
     /// There is no memory for the result.
@@ -228,12 +229,12 @@ impl fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
-/// There is not enough memory for so many of something.
+/// The error that there is not enough memory for `count` items, which are `what`.
 pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }
 
-/// How the bits of a filter are to be understood. Two filters go together if this is equal.
+/// What the bits of a filter mean: two filters can be combined if their values of this type are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
     /// Sizes and parameters, with what they count.
@@ -242,7 +243,7 @@ pub(super) struct Meaning<const N: usize> {
 }
 
 impl<const N: usize> Meaning<N> {
-    /// Refuses a filter whose bits are to be understood in another way.
+    /// Checks that `other` is equal; the error names what differs.
     pub(super) fn check(self, other: Self) -> Result<(), Mismatch> {
         for ((what, ours), (_, theirs)) in self.sizes.into_iter().zip(other.sizes) {
             if ours != theirs {

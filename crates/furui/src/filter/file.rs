@@ -1,4 +1,4 @@
-//! How a filter lies in a file, and where its bytes are when it is read back.
+//! How a filter is stored in a file, and where its bytes are when it is read back.
 
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -12,31 +12,31 @@ use crate::format::{
 };
 use crate::hash::{HashSpec, KeyHash};
 
-/// What a filter is: sizes and counts, of a length that the kind fixes.
+/// The section of sizes and counts, whose length is fixed for each kind of filter.
 pub(super) const META: Tag = Tag::new(*b"META");
-/// The filter's table.
+/// The section of the filter's table.
 pub(super) const BITS: Tag = Tag::new(*b"BITS");
 
-/// Where a filter's file is written to.
+/// The writer of a filter's file.
 pub(super) type Writer<'a> = EnvelopeWriter<&'a mut dyn Write>;
 
-/// A filter that can be kept in a file and read back over bytes of type `M`.
+/// A filter that can be written to a file, and read back with a table of type `M`.
 pub(super) trait Stored<M>: Sized {
     const KIND: Kind;
 
     /// Writes all sections.
     fn write(&self, out: &mut Writer<'_>) -> io::Result<()>;
 
-    /// Shows `see` the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`; all of the
-    /// table if that cannot be told from the key.
+    /// Calls `see` with the bytes of the table that [`Filter::contains`](super::Filter::contains) may read for `key`;
+    /// with the whole table if the key does not determine them.
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8]));
 
-    /// Reads what [`write`](Self::write) wrote. Total: whatever the bytes are, this gives a filter that works or an
+    /// Reads what [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable filter or an
     /// error.
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError>;
 }
 
-/// Writes the file of a filter whose keys are hashed so.
+/// Writes the file of `filter`, whose keys are hashed by `hash`.
 pub(super) fn write<M, F: Stored<M>>(filter: &F, hash: HashSpec, out: &mut dyn Write) -> io::Result<Seal> {
     let mut writer: Writer<'_> = EnvelopeWriter::new(out, F::KIND, hash)?;
     filter.write(&mut writer)?;
@@ -54,24 +54,24 @@ pub(super) fn save<M, F: Stored<M>>(filter: &F, hash: HashSpec, path: &Path) -> 
 
 /// An open file of a filter.
 pub(super) trait Source {
-    /// How the filter will hold its table.
+    /// The type of the filter's table.
     type Bytes: Deref<Target = [u8]>;
 
     fn envelope(&self) -> &Envelope;
 
-    /// A short section, whole and checked.
+    /// Reads and checks a whole section of at most `limit` bytes.
     fn section(&self, tag: Tag, limit: usize) -> Result<Vec<u8>, ReadError>;
 
-    /// The section of a table, which must have this length.
+    /// Reads the section of a table, whose length must be `length`.
     fn table(&self, tag: Tag, length: u64) -> Result<Self::Bytes, ReadError>;
 
-    /// The section `META`, which must have this length.
+    /// Reads the section `META`, whose length must be `N`.
     fn meta<const N: usize>(&self) -> Result<[u8; N], ReadError> {
         let bytes = self.section(META, N)?;
-        bytes.try_into().map_err(|_| self.invalid(META, "it is shorter than those of its kind"))
+        bytes.try_into().map_err(|_| self.invalid(META, "it is shorter than in other filters of this kind"))
     }
 
-    /// Checks that these are the file's sections.
+    /// Checks that the sections of the file have these tags, in this order.
     fn expect_sections(&self, tags: &[Tag]) -> Result<(), ReadError> {
         let envelope = self.envelope();
         if envelope.sections().iter().map(|section| section.tag).eq(tags.iter().copied()) {
@@ -80,19 +80,20 @@ pub(super) trait Source {
         Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into())
     }
 
-    /// The error that a section holds what cannot be.
+    /// The error that the section `tag` is invalid.
     fn invalid(&self, tag: Tag, what: &'static str) -> ReadError {
         let offset = self.envelope().section(tag).map_or(0, |section| section.offset);
         self.envelope().error(offset, Problem::Invalid(what)).into()
     }
 
-    /// The place of a section that must have this length.
+    /// The offset and length of a section, whose length must be `length`.
     fn place(&self, tag: Tag, length: u64) -> Result<(u64, usize), ReadError> {
         let section = self.envelope().section(tag)?;
         if section.length != length {
             return Err(self.invalid(tag, "the length of the table is not what META says"));
         }
-        let length = usize::try_from(length).map_err(|_| self.invalid(tag, "the table is beyond this machine"))?;
+        let length =
+            usize::try_from(length).map_err(|_| self.invalid(tag, "the table is too large for this machine"))?;
         Ok((section.offset, length))
     }
 }
@@ -120,7 +121,7 @@ impl Source for Mapped<'_> {
     }
 }
 
-/// Bytes of a file as a table: mapped, or read where files cannot be mapped. Errors call the file `name`.
+/// Maps a part of a file as a table, or reads it where files cannot be mapped. Errors call the file `name`.
 fn map_table(file: &DiskFile, name: &str, offset: u64, length: usize) -> Result<Buffer, ReadError> {
     let io = |source| ReadError::Io { file: name.to_owned(), source };
     if let Some(pages) = file.map_private(offset, length).map_err(io)? {
@@ -132,7 +133,7 @@ fn map_table(file: &DiskFile, name: &str, offset: u64, length: usize) -> Result<
     Ok(bytes)
 }
 
-/// A file that lies in memory, whose tables stay where they are.
+/// A file in memory, from which the tables are borrowed.
 pub(super) struct Borrowed<'a, 'e> {
     pub(super) bytes: &'a [u8],
     pub(super) envelope: &'e Envelope,
@@ -156,7 +157,7 @@ impl<'a> Source for Borrowed<'a, '_> {
     }
 }
 
-/// A file whose bytes are shared, as its tables then are.
+/// A file with shared bytes, which its tables share too.
 pub(super) struct Shared<'a> {
     pub(super) bytes: &'a Bytes,
     pub(super) envelope: &'a Envelope,
@@ -180,7 +181,8 @@ impl Source for Shared<'_> {
     }
 }
 
-/// Checks that `bytes` can be the table of a filter of `bits` bits outside of a file: ⌈bits / 8⌉ bytes, with zeros after the last bit.
+/// Checks that `bytes`, which do not come from a filter's file, are a table of `bits` bits: ⌈bits / 8⌉ bytes, with
+/// zeros after the last bit.
 pub(super) fn check_bits(bits: u64, bytes: &[u8]) -> Result<(), ConfigError> {
     let (given, length) = (bytes.len() as u64, bits.div_ceil(8));
     if given != length {

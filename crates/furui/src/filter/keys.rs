@@ -1,4 +1,4 @@
-//! The methods that every filter has without a trait being imported: keys as bytes, keys as hashes, files.
+//! The inherent methods that all filters share: lookups and insertions of keys as bytes or as hashes, and files.
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{
 use crate::format::{FormatError, Problem, ReadError, WriteError};
 use crate::hash::{HashSpec, KeyHash};
 
-/// Queries, by bytes or by hash.
+/// Defines lookups by bytes and by hash.
 macro_rules! queries {
     ($filter:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
@@ -21,20 +21,20 @@ macro_rules! queries {
                 Filter::contains_hash(self, Filter::hash_spec(self).hash(key.as_ref()))
             }
 
-            /// Whether a key with this hash may be in the set. The hash must be by [`hash_spec`](Self::hash_spec).
+            /// Whether the key with this hash, computed by [`hash_spec`](Self::hash_spec), may be in the set.
             #[inline(always)]
             pub fn contains_hash(&self, key: KeyHash) -> bool {
                 Filter::contains_hash(self, key)
             }
 
-            /// Answers [`contains_hash`](Self::contains_hash) for a batch, whose memory is prefetched: `out` is cleared and gets
-            /// one answer for each key.
+            /// Answers [`contains_hash`](Self::contains_hash) for a batch of keys, whose cache lines are prefetched:
+            /// `out` is cleared and gets one answer for each key.
             pub fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
                 Filter::contains_all(self, keys, out);
             }
 
-            /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the filter stands
-            /// now.
+            /// The probability that [`contains`](Self::contains) says yes to a key that was never inserted, as the
+            /// filter stands now.
             pub fn false_positive_rate(&self) -> f64 {
                 Filter::false_positive_rate(self)
             }
@@ -48,25 +48,27 @@ macro_rules! queries {
     };
 }
 
-/// Files of one filter.
+/// Defines how one kind of filter is saved and opened.
 macro_rules! files {
     ($filter:ident, $any:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
-            /// Writes the filter's file, whole or not at all: after a crash or an error `path` is what it was before.
+            /// Writes the filter's file, whole or not at all: after a crash or an error `path` is unchanged.
             ///
             /// # Errors
-            /// [`WriteError`]: what the operating system refused.
+            /// [`WriteError`] if the operating system refuses to write the file.
             pub fn save(&self, path: impl AsRef<Path>) -> Result<(), WriteError> {
                 save(self, Filter::hash_spec(self), path.as_ref())
             }
         }
 
         impl $filter {
-            /// Opens the file of a filter of this kind, as [`AnyFilter::open`] does: its table is mapped, and every byte is checked
-            /// once. What is inserted later changes this filter, not the file, which must not be changed while it is open.
+            /// Opens the file of a filter of this kind, as [`AnyFilter::open`] does: its table is mapped, and every
+            /// byte is checked once. Later insertions change this filter, not the file. The file must not be changed
+            /// while the filter is open.
             ///
             /// # Errors
-            /// [`ReadError::Format`] if the file is damaged or holds something else; [`ReadError::Io`].
+            /// [`ReadError::Format`] if the file is damaged or holds something else; [`ReadError::Io`] if it cannot be
+            /// read.
             pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
                 let path = path.as_ref();
                 Self::try_from(AnyFilter::open(path)?)
@@ -75,7 +77,7 @@ macro_rules! files {
         }
 
         impl<M> TryFrom<AnyFilter<M>> for $filter<M> {
-            /// [`Problem::WrongKind`], where the filter is of another kind.
+            /// [`Problem::WrongKind`] if the filter is of another kind.
             type Error = Problem;
 
             fn try_from(filter: AnyFilter<M>) -> Result<Self, Problem> {
@@ -97,7 +99,7 @@ macro_rules! files {
     };
 }
 
-/// Insertions into a filter that always has room.
+/// Defines insertions into a filter that always has room.
 macro_rules! insertions {
     ($filter:ident) => {
         impl<M: DerefMut<Target = [u8]>> $filter<M> {
@@ -108,13 +110,14 @@ macro_rules! insertions {
                 self.insert_hash(key)
             }
 
-            /// Inserts the key with this hash, which must be by [`hash_spec`](Self::hash_spec). True if it was certainly new.
+            /// Inserts the key with this hash, computed by [`hash_spec`](Self::hash_spec). True if it was certainly
+            /// new.
             #[inline(always)]
             pub fn insert_hash(&mut self, key: KeyHash) -> bool {
                 always(FilterMut::insert_hash(self, key))
             }
 
-            /// Inserts the keys of a batch, whose memory is prefetched, and says how many were certainly new.
+            /// Inserts the keys of a batch, whose cache lines are prefetched, and returns how many were certainly new.
             pub fn insert_all(&mut self, keys: &[KeyHash]) -> u64 {
                 always(FilterMut::insert_all(self, keys))
             }
@@ -129,7 +132,7 @@ macro_rules! insertions {
     };
 }
 
-/// Insertions into a filter that may be full.
+/// Defines insertions into a filter that may be full.
 macro_rules! insertions_with_room {
     () => {
         /// Inserts `key`, hashed as [`hash_spec`](Self::hash_spec) says. True if it was certainly new.
@@ -141,7 +144,7 @@ macro_rules! insertions_with_room {
             FilterMut::insert_hash(self, key)
         }
 
-        /// Inserts the key with this hash, which must be by [`hash_spec`](Self::hash_spec). True if it was certainly new.
+        /// Inserts the key with this hash, computed by [`hash_spec`](Self::hash_spec). True if it was certainly new.
         ///
         /// # Errors
         /// [`Full`] if the filter has no room; it is unchanged then.
@@ -149,17 +152,17 @@ macro_rules! insertions_with_room {
             FilterMut::insert_hash(self, key)
         }
 
-        /// Inserts the keys of a batch and says how many were certainly new.
+        /// Inserts the keys of a batch, and returns how many were certainly new.
         ///
         /// # Errors
-        /// [`Full`] if not all keys have room. None or some are in then, and the filter is otherwise as before.
+        /// [`Full`] if there is no room for all keys. Some of them may be inserted then; nothing else is changed.
         pub fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
             FilterMut::insert_all(self, keys)
         }
     };
 }
 
-/// What a filter answers that always has room.
+/// The result of an insertion into a filter that always has room.
 #[inline(always)]
 fn always<T>(inserted: Result<T, Full>) -> T {
     match inserted {

@@ -1,10 +1,10 @@
-//! The least size that does what is asked of a filter.
+//! The search for the smallest size with which a filter meets its requirement.
 
-/// The least number from 1 to `most` whose `excess` is not above 0, if there is one: the logarithm of how many times a
-/// false-positive rate is what it may be, say. The excess never grows with the number.
+/// The smallest number from 1 to `most` whose `excess` is at most 0, if there is one. `excess` must not grow with the
+/// number; it is, for instance, the logarithm of a false-positive rate divided by the allowed rate.
 ///
-/// Cost: for a `guess` within some hundredths of it, and an excess that is nearly a straight line there, six to twelve calls;
-/// never many more than to halve what is left again and again.
+/// Cost: six to twelve calls of `excess` if `guess` is within a few hundredths of the result and `excess` is nearly
+/// linear there; never many more than a bisection takes.
 pub(super) fn least(guess: u64, most: u64, excess: impl Fn(u64) -> f64) -> Option<u64> {
     let at = |number: u64| (number, excess(number));
     let guess = at(guess.clamp(1, most.max(1)));
@@ -32,7 +32,8 @@ pub(super) fn least(guess: u64, most: u64, excess: impl Fn(u64) -> f64) -> Optio
     }
     let mut bends = false;
     while enough.0 - too_few.0 > 1 {
-        // Where the line between the two meets 0, and how far from there the curve may; or halfway, if that was of no use.
+        // The zero of the line through both ends, and how far from it the zero of the curve may be; or the middle, if
+        // the line did not help the last time.
         let width = (enough.0 - too_few.0) as f64;
         let share = if bends { 0.5 } else { too_few.1 / (too_few.1 - enough.1) };
         let (near, error) = (too_few.0 + (width * share) as u64, (width * (width / enough.0 as f64).min(0.125)) as u64);
@@ -58,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// What is found, and after how many calls.
+    /// The number that was found, and how many calls it took.
     fn found(guess: u64, most: u64, excess: impl Fn(u64) -> f64) -> (Option<u64>, u32) {
         let calls = Cell::new(0);
         let counted = |number| {

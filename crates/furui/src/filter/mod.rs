@@ -1,4 +1,4 @@
-//! Filters: small answers to "have I seen this?", wrong only in the direction they promise.
+//! Filters: compact sets that answer "have I seen this?", and err only in the direction that they promise.
 
 use std::fmt;
 
@@ -48,7 +48,8 @@ pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
 pub use steady::stable_decrements;
 
-/// A set that may answer "yes" wrongly, at a stated rate, and "no" never, unless it [`forgets`](Self::forgets).
+/// A set whose "yes" may be wrong, at a stated rate, and whose "no" is certain, unless the filter
+/// [`forgets`](Self::forgets).
 pub trait Filter {
     /// How keys are hashed.
     fn hash_spec(&self) -> HashSpec;
@@ -56,29 +57,29 @@ pub trait Filter {
     /// Whether the key with this hash may be in the set.
     fn contains_hash(&self, key: KeyHash) -> bool;
 
-    /// Prefetches the cache lines that [`contains_hash`](Self::contains_hash) will read for `key`: useful before several filters are asked
-    /// for one key. [`BlockedBloom`] and [`SplitBlockBloom`] do so; the default does nothing.
+    /// Prefetches the cache lines that [`contains_hash`](Self::contains_hash) will read for `key`: useful before one
+    /// key is looked up in several filters. [`BlockedBloom`] and [`SplitBlockBloom`] do so; the default does nothing.
     fn prefetch(&self, key: KeyHash) {
         let _ = key;
     }
 
-    /// Answers for a whole batch: `out` is cleared and gets one answer per key. Implementations prefetch here.
+    /// Looks up a batch of keys: `out` is cleared and gets one answer per key. Implementations prefetch here.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();
         out.extend(keys.iter().map(|&key| self.contains_hash(key)));
     }
 
-    /// True if old keys fade, as in a stable Bloom filter: then "no" is no proof either.
+    /// Whether old keys fade, as in a stable Bloom filter: then "no" is not certain either.
     fn forgets(&self) -> bool {
         false
     }
 
-    /// The probability that [`contains_hash`](Self::contains_hash) says yes to a key that was never inserted, as the
-    /// filter stands now, by its formula.
+    /// The probability that [`contains_hash`](Self::contains_hash) says yes to a key that was never inserted, by the
+    /// formula of the filter for the keys that it holds now.
     fn false_positive_rate(&self) -> f64;
 }
 
-/// A filter that takes keys one at a time.
+/// A filter into which keys can be inserted one at a time.
 pub trait FilterMut: Filter {
     /// Inserts the key with this hash. True if it was certainly new.
     ///
@@ -86,27 +87,27 @@ pub trait FilterMut: Filter {
     /// [`Full`] if the filter has no room; it is unchanged then.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full>;
 
-    /// Inserts many keys and says how many were certainly new. Implementations prefetch or sort here.
+    /// Inserts many keys, and returns how many were certainly new. Implementations prefetch or sort here.
     ///
     /// # Errors
-    /// [`Full`] if not all have room. None or some are in then, and the filter is otherwise as before.
+    /// [`Full`] if there is no room for all keys. Some of them may be inserted then; nothing else is changed.
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         keys.iter().try_fold(0, |new, &key| Ok(new + u64::from(self.insert_hash(key)?)))
     }
 }
 
-/// A structure of fixed size has no room for another key, and why.
+/// Why a structure of fixed size has no room for another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// It holds as many keys as it is made for.
+    /// The structure holds as many keys as it was made for.
     AtCapacity {
-        /// How many those are.
+        /// The maximum number of keys.
         capacity: u64,
     },
-    /// It has room, but not where this key belongs: the hashes of too many keys are near each other, or one key was put
-    /// in too often. A uniform hash of different keys does not do that.
+    /// The structure has room, but not where this key belongs: too many keys have neighbouring hashes, or one key was
+    /// inserted too often. That does not happen with different keys and a uniform hash.
     Crowded {
-        /// How many keys it holds.
+        /// How many keys the structure holds.
         len: u64,
     },
 }

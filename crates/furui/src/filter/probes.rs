@@ -1,23 +1,23 @@
-//! Which positions belong to a key, and which numbers of probes and which rates can be.
+//! Which positions belong to a key, and which numbers of probes and which rates are valid.
 
 use super::ConfigError;
 use crate::bits::scale;
 use crate::hash::{KeyHash, salted_sha1};
 
-/// The most probes a filter makes for a key. At 64 a Bloom filter would be at a rate of 2⁻⁶⁴, which is as far as a
-/// 64-bit hash can tell keys apart.
+/// The maximum number of probes for a key. With 64 probes a Bloom filter has a rate of 2⁻⁶⁴, and 64-bit hashes cannot
+/// tell keys apart any better.
 pub const MAX_PROBES: u32 = 64;
 
-/// What hashes are multiplied by from probe to probe: a multiplier for 64-bit congruential generators from L'Ecuyer's
-/// tables.
+/// The factor by which a hash is multiplied from probe to probe: a multiplier for 64-bit congruential generators from
+/// L'Ecuyer's tables.
 pub(super) const MULTIPLIER: u64 = 2_862_933_555_777_941_757;
 
-/// The probes of a key, one after the other, all cut from its 64-bit hash.
+/// The sequence of the probes of a key, all derived from its 64-bit hash.
 ///
-/// The state starts as the hash and is multiplied by [`MULTIPLIER`] from probe to probe; its upper part, as a fraction
-/// of 2⁶⁴, is scaled to the number of counters (multiply-shift), so any number of counters will do. The usual
-/// h + i g is no faster, and puts all probes of about one key in `counters` on a few counters, which shows as false
-/// positives from 10⁻⁷ down; multiples by powers of [`MULTIPLIER`] spread like random numbers.
+/// The state starts as the hash and is multiplied by [`MULTIPLIER`] from probe to probe. As a fraction of 2⁶⁴ it is
+/// scaled to the number of counters (multiply-shift), which can be any number. The usual double hashing, h + i g, is no
+/// faster; it puts all probes of about one key in `counters` on a few counters, which raises false-positive rates of
+/// 10⁻⁷ and finer. Products with powers of [`MULTIPLIER`] spread like random numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Probes(u64);
 
@@ -36,19 +36,19 @@ impl Probes {
     }
 }
 
-/// The positions of a key among `counters` counters, `probes` of them.
+/// The `probes` positions of a key among `counters` counters.
 #[inline]
 pub(super) fn positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> + Clone {
     let mut sequence = Probes::of(key);
     (0..probes).map(move |_| sequence.next(counters))
 }
 
-/// The positions of a key among `counters` counters by `probes` hash functions, which are SHA-1 with as many salts.
+/// The `probes` positions of a key among `counters` counters, each by SHA-1 with a salt of its own.
 pub(super) fn salted_positions(key: KeyHash, probes: u32, counters: usize) -> impl Iterator<Item = usize> + Clone {
     (0..probes).map(move |salt| scale(salted_sha1(salt, key), counters))
 }
 
-/// Refuses a number of probes that no filter makes.
+/// Checks that a filter can make this many probes.
 pub(super) fn check_probes(probes: u32) -> Result<(), ConfigError> {
     if (1..=MAX_PROBES).contains(&probes) {
         return Ok(());
@@ -56,8 +56,9 @@ pub(super) fn check_probes(probes: u32) -> Result<(), ConfigError> {
     Err(ConfigError::OutOfRange { what: "probes a key", given: probes.into(), least: 1, most: MAX_PROBES.into() })
 }
 
-/// What a filter of `keys` keys may add to a false-positive `rate` by itself: all but the part that keys of equal 64-bit
-/// hashes make up. Refuses a rate that is none, or finer than that part.
+/// The false-positive rate that a filter of `keys` keys may have by itself, so that it has `rate` together with the
+/// false positives that equal 64-bit hashes cause. It is an error if `rate` is not between 0 and 1, or not above that
+/// second part.
 pub(super) fn own_rate(rate: f64, keys: u64) -> Result<f64, ConfigError> {
     let finest = keys as f64 * 2f64.powi(-64);
     if rate > finest && rate < 1.0 {

@@ -4,15 +4,15 @@ use crate::bits::arch::prefetch_for_write;
 use crate::bits::scale;
 use crate::hash::{HashSpec, KeyHash};
 
-/// How many keys ahead sets are fetched.
+/// The prefetch distance, in keys.
 const AHEAD: usize = 16;
-/// An array of up to this many bytes is near the processor anyway.
+/// Arrays of at most this many bytes are in a near cache, and are not prefetched.
 const NEAR_BYTES: usize = 1 << 20;
 
-/// The keys seen lately, in an array that a processor loves: "was it here a moment ago?"
+/// The recently seen keys, in one array: "was it here a moment ago?"
 ///
-/// The upper part of a key's hash names a set of `WAYS` neighbouring slots, the lower part is its tag. A key is
-/// remembered if its tag is in its set; the newest is in front, and what falls off the end is forgotten.
+/// The upper part of a key's hash selects a set of `WAYS` adjacent slots, and the lower part is the key's tag. A key is
+/// remembered if its tag is in its set. The newest tag is in front, and a tag that is pushed off the end is forgotten.
 ///
 /// ```text
 ///   set 0   [ tag tag tag  .  ]
@@ -20,34 +20,34 @@ const NEAR_BYTES: usize = 1 << 20;
 ///   set 2   [ tag  .   .   .  ]
 /// ```
 ///
-/// With `u64` the tag is the whole hash, so a key is never taken for another. Narrower tags remember two or four
-/// times as many keys in the same memory, and err: a new key meets one of the c tags in its set at the rate of
-/// c/2^b for tags of b bits, at most `WAYS`/2^b.
+/// With `u64` the tag is the whole hash, so a key is never taken for another. Narrower tags remember two or four times
+/// as many keys in the same memory, but have false positives: a new key equals one of the c tags in its set with
+/// probability c/2^b for tags of b bits, at most `WAYS`/2^b.
 ///
-/// Cost: one tag a key, no pointers; one cache line touched, or two where a set lies across. An observation takes
-/// 1 ns with 1 way, 2 with 4, 4 with 8. With 1 way, a key is forgotten as soon as another wants its slot; on the
-/// links of a crawl, 11.9 % of which passed 1024 entries of 1 way, 7.7 % passed 4 and 6.1 % passed 8. So: 1 way where
-/// what lies behind takes tens of nanoseconds, 4 where it reads storage.
+/// Cost: one tag a key, no pointers. An observation touches one cache line, or two if the set lies in two lines, and
+/// takes 1 ns with 1 way, 2 with 4, 4 with 8. With 1 way, a key is forgotten as soon as another one needs its slot: of
+/// the links of a crawl, 11.9 % passed 1024 entries with 1 way, 7.7 % with 4 ways and 6.1 % with 8. So take 1 way if
+/// the next step for a key that passes takes tens of nanoseconds, and 4 ways if it reads storage.
 ///
-/// It does what the LRU list and the stable filter do in Kubota, Ueda and Yamana (section 4.3). For as few keys of
-/// the same crawl that pass as an LRU of 21 bytes an entry lets pass, `u16` tags with 8 ways take at least 77 % less
-/// memory, `u32` with 4 ways 34 to 87 % less, and `u64` with 4 ways from 75 % less to 27 % more; `u64` with 1 way
-/// takes up to 6 times as much where the LRU just holds what comes again. The paper's tiers take 51 to 87 % less at 1
-/// %, and drop 0.3 to 0.5 % of the new keys;
-/// `u16` tags dropped 0.02 %, wider ones none. The layout is a processor cache's.
+/// It replaces the LRU list and the stable filter of Kubota, Ueda and Yamana (section 4.3). To let as few keys of that
+/// crawl pass as an LRU of 21 bytes an entry does, `u16` tags with 8 ways take at least 77 % less memory than the LRU,
+/// `u32` tags with 4 ways 34 to 87 % less, and `u64` tags with 4 ways from 75 % less to 27 % more; `u64` tags with 1
+/// way take up to 6 times as much, where the LRU just holds the keys that come again. The paper's tiers take 51 to 87 %
+/// less at 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags dropped 0.02 %, wider tags none. The layout is that
+/// of a processor cache.
 #[derive(Clone, Debug)]
 pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
     sets: Vec<[T; WAYS]>,
     hash: HashSpec,
 }
 
-/// What [`Recent`] keeps of a key: `u16`, `u32`, or `u64` for the whole hash.
+/// The part of a key that [`Recent`] stores: `u16`, `u32`, or `u64` for the whole hash.
 pub trait RecentTag: Copy + Eq + private::Sealed {
-    /// How many bits it has.
+    /// How many bits a tag has.
     const BITS: u32;
-    /// The tag of a key: never what [`vacant`](Self::vacant) gives for the key's set.
+    /// The tag of a key, which never equals [`vacant`](Self::vacant) of the key's set.
     fn of(key: KeyHash) -> Self;
-    /// What an empty slot of the set with this number holds.
+    /// The content of an empty slot in the set with this index.
     fn vacant(set: usize) -> Self;
 }
 
@@ -62,7 +62,7 @@ impl RecentTag for u16 {
     const BITS: u32 = 16;
     #[inline]
     fn of(key: KeyHash) -> Self {
-        // 1..=65535 evenly, out of the lower half of the hash; 0 is an empty slot.
+        // The lower half of the hash, scaled evenly to 1..=65535; 0 is an empty slot.
         let low = u64::from(key.get() as u32);
         1 + ((low * 0xFFFF) >> 32) as u16
     }
@@ -88,21 +88,21 @@ impl RecentTag for u64 {
     fn of(key: KeyHash) -> Self {
         key.get()
     }
-    /// A hash that belongs to another set, the last one's for the first and the first one's for the others: so every
-    /// hash can be kept.
+    /// A hash that belongs to another set, so that every hash can be stored: for the first set a hash of the last set,
+    /// for the others a hash of the first set.
     fn vacant(set: usize) -> Self {
         if set == 0 { u64::MAX } else { 0 }
     }
 }
 
-/// The most keys a recent cache has room for.
+/// The maximum capacity of a [`Recent`], in keys.
 const MAX_ENTRIES: u64 = 1 << 40;
 
 impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
-    /// Room for `entries` keys, rounded up to whole sets.
+    /// An empty cache with room for `entries` keys, rounded up to whole sets.
     ///
     /// # Errors
-    /// If that is less than two sets, more than 2⁴⁰ keys, or more than there is memory for.
+    /// If `entries` does not exceed one set, is more than 2⁴⁰, or is more than there is memory for.
     pub fn new(entries: usize) -> Result<Self, ConfigError> {
         const { assert!(WAYS > 0, "a set has at least one way") };
         if entries <= WAYS || entries as u64 > MAX_ENTRIES {
@@ -137,8 +137,8 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         move_to_front(&mut self.sets[set], T::of(key))
     }
 
-    /// [`observe`](Self::observe)s `keys` in order and appends to `misses` the indices in `keys` of those that were
-    /// not there. No branch depends on a key.
+    /// Observes `keys` in order, as [`observe`](Self::observe) does, and appends to `misses` the indices in `keys` of
+    /// those that were not remembered. No branch depends on a key.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.
@@ -153,7 +153,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
             if large && let Some(later) = keys.get(i + AHEAD) {
                 prefetch_for_write(&self.sets, scale(later.get(), self.sets.len()));
             }
-            // count <= i: written whether it is a miss or not, kept if it is.
+            // count <= i. The index is always written, and kept only if the key is a miss.
             slots[count] = i as u32;
             count += usize::from(!self.observe(key));
         }
@@ -167,7 +167,8 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
     }
 }
 
-/// Shifts what stands before `tag`, or the whole set if it is not in it, one to the right, and puts it in front.
+/// Moves `tag` to the front of its set. The tags before it (all tags, if `tag` is not in the set) move one slot to the
+/// right. True if `tag` was in the set.
 #[inline]
 fn move_to_front<T: RecentTag, const WAYS: usize>(tags: &mut [T; WAYS], tag: T) -> bool {
     let mut found = false;
@@ -194,8 +195,8 @@ impl<T: RecentTag, const WAYS: usize> Filter for Recent<T, WAYS> {
         true
     }
 
-    /// c/2^b, for c tags of b bits in a set on average; if tag and set say more than the whole hash, the number of
-    /// keys over 2⁶⁴. Cost: one pass over the array.
+    /// The rate c/2^b, where a set holds c tags of b bits on average. If tag and set together have more bits than the
+    /// hash, it is the number of remembered keys divided by 2⁶⁴. Cost: one pass over the array.
     fn false_positive_rate(&self) -> f64 {
         let a_tag = 2f64.powi(-(T::BITS as i32)) / self.sets.len() as f64;
         self.occupied() as f64 * a_tag.max(2f64.powi(-64))
@@ -203,7 +204,7 @@ impl<T: RecentTag, const WAYS: usize> Filter for Recent<T, WAYS> {
 }
 
 impl<T: RecentTag, const WAYS: usize> FilterMut for Recent<T, WAYS> {
-    /// True if it was not remembered: new, or forgotten. Never full.
+    /// True if the key was not remembered: it is new, or was forgotten. A [`Recent`] is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(!self.observe(key))
     }
@@ -218,7 +219,7 @@ mod tests {
         HashSpec::default().hash(&i.to_le_bytes())
     }
 
-    /// Every set as a list, newest first.
+    /// The misses of a model in which every set is a list, newest first.
     fn model_of(sets: usize, ways: usize, keys: &[KeyHash]) -> Vec<u32> {
         let mut model: Vec<Vec<KeyHash>> = vec![vec![]; sets];
         let mut misses = vec![];
@@ -249,7 +250,7 @@ mod tests {
     proptest! {
         #[test]
         fn whole_hashes_behave_as_a_short_list_a_set(picks in prop::collection::vec(0u64..60, 0..400)) {
-            // Among them the two hashes that vacant slots hold.
+            // Keys 0 and 1 have the two hashes that vacant slots hold.
             let hash = |&i: &u64| match i { 0 => KeyHash::new(0), 1 => KeyHash::new(u64::MAX), i => key(i) };
             let keys: Vec<KeyHash> = picks.iter().map(hash).collect();
             prop_assert_eq!(misses_of::<1>(&keys), model_of(5, 1, &keys));

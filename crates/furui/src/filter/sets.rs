@@ -1,5 +1,5 @@
-//! Filters as sets: unions, intersections, how many keys there are, and how similar two sets are. Of filters whose keys are bits,
-//! all of this is the same, and stands here once.
+//! Set operations on filters: union, intersection, cardinality and similarity. Filters that are tables of bits share
+//! the implementation.
 
 use std::ops::{BitAndAssign, BitOrAssign, Deref, DerefMut};
 
@@ -10,13 +10,13 @@ use super::{
     Similarity, SplitBlockBloom,
 };
 
-/// A filter that is nothing but bits.
+/// A filter that is a table of bits.
 trait Bits<const N: usize> {
     fn table(&self) -> &[u8];
 
     fn meaning(&self) -> Meaning<N>;
 
-    /// How a key sets bits.
+    /// The model of how keys set bits.
     fn marking(&self) -> Marking;
 }
 
@@ -83,7 +83,7 @@ impl<M: Deref<Target = [u8]>> Bits<4> for RingedBloom<M> {
     }
 }
 
-/// The operations of filters that are bits.
+/// Defines the set operations of a filter that is a table of bits.
 macro_rules! operations_of_bits {
     ($filter:ident, $table:ident) => {
         impl<M: Deref<Target = [u8]>> $filter<M> {
@@ -92,17 +92,18 @@ macro_rules! operations_of_bits {
                 ones(Bits::table(self))
             }
 
-            /// About how many keys the filter holds, each counted once, told from the bits that are set. Cost: one pass over
-            /// the bits.
+            /// The approximate number of different keys in the filter, estimated from the bits that are set. Cost: one
+            /// pass over the bits.
             ///
-            /// The estimate of a full filter is infinite. That of an [intersection](Self::intersect_with) is far too high, as it has
-            /// more bits than its keys have set: [`similarity`](Self::similarity) gives a better one.
+            /// The estimate of a full filter is infinite. That of an [intersection](Self::intersect_with) is far too
+            /// high, because more bits are set in it than its keys set: [`similarity`](Self::similarity) of the two
+            /// filters has a better one.
             pub fn cardinality(&self) -> Estimate {
                 self.marking().cardinality(self.ones())
             }
 
-            /// How similar the sets of two filters are: how many bits differ, and how many keys are in each, in either and in
-            /// both. Cost: one pass over both.
+            /// How similar the sets of two filters are: how many bits differ, and how many keys are in each, in either
+            /// and in both. Cost: one pass over both.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash.
@@ -114,8 +115,8 @@ macro_rules! operations_of_bits {
         }
 
         impl<M: DerefMut<Target = [u8]>> $filter<M> {
-            /// Adds what `other` holds: the filter is, bit for bit, as if all keys of both had been inserted. The rate is that
-            /// of as many keys, so make both for the size of the union. Cost: one pass over both.
+            /// Adds the keys of `other`: the filter is then, bit for bit, as if all keys of both had been inserted. Its
+            /// rate grows with the number of its keys, so size both filters for the union. Cost: one pass over both.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash; nothing is changed then.
@@ -125,8 +126,9 @@ macro_rules! operations_of_bits {
                 Ok(())
             }
 
-            /// Keeps what `other` holds too. Every key of both is still found; of other keys no more than in either filter, but
-            /// more than in a filter that was made of the common keys. Cost: one pass over both.
+            /// Keeps the keys that `other` holds too. Every key of both is still found. Of other keys, no more are
+            /// found than in either filter, but more than in a filter that is built from the common keys. Cost: one
+            /// pass over both.
             ///
             /// # Errors
             /// [`Mismatch`] if the filters differ in size, parameters or hash; nothing is changed then.
@@ -139,14 +141,14 @@ macro_rules! operations_of_bits {
     };
 }
 
-/// The operation that makes a new filter, and the operator, of one that changes a filter.
+/// Defines, for an operation that changes a filter, the operation that makes a new filter, and the assignment operator.
 macro_rules! by_value {
     ($filter:ident, $operation:ident, $with:ident, $operator:ident, $assign:ident) => {
         impl $filter {
-            #[doc = concat!("A new filter, as [`", stringify!($with), "`](Self::", stringify!($with), ") would change this one.")]
+            #[doc = concat!("A new filter: this one, changed as by [`", stringify!($with), "`](Self::", stringify!($with), ").")]
             ///
             /// # Errors
-            #[doc = concat!("As [`", stringify!($with), "`](Self::", stringify!($with), ").")]
+            #[doc = concat!("Those of [`", stringify!($with), "`](Self::", stringify!($with), ").")]
             pub fn $operation(&self, other: &$filter<impl Deref<Target = [u8]>>) -> Result<Self, Mismatch> {
                 let mut result = self.clone();
                 result.$with(other)?;
@@ -156,7 +158,7 @@ macro_rules! by_value {
 
         impl<N: Deref<Target = [u8]>> $operator<&$filter<N>> for $filter {
             /// # Panics
-            #[doc = concat!("If the filters do not go together: see [`", stringify!($with), "`](Self::", stringify!($with), ").")]
+            #[doc = concat!("If the filters are incompatible: see [`", stringify!($with), "`](Self::", stringify!($with), ").")]
             fn $assign(&mut self, other: &$filter<N>) {
                 if let Err(mismatch) = self.$with(other) {
                     panic!("{mismatch}");
@@ -197,7 +199,8 @@ mod tests {
         (from..from + n).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
     }
 
-    /// In a hundred pairs of sets that share 1000 keys of 5000, what is estimated lies within its error, and the error is as stated.
+    /// Checks a hundred pairs of sets that share 1000 keys of 5000: the estimates lie within 5 errors of the truth, and
+    /// the errors are as large as the deviations.
     fn assert_honest(name: &str, new: impl Fn() -> AnyFilter) {
         const SETS: u64 = 100;
         let (mut off, mut stated) = ([0.0; 2], [0.0; 2]);

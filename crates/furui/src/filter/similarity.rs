@@ -1,56 +1,56 @@
-//! What the ones of filters say about the sets in them.
+//! Cardinality and similarity of sets, estimated from the bits that are set in their filters.
 
 use crate::bits::Cpu;
 
 /// An estimate and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The estimate. Infinite for the number of keys in a full filter, which says nothing about it; not a number where
-    /// such a filter leaves a share unknown.
+    /// The estimate. It is infinite for the number of keys in a full filter, and NaN for a share that a full filter
+    /// leaves unknown.
     pub value: f64,
-    /// One standard deviation, in the same unit: the truth lies within 2 of them in 19 of 20 cases. Infinite if
-    /// nothing is known.
+    /// One standard deviation, in the unit of `value`: the truth lies within 2 standard deviations in 19 of 20 cases.
+    /// Infinite if nothing is known.
     pub error: f64,
 }
 
 impl Estimate {
     fn new(value: f64, variance: f64) -> Self {
         if value.is_finite() && !variance.is_nan() {
-            // Where two sets are one, the variance is a difference of equals, and rounding may leave less than nothing.
+            // For equal sets the variance is a difference of equal numbers, which rounding may make negative.
             Self { value, error: variance.max(0.0).sqrt() }
         } else {
-            // A number of keys beyond all bounds less another is no number.
+            // The difference of two infinite numbers of keys is not a number.
             Self { value: if value == f64::NEG_INFINITY { f64::NAN } else { value }, error: f64::INFINITY }
         }
     }
 }
 
-/// How alike two sets are, told from their filters alone.
+/// How similar two sets are, estimated from their filters alone.
 ///
-/// The filters' bits are compared, nothing else: no key is needed, and the union is never built. Cost: one pass over
-/// both.
+/// Only the filters' bits are compared: no key is needed, and the union is never built. Cost: one pass over both.
 ///
-/// A filter in which x of m bits are set holds about n = ln(1 - x/m) / ln q keys, where q is the chance that a key
-/// leaves a given bit as it is, (1 - 1/m)^k for a Bloom filter (Swamidass and Baldi 2007, who write e^(-k/m) for it).
-/// The OR of two filters is the filter of the union u, so |a ∩ b| = a + b - u, and Jaccard's similarity is |a ∩ b| / u.
+/// A filter in which x of m bits are set holds about n = ln(1 - x/m) / ln q keys, where q is the probability that a key
+/// does not set a given bit, (1 - 1/m)^k for a Bloom filter (Swamidass and Baldi 2007, who write e^(-k/m) for it). The
+/// OR of two filters is the filter of the union u, so |a ∩ b| = a + b - u, and Jaccard's similarity is |a ∩ b| / u.
 ///
-/// The errors are by the delta method. The estimates of two sets s and t vary together, because equal keys set equal
-/// bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom filter
-/// V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection is V(u) + 2 V(i) - V(a) - V(b).
+/// The errors follow from the delta method. The estimates of two sets s and t are correlated, because equal keys set
+/// equal bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom
+/// filter V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection is V(u) + 2 V(i) - V(a) -
+/// V(b).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Similarity {
     /// How many bits differ: the ones of a XOR b. 0 for equal sets.
     pub differing_bits: u64,
     /// How many keys the first filter holds.
     pub a: Estimate,
-    /// How many the second.
+    /// How many keys the second filter holds.
     pub b: Estimate,
-    /// How many are in either.
+    /// How many keys are in at least one of the two sets.
     pub union: Estimate,
-    /// How many are in both. May be a little below 0 if none are: see its error.
+    /// How many keys are in both sets. The estimate may be a little below 0 if there are none: see its error.
     pub intersection: Estimate,
-    /// The share of the union's keys that are in both, from 0 (nothing in common) to 1 (equal), but for its error.
-    /// Two empty sets are equal.
+    /// Jaccard's similarity: the share of the union's keys that are in both sets, from 0 (nothing in common) to 1
+    /// (equal), within its error. It is 1 for two empty sets.
     pub jaccard: Estimate,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn ones(words: &[u8]) -> u64 {
     )
 }
 
-/// How many bits are set in one or the other, of equal lengths. Cost: one pass over both.
+/// How many bits are set in at least one of two tables of equal length. Cost: one pass over both.
 pub(super) fn ones_of_either(a: &[u8], b: &[u8]) -> u64 {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     Cpu::detect().run(
@@ -72,25 +72,26 @@ pub(super) fn ones_of_either(a: &[u8], b: &[u8]) -> u64 {
     )
 }
 
-/// How the keys of a filter set its bits: each goes to one of several blocks, and sets bits there, all bits of a block
-/// with equal chances. A Bloom filter is one block.
+/// The model of how keys set the bits of a filter: each key belongs to one of several blocks, and sets bits there, all
+/// bits of the block with equal probability. A Bloom filter is one block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marking {
     bits: f64,
-    /// ln q for one key and a given bit.
+    /// ln q, where q is the probability that one key does not set a given bit.
     ln_zero: f64,
-    /// By how much two given bits, of the same block or of different ones, stay 0 together oftener than if they did
-    /// not know of each other: the logarithm of that ratio for one key; and how many such pairs there are.
+    /// For two given bits, first of one block, then of different blocks: the logarithm of how much more often one key
+    /// leaves both 0 than if they were independent, and the number of such pairs.
     excess: [(f64, f64); 2],
 }
 
 impl Marking {
-    /// `bits` bits in `blocks` equal blocks. A key leaves a given bit of its block 0 with the chance e^`ln_one`, and two
-    /// given bits of it with the chance e^`ln_two`.
+    /// A filter of `bits` bits in `blocks` equal blocks. A key leaves a given bit of its block 0 with probability
+    /// e^`ln_one`, and two given bits of its block with probability e^`ln_two`.
     pub(super) fn new(bits: u64, blocks: f64, ln_one: f64, ln_two: f64) -> Self {
         let bits = bits as f64;
-        // The chance that one of `times` blocks is the key's, and it hits there what it leaves alone with e^`ln`. Where
-        // blocks overlap there may be less than `times` of them.
+        // The logarithm of the probability that a key misses given bits in `times` blocks: it belongs to one of these
+        // blocks with probability times / blocks, and misses there with probability e^`ln`. Where blocks overlap, there
+        // may be fewer than `times` of them.
         let ln_missed = |times: f64, ln: f64| match blocks {
             1.0 => ln,
             _ => (times * ln.exp_m1() / blocks).max(-1.0).ln_1p(),
@@ -102,15 +103,15 @@ impl Marking {
         Self { bits, ln_zero, excess: [(same, bits * (in_block - 1.0)), (other, bits * (bits - in_block))] }
     }
 
-    /// `bits` bits, of which every key sets those at `probes` random positions.
+    /// A filter of `bits` bits, in which every key sets the bits at `probes` random positions.
     pub(super) fn of_probes(bits: u64, probes: u32) -> Self {
         let (k, m) = (f64::from(probes), bits as f64);
-        // A bit is missed by one probe with the chance 1 - 1/m, two bits with 1 - 2/m.
+        // One probe misses a given bit with probability 1 - 1/m, and two given bits with 1 - 2/m.
         Self::new(bits, 1.0, k * (-1.0 / m).ln_1p(), k * (-2.0 / m).max(-1.0).ln_1p())
     }
 
-    /// `bits` bits in a ring, of which every key sets those at `probes` random positions of a window of `window` bits. The
-    /// windows are taken for blocks that do not overlap.
+    /// A ring of `bits` bits, in which every key sets the bits at `probes` random positions of a window of `window`
+    /// bits. The windows are treated as blocks that do not overlap.
     pub(super) fn of_windows(bits: u64, window: u64, probes: u32) -> Self {
         if window >= bits {
             return Self::of_probes(bits, probes);
@@ -119,29 +120,29 @@ impl Marking {
         Self::new(bits, bits as f64 / w, k * (-1.0 / w).ln_1p(), k * (-2.0 / w).max(-1.0).ln_1p())
     }
 
-    /// `bits` bits in `blocks` blocks: every key sets `probes` different ones of a block.
+    /// A filter of `bits` bits in `blocks` blocks, in which every key sets `probes` different bits of one block.
     pub(super) fn of_blocks(bits: u64, blocks: u64, probes: u32) -> Self {
         let (k, in_block) = (f64::from(probes), bits as f64 / blocks as f64);
-        // Two given bits are both set in k (k - 1) of b (b - 1) cases.
+        // Two given bits are both set in k (k - 1) of b (b - 1) cases, where a block has b bits.
         let both_zero = 1.0 - 2.0 * k / in_block + k * (k - 1.0) / (in_block * (in_block - 1.0));
         Self::new(bits, blocks as f64, (-k / in_block).ln_1p(), both_zero.ln())
     }
 
-    /// The set of fingerprints 0 ..= `last` that a filter holds, as bits: each key sets one.
+    /// A filter that holds a set of fingerprints from 0 to `last`, seen as bits of which each key sets one.
     pub(super) fn of_fingerprints(last: u64) -> Self {
         let domain = last as f64 + 1.0;
-        // (1 - 2/D) / (1 - 1/D)² = 1 - 1/(D - 1)², written so that nothing is lost to rounding.
+        // (1 - 2/D) / (1 - 1/D)² = 1 - 1/(D - 1)², in a form that loses nothing to rounding.
         let excess = (-(domain - 1.0).max(1.0).powi(-2)).ln_1p();
         Self { bits: domain, ln_zero: (-1.0 / domain).ln_1p(), excess: [(excess, domain * (domain - 1.0)), (0.0, 0.0)] }
     }
 
-    /// How many keys a filter holds in which `ones` bits are set.
+    /// The number of keys of a filter in which `ones` bits are set.
     pub(super) fn cardinality(&self, ones: u64) -> Estimate {
         let keys = self.keys(ones);
         Estimate::new(keys, self.variance(keys))
     }
 
-    /// How alike two filters are that set so many bits, and so many together.
+    /// The similarity of two filters in which `ones_a` and `ones_b` bits are set, and `ones_union` bits in their union.
     pub(super) fn similarity(&self, ones_a: u64, ones_b: u64, ones_union: u64) -> Similarity {
         let [a, b, union] = [ones_a, ones_b, ones_union].map(|ones| self.keys(ones));
         let [of_a, of_b, of_union] = [a, b, union].map(|keys| self.variance(keys));
@@ -170,7 +171,7 @@ impl Marking {
         }
     }
 
-    /// V(n): the variance of the zeros that n keys leave, carried over to the estimate.
+    /// V(n), the variance of the estimate for n keys, which follows from that of the number of bits that are 0.
     fn variance(&self, keys: f64) -> f64 {
         if keys == 0.0 {
             return 0.0;
@@ -199,8 +200,8 @@ mod tests {
         (mean, (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt())
     }
 
-    /// Checks estimates of one truth by many trials: unbiased, nearly all within 3 errors, and the errors as large as
-    /// the estimates' spread.
+    /// Checks the estimates of one truth by many trials: they are unbiased, nearly all within 3 errors, and their
+    /// errors are as large as their spread.
     fn honest(what: &str, truth: f64, estimates: &[Estimate]) {
         let values: Vec<f64> = estimates.iter().map(|estimate| estimate.value).collect();
         let errors: Vec<f64> = estimates.iter().map(|estimate| estimate.error).collect();
@@ -211,7 +212,8 @@ mod tests {
         assert!(off as f64 <= 0.01 * estimates.len() as f64, "{what}: {off} of {} beyond 3 errors", estimates.len());
     }
 
-    /// Sets of `a` and `b` keys that share `both`, in trial after trial; `fill` makes a filter's bits of keys.
+    /// Checks many trials with sets of `a` and `b` keys that share `both` keys; `fill` makes the bits of a filter from
+    /// keys.
     fn check(
         marking: Marking,
         a: u64,
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn filters_of_a_few_keys_know_little_and_say_so() {
-        // Where a key sets more than half of the bits, so that two keys leave hardly one alone.
+        // A key sets more than half of the bits, so two keys leave hardly any bit 0.
         for (bits, probes) in [(8, 7), (10, 7), (30, 21), (64, 64)] {
             let Estimate { value, error } = Marking::of_probes(bits, probes).cardinality(bits * 3 / 4);
             assert!((1.0..3.0).contains(&value) && (0.1..1.0).contains(&error), "{bits}: {value} ± {error}");
@@ -300,7 +302,7 @@ mod tests {
         assert!(full.jaccard.value.is_nan() && full.jaccard.error == f64::INFINITY);
         assert!(full.intersection.value.is_nan() && full.intersection.error == f64::INFINITY);
         assert_eq!(marking.cardinality(1000), full.a);
-        // Neither is full, but both together are: more keys than can be told.
+        // Neither filter is full, but both together are, so the number of keys in the union is unknown.
         let both = marking.similarity(600, 700, 1000);
         assert!(both.union.value == f64::INFINITY && both.intersection.value.is_nan() && both.jaccard.value.is_nan());
         assert!(both.a.error.is_finite() && both.intersection.error == f64::INFINITY);

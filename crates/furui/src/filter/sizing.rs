@@ -1,69 +1,71 @@
 //! The sizes of Bloom filters and their false-positive rates: k probes a key, n keys, m bits.
 //!
-//! Equations 1 to 4 of Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
-//! Distributed Hash Table", and the size solved from the rate without their rounding.
+//! These are equations 1 to 4 of Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication
+//! Traffic on a Distributed Hash Table", and the exact size for a rate, without the rounding of these equations.
 //!
 //! ```
 //! use furui::filter::sizing;
 //!
-//! // Equations 3 and 4 for a million keys at 1 %: the whole number of probes makes them overshoot.
+//! // Equations 3 and 4 for a million keys at 1 %: rounding the probes up makes the rate lower than required.
 //! assert_eq!(sizing::probes(0.01), 7);
 //! assert_eq!(sizing::bits(0.01, 1_000_000), 10_098_866);
 //! assert!(sizing::rate(7, 1_000_000, 10_098_866) < 0.008);
-//! // The least that does, and a few bits more with a probe less.
+//! // The smallest size, and a few more bits with one probe less.
 //! assert_eq!(sizing::least(0.01, 1_000_000), (9_592_956, 7));
 //! assert_eq!(sizing::few_probes(0.01, 1_000_000), (9_616_656, 6));
 //! ```
 
 use super::probes::MAX_PROBES;
 
-/// Equation 1: the rate of a filter that holds `keys` keys, (1 - e^(-kn/m))^k. A probability.
+/// Equation 1: the false-positive rate of a filter that holds `keys` keys, (1 - e^(-kn/m))^k, as a probability.
 ///
-/// It takes the share of bits that are set for its mean, and (1 - 1/m)^m for 1/e: the rate of a half-full filter is above it
-/// by about the part k / (10 n), which only a few keys or very fine rates show. `bits` is at least 1.
+/// The formula uses the mean of the share of bits that are set, and 1/e for (1 - 1/m)^m: the true rate of a half-full
+/// filter is higher by a fraction of about k / (10 n), which matters only for few keys or very fine rates. `bits` is at
+/// least 1.
 pub fn rate(probes: u32, keys: u64, bits: u64) -> f64 {
     let k = f64::from(probes);
     (-(-k * keys as f64 / bits as f64).exp_m1()).powf(k)
 }
 
-/// Equation 2: the rate of a filter whose number of bits makes `probes` probes the best, k = ln 2 · m/n: half its bits
-/// are set, and the rate is 2^-k. A probability.
+/// Equation 2: the false-positive rate of a filter of such a size that `probes` probes are the best, k = ln 2 · m/n:
+/// half its bits are set, and the rate is 2^-k, as a probability.
 pub fn rate_half_full(probes: u32) -> f64 {
     0.5f64.powi(probes.try_into().unwrap_or(i32::MAX))
 }
 
-/// Equation 3: the probes a filter of [`bits`] needs for a rate of at most `rate`, k = ⌈log½ rate⌉; from 1 to
-/// [`MAX_PROBES`]. `rate` is between 0 and 1, here and below.
+/// Equation 3: the number of probes that a filter of [`bits`] needs for a rate of at most `rate`, k = ⌈log½ rate⌉, from
+/// 1 to [`MAX_PROBES`]. `rate` is between 0 and 1.
 ///
-/// Read as a ceiling. Prints of the paper seem to show a floor in equations 3 and 4, but with a floor the rate, by
-/// equation 2, would be missed by up to 2 times, and equation 16, which is derived from them, is a ceiling.
+/// The brackets are read as a ceiling. Prints of the paper seem to show a floor in equations 3 and 4; but with a floor
+/// the rate, by equation 2, would be up to twice `rate`, and equation 16, which is derived from them, has a ceiling.
 pub fn probes(rate: f64) -> u32 {
     ((-rate.log2()).ceil() as u32).clamp(1, MAX_PROBES)
 }
 
-/// Equation 4: the bits of a variable-size Bloom filter of `keys` keys with a rate of at most `rate`,
-/// m = M(rate, n) = ⌈k · n / ln 2⌉ with k = [`probes`]`(rate)`.
+/// Equation 4: the bits of a variable-size Bloom filter of `keys` keys with a rate of at most `rate`, which is between
+/// 0 and 1: m = M(rate, n) = ⌈k · n / ln 2⌉ with k = [`probes`]`(rate)`.
 ///
-/// Between the powers of ½ that is more than it takes, at 1 % by 5 %, just below ½ by twice; see [`least`].
+/// Between the powers of ½ that is more than necessary: 5 % more at 1 %, and twice as much just below ½; see [`least`].
 pub fn bits(rate: f64, keys: u64) -> u64 {
     (f64::from(probes(rate)) * keys as f64 / std::f64::consts::LN_2).ceil() as u64
 }
 
-/// The least number of bits that hold `keys` keys at the rate `rate`, and the whole number of probes that reaches it.
+/// The smallest number of bits with which `keys` keys have the rate `rate`, which is between 0 and 1, and the number of
+/// probes for it.
 ///
-/// Solved from (1 - (1 - 1/m)^(kn))^k = rate, which is equation 1 before its limit is taken. For each k it has one
-/// solution m(k), which is least for k = log½ rate, so one of the two whole numbers beside is the best.
+/// The number solves (1 - (1 - 1/m)^(kn))^k = rate, which is equation 1 before its limit is taken. For each k there is
+/// one solution m(k), which is smallest for k = log½ rate, so one of the two neighbouring whole numbers is the best.
 pub fn least(rate: f64, keys: u64) -> (u64, u32) {
     let above = probes(rate);
     let below = (above - 1).max(1);
     (with_probes(above, rate, keys), above).min((with_probes(below, rate, keys), below))
 }
 
-/// A number of bits that holds `keys` keys at the rate `rate`, at most 1/200 above the [`least`], and the probes that reach it:
-/// as few as that allows.
+/// A number of bits, at most 1/200 above the [`least`], with which `keys` keys have the rate `rate`, and the smallest
+/// number of probes that this allows. `rate` is between 0 and 1.
 ///
-/// Near its least m(k) hardly changes, while each probe is a cache line: at 1 % it is 6 probes for 7 and .25 % more bits, at 0.1 %
-/// 9 for 10 and .33 %, at 10⁻⁶ 18 for 20 and .33 %.
+/// Near its minimum m(k) hardly changes, while each probe is a cache line. At 1 % it takes 6 probes instead of 7 and
+/// .25 % more bits, at 0.1 % 9 instead of 10 and .33 %, at 10⁻⁶ 18 instead of 20 and .33 %.
 pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     let (mut size, mut probes) = least(rate, keys);
     let most = size + size / SPARE;
@@ -77,10 +79,10 @@ pub fn few_probes(rate: f64, keys: u64) -> (u64, u32) {
     (size, probes)
 }
 
-/// What part of the least number of bits may be spent to save probes.
+/// To save probes, the smallest number of bits may grow by one part in this many.
 const SPARE: u64 = 200;
 
-/// The least number of bits with which so many probes reach the rate.
+/// The smallest number of bits with which `keys` keys have the rate `rate` at `probes` probes.
 fn with_probes(probes: u32, rate: f64, keys: u64) -> u64 {
     let k = f64::from(probes);
     let ln_zero = (-rate.powf(1.0 / k)).ln_1p() / (k * keys.max(1) as f64);

@@ -13,10 +13,10 @@ use crate::hash::{HashSpec, KeyHash};
 /// How many bits a counter may have.
 const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 
-/// A Bloom filter for a stream without end: "was it here lately?", in fixed memory at a fixed error rate.
+/// A Bloom filter for an endless stream: "was it here lately?", in fixed memory at a fixed error rate.
 ///
-/// Every insertion takes 1 from P counters chosen at random, then sets the key's k counters to their maximum. Old
-/// keys fade as new ones come, and the fraction of counters in use comes to rest instead of growing to 1.
+/// Every insertion subtracts 1 from P counters chosen at random, then sets the key's k counters to their maximum. Old
+/// keys fade as new ones come, and the fraction of counters that are not 0 settles instead of growing to 1.
 ///
 /// ```text
 ///   insert x:      -1          -1    -1              P counters at random
@@ -24,15 +24,15 @@ const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 ///                 ^        ^     ^                   the k of x become 3
 /// ```
 ///
-/// Both answers may be wrong: "no" too, for a key that has faded. At rest the rate of false positives is
-/// (1 - Z)^k with Z = (1 + 1 / (P (1/k - 1/m)))^-Max for m counters with maximum Max.
+/// Both answers may be wrong: "no" is wrong for a key that has faded. Once the filter has settled, its false-positive
+/// rate is (1 - Z)^k with Z = (1 + 1 / (P (1/k - 1/m)))^-Max for m counters with maximum Max.
 ///
-/// Cost: no memory but the counters; k + P cache misses an insertion, since the decrements go anywhere:
-/// [`StableBloomLight`](super::StableBloomLight) needs k + 1 and errs no more.
+/// Cost: no memory but the counters; k + P cache misses for each insertion, because the decrements are scattered.
+/// [`StableBloomLight`](super::StableBloomLight) has k + 1 and no more errors.
 ///
-/// From Deng and Rafiei (SIGMOD 2006), as told in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
-/// SplitMix64 from a fixed seed, so that equal insertions give equal filters. Where they stand is kept in the filter's
-/// file: one that was written and read goes on as if it had not been.
+/// From Deng and Rafiei (SIGMOD 2006), as described in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
+/// from SplitMix64 with a fixed seed, so that equal insertions give equal filters. The state of the generator is kept
+/// in the filter's file, so a filter that was written and read goes on with the same random numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StableBloom<M = Buffer> {
     counters: Counters<M>,
@@ -42,10 +42,11 @@ pub struct StableBloom<M = Buffer> {
 }
 
 impl StableBloom {
-    /// A filter of `counters` counters of `bits` bits (1, 2, 4 or 8; the maximum is 2^bits - 1) whose
-    /// false-positive rate comes to rest at `rate` or just below, by [`stable_decrements`].
+    /// A filter of `counters` counters of `bits` bits (1, 2, 4 or 8; the maximum is 2^bits - 1) whose false-positive
+    /// rate settles at `rate` or just below, by [`stable_decrements`].
     ///
-    /// The number of probes is the smallest that remembers nearly (0.9 times) as long as the best: 4 at 1 %.
+    /// The number of probes is the smallest with which keys are remembered at least 0.9 times as long as with the best
+    /// number: 4 at 1 %.
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or there are too few counters for it.
@@ -62,7 +63,7 @@ impl StableBloom {
     /// `decrements` decrements an insertion (P).
     ///
     /// # Errors
-    /// If there is no such filter: the message says what could be.
+    /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(counters: usize, bits: u32, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
         max_of(bits)?;
@@ -70,8 +71,8 @@ impl StableBloom {
         Ok(Self { counters, decrements, random: SplitMix64::new(), hash: HashSpec::default() })
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so.
+    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
+    /// the filter must have been hashed by `hash` too.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -79,13 +80,13 @@ impl StableBloom {
 }
 
 impl<M> StableBloom<M> {
-    /// The false-positive rate at which the filter comes to rest.
+    /// The false-positive rate at which the filter settles.
     pub fn stable_rate(&self) -> f64 {
         let zeros = random_zeros(self.probes(), self.decrements, self.counters.cells.max(), self.counters());
         (1.0 - zeros).powi(self.probes() as i32)
     }
 
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
@@ -102,7 +103,7 @@ impl<M> StableBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> StableBloom<M> {
-    /// Takes 1 from `count` counters chosen at random, as [`insert`](FilterMut::insert_hash) does P times.
+    /// Subtracts 1 from `count` counters chosen at random. [`insert`](FilterMut::insert_hash) does so with P counters.
     pub fn decrement(&mut self, count: usize) {
         let mut cells = self.counters.cells.lend_mut();
         for _ in 0..count {
@@ -129,14 +130,14 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloom<M> {
         true
     }
 
-    /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
+    /// The rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
         self.counters.false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
-    /// True if it was not remembered: new, or faded. Never full.
+    /// True if the key was not remembered: it is new, or has faded. This filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let new = !self.contains_hash(key);
         self.decrement(self.decrements);
@@ -173,7 +174,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for StableBloom<M> {
     }
 }
 
-/// The greatest value of a counter of `bits` bits.
+/// The maximum of a counter of `bits` bits.
 fn max_of(bits: u32) -> Result<u8, ConfigError> {
     if WIDTHS.contains(&bits) {
         Ok(u8::MAX >> (8 - bits))
@@ -187,7 +188,7 @@ fn max_of(bits: u32) -> Result<u8, ConfigError> {
 struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// From a fixed state (the first digits of π), so that a filter depends on its insertions only.
+    /// A generator with a fixed state (the first digits of π), so that a filter depends only on its insertions.
     fn new() -> Self {
         Self(0x3243_F6A8_885A_308D)
     }
@@ -216,17 +217,17 @@ mod tests {
         const TRIALS: u64 = 200_000;
         for (bits, probes, decrements) in [(2, 4, 30), (1, 3, 10), (4, 2, 60)] {
             let mut filter = StableBloom::from_parts(COUNTERS, bits, probes, decrements).unwrap();
-            // A counter forgets how it began in Max decrements; nearly all have had them by then.
+            // A counter forgets its first value after Max decrements, which nearly all counters have had by then.
             let settled = (10 + 4 * filter.counters.cells.max() as usize) * COUNTERS / decrements;
             (0..settled as u64).for_each(|i| _ = filter.insert_hash(key(i)));
             let hits = (0..TRIALS).filter(|&i| filter.contains_hash(key(1 << 40 | i))).count() as f64;
             let measured = hits / TRIALS as f64;
 
-            // Given the filter as it stands, the trials are independent.
+            // For the filter in its present state, the trials are independent.
             let now = filter.false_positive_rate();
             let sigma = (now * (1.0 - now) / TRIALS as f64).sqrt();
             assert!((measured - now).abs() < 3.0 * sigma, "{bits} bits: {measured}, as it stands {now}");
-            // Around rest, each counter is a coin: the fill varies by sqrt(fill (1 - fill) / m).
+            // Once settled, each counter is a coin toss: the fill varies by sqrt(fill (1 - fill) / m).
             let rest = filter.stable_rate();
             let (k, fill) = (f64::from(probes), rest.powf(1.0 / f64::from(probes)));
             let of_state = rest * k * ((1.0 - fill) / fill / COUNTERS as f64).sqrt();

@@ -13,15 +13,15 @@ use crate::hash::{HashSpec, KeyHash};
 #[cfg(test)]
 mod tests;
 
-/// Two bits a counter.
+/// The number of bits of a counter.
 const BITS: u32 = 2;
-/// The value an insertion sets.
+/// The value to which an insertion sets a counter.
 const MAX: u8 = 3;
 
-/// A stable Bloom filter without chance: "was it here lately?", in fixed memory at a fixed error rate, fast.
+/// A stable Bloom filter without random numbers: "was it here lately?", in fixed memory at a fixed error rate, fast.
 ///
-/// As [`StableBloom`](super::StableBloom), but the P counters an insertion decrements are the next P behind a cursor
-/// that goes round and round, so they lie together: 32 of them are a word, 256 a vector.
+/// It works like [`StableBloom`](super::StableBloom), but an insertion decrements the next P counters at a cursor that
+/// goes round the table. These counters are adjacent: 32 of them are a word, 256 a vector.
 ///
 /// ```text
 ///   insert x:     -1 -1 -1 -1 -1                     the next P, then the cursor stands behind them
@@ -29,16 +29,17 @@ const MAX: u8 = 3;
 ///                 ^        ^     ^                   the k of x become 3
 /// ```
 ///
-/// Both answers may be wrong: "no" too, for a key that has faded. At rest the rate of false positives is
-/// (1 - Z)^k with Z = e^(-2λ) (1 - e^(-λ)) / λ and λ = k/P: a counter lives for between 2 and 3 rounds of the cursor.
+/// Both answers may be wrong: "no" is wrong for a key that has faded. Once the filter has settled, its false-positive
+/// rate is (1 - Z)^k with Z = e^(-2λ) (1 - e^(-λ)) / λ and λ = k/P: a counter stays above 0 for 2 to 3 rounds of the
+/// cursor.
 ///
 /// Cost: no memory but the counters; an insertion touches k cache lines and one or two at the cursor. It remembers
 /// every key for 2 rounds, that is 2 m/P insertions.
 ///
 /// From Kubota, Ueda and Yamana, "Efficient Duplicated URL Detection for Web Crawlers", section 4.2. They take P from
-/// the formula for random decrement ([`stable_decrements`](super::stable_decrements)); a cursor needs 11 to 13 %
-/// fewer for the same rate, and so remembers 13 to 15 % longer, which [`with_rate`](Self::with_rate) uses. For
-/// their filter to the letter, give their P to [`from_parts`](Self::from_parts).
+/// the formula for random decrement ([`stable_decrements`](super::stable_decrements)). With a cursor, 11 to 13 % fewer
+/// decrements give the same rate, and keys are remembered 13 to 15 % longer: [`with_rate`](Self::with_rate) uses that.
+/// For exactly their filter, pass their P to [`from_parts`](Self::from_parts).
 ///
 /// ```
 /// use furui::filter::{StableBloomLight, stable_decrements};
@@ -47,7 +48,7 @@ const MAX: u8 = 3;
 /// let literal = stable_decrements(probes, rate, 3, counters) as usize;
 /// let paper = StableBloomLight::from_parts(counters, probes, literal)?;
 /// assert_eq!(paper.decrements(), 84);
-/// assert!(paper.stable_rate() < rate); // better than asked for, at the price of memory
+/// assert!(paper.stable_rate() < rate); // better than required, but keys are forgotten sooner
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,9 +60,10 @@ pub struct StableBloomLight<M = Buffer> {
 }
 
 impl StableBloomLight {
-    /// A filter of `counters` counters whose false-positive rate comes to rest at `rate` or just below.
+    /// A filter of `counters` counters whose false-positive rate settles at `rate` or just below.
     ///
-    /// The number of probes is the smallest that remembers nearly (0.9 times) as long as the best: 4 at 1 %.
+    /// The number of probes is the smallest with which keys are remembered at least 0.9 times as long as with the best
+    /// number: 4 at 1 %.
     ///
     /// # Errors
     /// If `rate` is not between 0 and 1, or there are too few counters for it.
@@ -75,15 +77,15 @@ impl StableBloomLight {
     /// (P).
     ///
     /// # Errors
-    /// If there is no such filter: the message says what could be.
+    /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(counters: usize, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
         let counters = Counters::new(counters, BITS, probes)?;
         Ok(Self { counters, decrements, cursor: 0, hash: HashSpec::default() })
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so.
+    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
+    /// the filter must have been hashed by `hash` too.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -91,12 +93,12 @@ impl StableBloomLight {
 }
 
 impl<M> StableBloomLight<M> {
-    /// The false-positive rate at which the filter comes to rest.
+    /// The false-positive rate at which the filter settles.
     pub fn stable_rate(&self) -> f64 {
         (1.0 - sequential_zeros(self.probes(), self.decrements as f64, MAX)).powi(self.probes() as i32)
     }
 
-    /// How many counters there are.
+    /// How many counters the filter has.
     pub fn counters(&self) -> usize {
         self.counters.len()
     }
@@ -113,10 +115,9 @@ impl<M> StableBloomLight<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
-    /// [`insert`](FilterMut::insert_hash)s `keys` in order and appends to `new` the indices in `keys` of those that were not
-    /// remembered, as [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are fetched
-    /// while earlier ones are worked on: in a filter larger than the cache that is five times as fast as one by one, or
-    /// more.
+    /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
+    /// [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
+    /// larger than the cache that is at least five times as fast as inserting the keys one by one.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.
@@ -130,8 +131,9 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
         }
     }
 
-    /// Takes 1 from the next `count` counters at the cursor and moves it behind them, as
-    /// [`insert`](FilterMut::insert_hash) does with P. A `count` of [`counters`](Self::counters) is one whole round.
+    /// Subtracts 1 from the next `count` counters at the cursor, and moves the cursor behind them.
+    /// [`insert`](FilterMut::insert_hash) does so with P counters. A `count` of [`counters`](Self::counters) is one
+    /// whole round.
     pub fn decrement(&mut self, count: usize) {
         let mut cells = self.counters.cells.lend_mut();
         let mut left = count;
@@ -148,17 +150,17 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
 
     /// Inserts `key`; true if it was not remembered.
     ///
-    /// The key's counters are read and set in one go, so that no more than one access waits for each. Nothing branches on
-    /// what they held: while one insertion waits for memory, the processor begins the next ones, as many as it has room
-    /// for the instructions of, so these are to be few. Set before the decrement, though, a counter that it passes must be
-    /// set again.
+    /// The key's counters are read and set in one pass, so that each costs one memory access. No branch depends on
+    /// their values: while one insertion waits for memory, the processor starts the next ones, as many as fit into its
+    /// instruction window, so an insertion should take few instructions. As the counters are set before the decrement,
+    /// those that it reaches must be set again.
     #[inline]
     fn put(&mut self, key: KeyHash) -> bool {
         let positions = self.counters.of(key);
         let mut cells = self.counters.cells.lend_mut();
         assert_eq!(cells.bits(), BITS, "lets the compiler see it");
         let (start, count) = (self.cursor, self.decrements);
-        // How near behind the cursor the nearest is.
+        // The distance from the cursor to the next counter of the key.
         let mut nearest = usize::MAX;
         let known = positions.fold(true, |all, position| {
             nearest = nearest.min(position.wrapping_sub(start));
@@ -174,7 +176,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
         !known
     }
 
-    /// The rest of an insertion whose counters are among those that it decrements, or that ends a round.
+    /// The rest of an insertion that decrements counters of its own key, or that ends a round.
     #[cold]
     #[inline(never)]
     fn decrement_and_fill(&mut self, key: KeyHash) {
@@ -200,19 +202,19 @@ impl<M: Deref<Target = [u8]>> Filter for StableBloomLight<M> {
         true
     }
 
-    /// (c/m)^k for c counters that are not 0. Cost: one pass over the counters.
+    /// The rate (c/m)^k, where c of the m counters are not 0 and a key has k of them. Cost: one pass over the counters.
     fn false_positive_rate(&self) -> f64 {
         self.counters.false_positive_rate()
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloomLight<M> {
-    /// True if it was not remembered: new, or faded. Never full.
+    /// True if the key was not remembered: it is new, or has faded. This filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(self.put(key))
     }
 
-    /// As [`observe_all`](StableBloomLight::observe_all), and says only how many were new.
+    /// Inserts the keys as [`observe_all`](StableBloomLight::observe_all) does, and returns only how many were new.
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         Ok((0..).zip(keys).fold(0, |new, (i, &key)| {
             self.counters.fetch_ahead(keys, i);

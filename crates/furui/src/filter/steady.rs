@@ -1,7 +1,7 @@
-//! Where counters settle that every insertion sets and decrements: the formulas of the stable Bloom filters.
+//! The formulas of the stable Bloom filters: where counters settle if every insertion sets some and decrements others.
 //!
 //! An insertion sets k of m counters to Max and decrements P. Insertion and decay balance, and the fraction Z of
-//! counters that are 0 comes to rest; a key that is not there is then taken for present at the rate (1 - Z)^k.
+//! counters that are 0 settles; the false-positive rate is then (1 - Z)^k.
 //!
 //! ```text
 //!   counters that are not 0
@@ -19,26 +19,26 @@ use super::file::{META, Source};
 use super::probes::MAX_PROBES;
 use crate::format::ReadError;
 
-/// P for random decrement: how many counters an insertion decrements so that the false-positive rate comes to rest
-/// at `rate`, with `probes` probes (k) into `counters` counters (m) of greatest value `max` (Max).
+/// P for random decrement: how many counters an insertion decrements so that the false-positive rate settles at `rate`,
+/// with `probes` probes (k) into `counters` counters (m) with the maximum `max` (Max).
 ///
 /// ```text
 ///   P = 1 / (((1 / (1 - rate^(1/k)))^(1/Max) - 1) (1/k - 1/m))
 /// ```
 ///
 /// This is eq. 3 of Kubota, Ueda and Yamana ("Efficient Duplicated URL Detection for Web Crawlers"), after Deng and
-/// Rafiei (SIGMOD 2006), with the inner reciprocal that the printed formula has lost: so it gives the 84 of their
-/// text for k = 8, 10⁻⁵, Max = 3. The result is not rounded; they round down, the filters here round up, so that
-/// `rate` is kept. No filter has other values than `probes` ≥ 1, 0 < `rate` < 1 and `max` ≥ 1; for those the result
-/// says nothing.
+/// Rafiei (SIGMOD 2006), with the inner reciprocal that the printed formula lacks; with it the result for k = 8, 10⁻⁵,
+/// Max = 3 is the 84 of their text. The result is not rounded: the paper rounds down, the filters here round up, so
+/// that `rate` is not exceeded. All filters have `probes` ≥ 1, 0 < `rate` < 1 and `max` ≥ 1; for other values the
+/// result is meaningless.
 pub fn stable_decrements(probes: u32, rate: f64, max: u8, counters: usize) -> f64 {
     let (k, m) = (f64::from(probes), counters as f64);
     let zeros = zeros_for(rate, probes);
     1.0 / ((zeros.powf(-1.0 / f64::from(max)) - 1.0) * (1.0 / k - 1.0 / m))
 }
 
-/// The fraction of counters at 0 under random decrement (Deng and Rafiei): the last Max events at a counter were
-/// decrements, each being one with probability P / (P + k).
+/// The fraction of counters at 0 under random decrement (Deng and Rafiei): the probability that the last Max events at
+/// a counter were decrements, if each event is one with probability P / (P + k).
 pub(super) fn random_zeros(probes: u32, decrements: usize, max: u8, counters: usize) -> f64 {
     let (k, m, p) = (f64::from(probes), counters as f64, decrements as f64);
     (1.0 + 1.0 / (p * (1.0 / k - 1.0 / m))).powi(-i32::from(max))
@@ -46,9 +46,9 @@ pub(super) fn random_zeros(probes: u32, decrements: usize, max: u8, counters: us
 
 /// The fraction of counters at 0 under sequential decrement.
 ///
-/// A cursor passes each counter once in m/P insertions. Let λ = k/P, the times a counter is set in a pass on
-/// average. A counter that the cursor left u passes ago (u uniform in 0..1) is 0 if nothing set it in the last
-/// Max - 1 + u passes, that is with probability e^(-λ(Max - 1 + u)); averaged over u,
+/// A cursor passes each counter once in m/P insertions. Let λ = k/P, the mean number of times that a counter is set in
+/// a pass. A counter that the cursor left u passes ago (u uniform in 0..1) is 0 if nothing set it in the last Max - 1 +
+/// u passes, that is with probability e^(-λ(Max - 1 + u)); averaged over u,
 ///
 /// ```text
 ///   Z = e^(-λ(Max - 1)) (1 - e^(-λ)) / λ
@@ -77,12 +77,13 @@ pub(super) fn sequential_decrements(probes: u32, rate: f64, max: u8) -> f64 {
     high
 }
 
-/// The number of probes to make for `rate` where memory should last: the fewest whose keys stay at least nine
-/// tenths as long as with the best number. (Each probe costs a cache miss, and the optimum is flat.)
+/// The number of probes for `rate` where keys should be remembered for long: the fewest with which they are remembered
+/// at least 0.9 times as long as with the best number. (Each probe costs a cache miss, and the optimum is flat.)
 ///
 /// A key is forgotten when the first of its k counters is 0, which under sequential decrement is Max - 1 + 1/(k+1)
-/// passes of m/P insertions after it came. That gives 4 at 1 %, as in the paper, and 10 at 10⁻⁵, where the paper's 8
-/// would remember 10 % less long. Random decrement forgets so much alike that it shares the rule.
+/// passes of m/P insertions after the key was inserted. That gives 4 at 1 %, as in the paper, and 10 at 10⁻⁵, where
+/// with the paper's 8 keys are remembered for 10 % less time. Random decrement forgets so similarly that it uses the
+/// same rule.
 pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
     let memory =
         |probes: u32| (f64::from(max - 1) + 1.0 / f64::from(probes + 1)) / sequential_decrements(probes, rate, max);
@@ -90,7 +91,7 @@ pub(super) fn lasting_probes(rate: f64, max: u8) -> u32 {
     (1..=MAX_PROBES).find(|&probes| memory(probes) >= 0.9 * best).expect("the best one qualifies")
 }
 
-/// Refuses numbers that no stable filter can have.
+/// Checks that a stable filter can have this many counters, probes and decrements.
 pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> Result<(), ConfigError> {
     check_counters(counters, probes)?;
     if counters <= probes as usize {
@@ -112,7 +113,8 @@ pub(super) fn check_stable(counters: usize, probes: u32, decrements: usize) -> R
     Ok(())
 }
 
-/// Reads the counters of a stable filter, how many of them an insertion decrements, and the field that is the kind's.
+/// Reads the counters of a stable filter, how many of them an insertion decrements, and the field of `META` at offset
+/// 24, which depends on the kind.
 pub(super) fn read_stable<S: Source>(
     source: &S,
     widths: &[u32],
@@ -124,7 +126,7 @@ pub(super) fn read_stable<S: Source>(
     Ok((counters, decrements, state))
 }
 
-/// The fraction of counters that must be 0 for k probes to all miss it at `rate` only.
+/// The fraction Z of counters that must be 0 so that (1 - Z)^k is `rate`, with `probes` probes (k).
 fn zeros_for(rate: f64, probes: u32) -> f64 {
     1.0 - rate.powf(1.0 / f64::from(probes))
 }

@@ -13,7 +13,7 @@ use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
 
-/// A filter of whatever kind: what a file holds.
+/// A filter of any kind: what the file of a filter holds.
 #[derive(Clone, Debug)]
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
@@ -36,21 +36,21 @@ pub enum AnyFilter<M = Buffer> {
     Growing(GrowingBloom<M>),
 }
 
-/// A filter over the borrowed bytes of its file: nothing is copied, nothing can be changed.
+/// A filter over the borrowed bytes of its file: nothing is copied, and nothing can be changed.
 pub type FilterRef<'a> = AnyFilter<&'a [u8]>;
 
 impl AnyFilter {
-    /// Opens a filter's file. Its table is mapped, not read: pages come in as they are asked for. What is inserted later
-    /// changes this filter, never the file. Every byte is checked once, which is one sequential pass;
-    /// a [`CheckedFilter`](super::CheckedFilter) is opened without one.
+    /// Opens the file of a filter. The table is mapped, not copied: its pages are loaded when they are used. Later
+    /// insertions change this filter, never the file. Every byte is checked once, in one sequential pass; a
+    /// [`CheckedFilter`](super::CheckedFilter) is opened without it.
     ///
-    /// While it is open the file must not be written to or cut short, by any program: what is not yet read would be other
-    /// bytes than those that were checked, and reading behind the end kills the process. To replace the file by another of
-    /// its name, as `furui filter` does, is fine. Who cannot see to that reads the file and takes
-    /// [`from_bytes`](FilterRef::from_bytes).
+    /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
+    /// be those that were checked, and reading behind the end kills the process. Replacing the file by another one of
+    /// its name, as `furui filter` does, is fine. A caller that cannot rule out such changes reads the file into memory
+    /// and uses [`from_bytes`](FilterRef::from_bytes).
     ///
     /// # Errors
-    /// [`ReadError::Format`] if these are not the bytes of a filter's file, whole and undamaged.
+    /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -62,10 +62,10 @@ impl AnyFilter {
 }
 
 impl<'a> FilterRef<'a> {
-    /// The filter whose file's bytes these are, all checked; errors call them `name`.
+    /// The filter in `bytes`, which are those of its file. All of them are checked; errors call the file `name`.
     ///
     /// # Errors
-    /// [`ReadError::Format`] if these are not the bytes of a filter's file, whole and undamaged.
+    /// [`ReadError::Format`] if the bytes are not those of a filter's file, whole and undamaged.
     pub fn from_bytes(bytes: &'a [u8], name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(bytes, name)?;
         envelope.verify(bytes)?;
@@ -74,12 +74,12 @@ impl<'a> FilterRef<'a> {
 }
 
 impl AnyFilter<Bytes> {
-    /// The filter whose file's bytes these are, and whose envelope; none of its table is checked.
+    /// The filter in `bytes`, which are those of a file with this envelope. Its table is not checked.
     pub(super) fn unchecked(bytes: &Bytes, envelope: &Envelope) -> Result<Self, ReadError> {
         Self::read(&Shared { bytes, envelope })
     }
 
-    /// Shows `see` the bytes of the tables that [`contains`](Filter::contains_hash) may read for `key`.
+    /// Calls `see` with the bytes of the tables that [`contains`](Filter::contains_hash) may read for `key`.
     pub(super) fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
         match self {
             Self::Bloom(filter) => filter.reads(key, see),
@@ -112,8 +112,9 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// Writes the filter's file to `out`. That must not be the file it was [`open`](AnyFilter::open)ed from, whose bytes
-    /// are still needed: write another and rename it, as [`publish`](crate::format::publish) does.
+    /// Writes the filter's file to `out`. `out` must not be the file from which the filter was
+    /// [`open`](AnyFilter::open)ed, whose bytes are still in use: write another and rename it, as
+    /// [`publish`](crate::format::publish) does.
     ///
     /// # Errors
     /// Those of `out`.
@@ -131,7 +132,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// How many keys it was made for; 0 if it was not made for a number of keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         match self {
             Self::Bloom(filter) => filter.capacity(),
@@ -145,7 +146,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The false-positive rate it was made for, if it was made for one.
+    /// The false-positive rate that the filter was made for, if there is one.
     pub fn intended_rate(&self) -> Option<f64> {
         let keys = self.capacity();
         match self {
@@ -178,7 +179,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
 }
 
 impl<M> AnyFilter<M> {
-    /// What kind of filter it is.
+    /// The kind of the filter.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Bloom(_) => Kind::Bloom,

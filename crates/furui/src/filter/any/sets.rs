@@ -1,4 +1,4 @@
-//! What can be done with two filters of one kind, or with some kinds only.
+//! Operations on two filters of one kind, and operations that only some kinds have.
 
 use std::ops::{Deref, DerefMut};
 
@@ -7,8 +7,9 @@ use crate::filter::{ConfigError, Estimate, Mismatch, Similarity};
 use crate::hash::KeyHash;
 
 impl<M: Deref<Target = [u8]>> AnyFilter<M> {
-    /// About how many keys it holds, if that can be told from the filter. Far too high for an intersection of any kind but
-    /// quotient filters: ask [`similarity`](Self::similarity) for that.
+    /// The approximate number of different keys, for kinds of filter that can estimate it. It is far too high for an
+    /// intersection of any kind but quotient filters: [`similarity`](Self::similarity) of the two filters has a better
+    /// estimate.
     pub fn cardinality(&self) -> Option<Estimate> {
         match self {
             Self::Bloom(filter) => Some(filter.cardinality()),
@@ -21,10 +22,10 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// How alike the sets of two filters are.
+    /// How similar the sets of two filters are.
     ///
     /// # Errors
-    /// If they are of different kinds, sizes or hashes, or of a kind that cannot tell.
+    /// If the filters are of different kinds, sizes or hashes, or of a kind without this operation.
     pub fn similarity<N: Deref<Target = [u8]>>(&self, other: &AnyFilter<N>) -> Result<Similarity, Mismatch> {
         match (self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.similarity(b),
@@ -36,10 +37,10 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// Whether keys can be [removed](AnyFilter::remove).
+    /// Checks that keys can be [removed](AnyFilter::remove) from a filter of this kind.
     ///
     /// # Errors
-    /// If not: the message says from which kinds they can.
+    /// If they cannot; the message says from which kinds they can.
     pub fn check_removable(&self) -> Result<(), ConfigError> {
         match self {
             Self::Counting(_) | Self::Quotient(_) => Ok(()),
@@ -55,10 +56,11 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
-    /// Keeps what `other` holds too.
+    /// Keeps the keys that `other` holds too.
     ///
     /// # Errors
-    /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
+    /// If the filters are of different kinds, sizes or hashes, or of a kind without this operation; nothing is changed
+    /// then.
     pub fn intersect_with<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.intersect_with(b),
@@ -70,18 +72,18 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// Takes `key` out, once. False if it is visibly not there. Only remove what was inserted.
+    /// Removes `key` once. False if it is certainly not in the filter. Remove only keys that were inserted.
     ///
     /// # Errors
-    /// If nothing can be removed from a filter of this kind.
+    /// If keys cannot be removed from a filter of this kind.
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, ConfigError> {
         self.remove_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) of the key with this hash, which must be by [`hash_spec`](Self::hash_spec).
+    /// [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     ///
     /// # Errors
-    /// If nothing can be removed from a filter of this kind.
+    /// If keys cannot be removed from a filter of this kind.
     pub fn remove_hash(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
         match self {
             Self::Counting(filter) => Ok(filter.remove_hash(key)),
@@ -92,10 +94,11 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
 }
 
 impl AnyFilter {
-    /// Takes in what `other` holds.
+    /// Adds the keys of `other`.
     ///
     /// # Errors
-    /// If they are of different kinds, sizes or hashes, or of a kind that cannot; nothing is changed then.
+    /// If the filters are of different kinds, sizes or hashes, or of a kind without this operation; nothing is changed
+    /// then.
     pub fn union_with<N: Deref<Target = [u8]>>(&mut self, other: &AnyFilter<N>) -> Result<(), Mismatch> {
         match (&mut *self, other) {
             (Self::Bloom(a), AnyFilter::Bloom(b)) => a.union_with(b),

@@ -25,7 +25,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for BlockedBloom<M> {
     }
 
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8])) {
-        // The neighbour too, whether the key has bits there or not: it seldom lies in another region.
+        // The neighbour is included whether or not the key has bits there: it seldom lies in another region.
         let pair = kernel::line_of(key, self.table().len()) / 2 * 2 * size_of::<Line>();
         see(&self.table[pair..self.table.len().min(pair + 2 * size_of::<Line>())]);
     }

@@ -1,41 +1,42 @@
 use crate::filter::probes::MULTIPLIER;
 use crate::hash::KeyHash;
 
-/// The most probes of a [`BlockedBloom`](super::BlockedBloom): one in each lane of two lines.
+/// The maximum number of probes of a [`BlockedBloom`](super::BlockedBloom): one in each lane of two lines.
 pub const MAX_BLOCKED_PROBES: u32 = 16;
 
-/// The lanes of a line.
+/// The number of lanes of a line.
 const LANES: u32 = 8;
 
-/// Which bits belong to a key, in its own line and in the neighbour of that, line ⊕ 1:
+/// Which bits belong to a key, in its own line and in the neighbouring line, whose index is line ⊕ 1:
 ///
 /// | probes | its own line | the neighbour |
 /// |--:|---|---|
-/// | 1 to 8 | a bit in as many lanes in a row | none |
-/// | 9 to 16 | a bit in each lane | a bit in as many lanes in a row as are left |
+/// | 1 to 8 | one bit in each of as many consecutive lanes | none |
+/// | 9 to 16 | one bit in each lane | the other bits, one in each of as many consecutive lanes |
 ///
-/// Of a key h, 6 bits of h · M from bit 16 on, lane by lane, say which bit of each lane; 3 bits below say which lane is the first of
-/// the row. In the neighbour h · M² says it.
+/// For a key h, the second hash h · M chooses the bits in its own line: from bit 16 on, 6 bits for each lane choose a
+/// bit of that lane, and the 3 bits below them choose the first lane of a row. In the neighbour h · M² does so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::filter) struct Layout(u8);
 
-/// The lowest bit of each lane in which a key has a bit: to be rotated by what the key says.
+/// The lowest bit of each lane in which a key has a bit. The second hash of the key says by how much each lane is
+/// rotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(super) struct Row(pub(super) [u64; 8]);
 
-/// Rows of 0 to 8 lanes, from each lane on.
+/// The rows of 0 to 8 consecutive lanes, by number of lanes and first lane.
 static ROWS: [[Row; 8]; 9] = rows();
 
 impl Layout {
     pub(super) const LINE: Self = Self(LANES as u8);
 
-    /// The layout with so many probes. `None` for numbers of probes that no filter has.
+    /// The layout with `probes` probes; `None` if no filter has that many.
     pub(super) fn of(probes: u32) -> Option<Self> {
         (1..=MAX_BLOCKED_PROBES).contains(&probes).then_some(Self(probes as u8))
     }
 
-    /// Every layout there is.
+    /// All layouts.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         (1..=MAX_BLOCKED_PROBES).filter_map(Self::of)
     }
@@ -52,26 +53,26 @@ impl Layout {
         self.probes() > LANES
     }
 
-    /// The row of the key in its own line, of which `choice` says the first lane.
+    /// The row of a key in its own line, whose first lane `choice` determines.
     #[inline(always)]
     pub(super) fn own(self, choice: u64) -> &'static Row {
-        // A constant where there is a bit in each lane, so that a loop over keys need not load it.
+        // If there is a bit in each lane, the row is a constant, which a loop over keys need not load.
         if self.probes() < LANES { Row::of(self.probes(), choice) } else { &Row::FULL }
     }
 
-    /// The row of the key in the neighbour, of which `choice` says the first lane.
+    /// The row of a key in the neighbouring line, whose first lane `choice` determines.
     #[inline(always)]
     pub(super) fn other(self, choice: u64) -> &'static Row {
         Row::of(self.probes() - LANES, choice)
     }
 
-    /// What chooses the bits of the key in its own line.
+    /// The second hash of a key, which chooses its bits in its own line.
     #[inline(always)]
     pub(super) fn choice(key: KeyHash) -> u64 {
         key.get().wrapping_mul(MULTIPLIER)
     }
 
-    /// What chooses the bits in the neighbour, after the `choice` of those in the key's own line.
+    /// The hash that chooses the bits of a key in the neighbouring line, from the `choice` for its own line.
     #[inline(always)]
     pub(super) fn other_choice(choice: u64) -> u64 {
         choice.wrapping_mul(MULTIPLIER)
@@ -82,13 +83,13 @@ impl Row {
     /// A bit in each lane.
     const FULL: Self = Self([1; 8]);
 
-    /// A row of `lanes` lanes, at most 8, of which `choice` says the first.
+    /// The row of `lanes` lanes, at most 8, whose first lane `choice` determines.
     #[inline(always)]
     fn of(lanes: u32, choice: u64) -> &'static Self {
         &ROWS[lanes.min(LANES) as usize][(choice >> 13) as usize & 7]
     }
 
-    /// The bits of each lane, where `choice` says which.
+    /// The bits of a key in each lane, which `choice` determines.
     #[inline(always)]
     pub(super) fn bits(&self, choice: u64) -> [u64; 8] {
         std::array::from_fn(|lane| self.0[lane] << (choice >> (16 + 6 * lane) & 63))

@@ -16,12 +16,12 @@ mod rate;
 
 pub use layout::MAX_BLOCKED_PROBES;
 
-/// The most lines there are: 1 TiB of them.
+/// The maximum number of lines: 1 TiB of them.
 const MAX_LINES: u64 = 1 << 34;
 
-/// The finest rate of a [`BlockedBloom`]. Lines that chance has given too many keys make ever more of the false
-/// positives: here it takes half as many bits again as a [`Bloom`](super::Bloom) filter, and the sum that says so loses its digits
-/// below.
+/// The finest rate of a [`BlockedBloom`]. The finer the rate, the more false positives come from lines with too many
+/// keys: at this rate a filter takes half as many bits again as a [`Bloom`](super::Bloom) filter, and below it the
+/// formula for the rate loses its digits.
 pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 
 /// "Is it in this set?" in one access to memory: all bits of a key lie in one cache line.
@@ -34,19 +34,19 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 ///  h · M ──► 6 bits a lane, and 3: which lane is first   h · M² ──► likewise
 /// ```
 ///
-/// With fewer than 8 probes they are in as many lanes in a row, from a random one on.
+/// With fewer than 8 probes the bits are in as many consecutive lanes, from a random one on.
 ///
-/// **Rate.** [`expected_rate`](Self::expected_rate) is exact: bits lie closer in a line than in a whole filter, and some
-/// lines get more keys than others. That costs 5 % of space against a [`Bloom`](super::Bloom) filter at 1 %
-/// (10.10 bits a key for 9.62) and 9 % at 0.1 % (15.73 for 14.42). Finer rates have more probes, in two lines: two lines seldom have
-/// too many keys at once.
+/// **Rate.** [`expected_rate`](Self::expected_rate) is exact: it includes that bits share a line, and that some lines
+/// get more keys than others. Together that costs 5 % of space against a [`Bloom`](super::Bloom) filter at 1 % (10.10
+/// bits a key instead of 9.62) and 9 % at 0.1 % (15.73 instead of 14.42). Finer rates take two lines, seldom both
+/// overfull.
 ///
-/// **Cost.** An insertion and a hit touch one line, or two neighbours; so does a miss, but with more than 8 probes it seldom
-/// reads the neighbour if it is looked up alone. Eight lanes of AVX-512, or four of AVX2, twice, do the rest. Batches prefetch
-/// the lines of the keys that come next.
+/// **Cost.** An insertion and a hit touch one line, or two neighbours; so does a miss, but with more than 8 probes it
+/// seldom reads the neighbour if it is looked up alone. A line is one vector of AVX-512, or two of AVX2. Batches
+/// prefetch the lines of later keys.
 ///
-/// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, and one bit in each
-/// lane. **Differs** in the second line, where in the paper a filter with more probes puts them in the same block; and there are no
+/// **Source.** Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007: blocks, and one bit
+/// in each lane. **Differs** in the second line: in the paper all probes of a key are in one block. There are no
 /// patterns from a table, which would save 1.6 % of space at 0.1 %.
 ///
 /// ```
@@ -59,10 +59,10 @@ pub const FINEST_BLOCKED_RATE: f64 = 1e-9;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedBloom<M = Buffer> {
-    /// Lines of eight little-endian words; an even number of them if keys have bits in two.
+    /// Lines of eight little-endian words; an even number of lines if keys have bits in two.
     pub(super) table: M,
     pub(super) layout: Layout,
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
     cpu: Cpu,
@@ -72,7 +72,7 @@ impl BlockedBloom {
     /// A filter of `lines` lines of 512 bits with `probes` probes a key, whatever the number of keys.
     ///
     /// # Errors
-    /// If there is no such filter: the message says what could be.
+    /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(lines: u64, probes: u32) -> Result<Self, ConfigError> {
         let layout = Layout::of(probes).ok_or_else(|| ConfigError::OutOfRange {
             what: "probes a key",
@@ -91,12 +91,12 @@ impl BlockedBloom {
         Ok(Self { table, layout, capacity: 0, hash: HashSpec::default(), cpu: Cpu::detect() })
     }
 
-    /// A filter that has the false-positive `rate` when it holds `keys` keys: the smallest, or the smallest with 8 probes, all in
-    /// one line, which is quicker, if that takes no more than 1/20 of space more (10.10 bits a key for 9.93 at 1 %).
+    /// A filter that has the false-positive `rate` when it holds `keys` keys: the smallest one, or the smallest with 8
+    /// probes if that is at most 1/20 larger, as one line is faster (10.10 bits a key instead of 9.93 at 1 %).
     ///
     /// # Errors
-    /// If `rate` is not between [`FINEST_BLOCKED_RATE`] and 1, or finer than 64-bit hashes of that many keys can be told
-    /// apart, or if the filter would be too large.
+    /// If `rate` is not between [`FINEST_BLOCKED_RATE`] and 1, or finer than 64-bit hashes of that many keys allow, or
+    /// if the filter would be too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let own = own_rate(rate, keys)?;
         if rate < FINEST_BLOCKED_RATE {
@@ -111,15 +111,15 @@ impl BlockedBloom {
         Ok(Self { capacity: keys, ..Self::with_layout(lines, layout)? })
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so.
+    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
+    /// the filter must have been hashed by `hash` too.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
     }
 }
 
-/// Refuses numbers of lines that no filter can have.
+/// Checks that a filter of this layout can have this many lines.
 fn check_parts(lines: u64, layout: Layout) -> Result<(), ConfigError> {
     if !(1..=MAX_LINES).contains(&lines) {
         return Err(ConfigError::OutOfRange {
@@ -141,25 +141,25 @@ impl<M> BlockedBloom<M> {
         self.layout.probes()
     }
 
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 }
 
 impl<M: Deref<Target = [u8]>> BlockedBloom<M> {
-    /// How many lines of 512 bits there are.
+    /// How many lines of 512 bits the filter has.
     pub fn lines(&self) -> u64 {
         self.table().len() as u64
     }
 
-    /// How many bits there are.
+    /// How many bits the filter has.
     pub fn bits(&self) -> u64 {
         8 * self.table.len() as u64
     }
 
-    /// The false-positive rate to be expected when it holds `keys` keys, exactly: the mean over all ways in which random
-    /// keys can fall.
+    /// The exact false-positive rate that is expected when the filter holds `keys` keys: the mean over all ways in
+    /// which random keys can be distributed.
     pub fn expected_rate(&self, keys: u64) -> f64 {
         rate::expected(keys, self.lines(), self.layout)
     }
@@ -190,15 +190,15 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
         kernel::contains_all(self.cpu, self.table(), self.layout, keys, out);
     }
 
-    /// The mean over all lines of the product of the shares of bits set in the lanes that are probed, and over all lanes
-    /// that can be the first. Cost: one pass over the lines.
+    /// The mean, over all lines and all possible first lanes, of the product of the shares of set bits in the probed
+    /// lanes. Cost: one pass over the lines.
     fn false_positive_rate(&self) -> f64 {
         rate::standing(self.table(), self.layout)
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for BlockedBloom<M> {
-    /// Never full.
+    /// This filter is never full.
     #[inline(always)]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, self.layout, key))
@@ -250,7 +250,7 @@ mod tests {
     fn every_set_of_instructions_makes_the_same_filter() {
         let (keys, others) = (keys(0, 3000), keys(1, 3000));
         for layout in Layout::all() {
-            // One that fits a cache, and one whose lines are prefetched.
+            // A table that fits a cache, and one whose lines are prefetched.
             for lines in [60, (8 << 20) / size_of::<Line>() as u64] {
                 let empty = BlockedBloom::with_layout(lines, layout).unwrap();
                 let mut made = vec![];
@@ -279,7 +279,7 @@ mod tests {
         for (lines, probes) in parts {
             let empty = BlockedBloom::from_parts(lines, probes).unwrap();
             let expected = empty.expected_rate(KEYS);
-            // Several fillings, since one differs from the mean of all by more than its questions do.
+            // Several fillings, because one differs from the mean of all by more than its lookups do.
             let (mut rates, mut hits) = (vec![], 0);
             for filling in 0..8 {
                 let mut filter = empty.clone();

@@ -1,4 +1,4 @@
-//! The false-positive rate of a blocked filter: before it is filled, and as it stands.
+//! The false-positive rate of a blocked filter: what is expected before it is filled, and what its bits say.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,13 +9,13 @@ use super::MAX_LINES;
 use super::kernel::Line;
 use super::layout::{Layout, MAX_BLOCKED_PROBES};
 
-/// One probe misses a bit of its lane.
+/// The probability that a probe misses a given bit of its lane.
 const MISS: f64 = 63.0 / 64.0;
 
-/// The smallest number of lines with which `keys` keys have the rate, and the layout, if there is one; but all bits in one
-/// line where that takes few lines more.
+/// The smallest number of lines with which `keys` keys have the rate `rate`, and its layout, if there is one.
+/// [`Layout::LINE`], with all bits in one line, is preferred where it takes few lines more.
 pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
-    // The best for a Bloom filter comes first: most of the others are then dismissed by one look.
+    // The best number of probes of a Bloom filter comes first: it rules out most other layouts at once.
     let likely = Layout::of(sizing::least(rate, keys).1.min(MAX_BLOCKED_PROBES))?;
     let mut least = least_lines(keys, rate, likely, MAX_LINES).map(|lines| (lines, likely));
     for layout in Layout::all() {
@@ -28,15 +28,15 @@ pub(super) fn least(keys: u64, rate: f64) -> Option<(u64, Layout)> {
     Some(quick.map_or((lines, layout), |lines| (lines, Layout::LINE)))
 }
 
-/// One more line in so many is a good price for eight bits in one line instead of more in two, as a second line costs as much as
-/// the first: 10.10 bits a key for 9.93 at 1 %, 15.73 for 15.07 at 0.1 %.
+/// Eight bits in one line are preferred to more bits in two if that takes at most one more line in this many, because a
+/// second line costs as much as the first: 10.10 bits a key instead of 9.93 at 1 %, 15.73 instead of 15.07 at 0.1 %.
 const FOR_ONE_LINE: u64 = 20;
 
-/// The smallest number of lines, `most` at most, with which `keys` keys have the rate.
+/// The smallest number of lines, at most `most`, with which `keys` keys have the rate `rate` in this layout.
 fn least_lines(keys: u64, rate: f64, layout: Layout, most: u64) -> Option<u64> {
     let step = if layout.is_pair() { 2 } else { 1 };
     let excess = |number: u64| (expected(keys, number * step, layout) / rate).ln();
-    // A layout that is worse than another needs no search.
+    // A layout that needs more than `most` lines is not searched.
     if most < step || excess(most / step) > 0.0 {
         return None;
     }
@@ -44,25 +44,27 @@ fn least_lines(keys: u64, rate: f64, layout: Layout, most: u64) -> Option<u64> {
     Some(step * least::least(guess / step, most / step, excess)?)
 }
 
-/// Sets S of bits of the asked key that are alike to the keys that are there.
+/// Sets S of bits of a looked-up key that inserted keys hit with equal probability.
 struct Alike {
-    /// How many there are of even size, less those of odd size; the mean over all ways in which a key can be asked for.
+    /// How many of these sets have an even size, minus how many have an odd size; the mean over all ways in which a
+    /// looked-up key can have its bits.
     sign: f64,
-    /// Of `lines` lines the chance that a key sets a bit of S, times `lines`.
+    /// The probability that an inserted key sets a bit of S, times the number of lines.
     reached: f64,
 }
 
-/// The mean rate over all ways in which random keys can fall.
+/// The mean false-positive rate over all ways in which random keys can be distributed.
 ///
-/// All asked bits are set is, by inclusion and exclusion, a sum over sets S of them: plus or minus the chance that no key
-/// has set any of S. A key does so with the chance 1 - z if it belongs to the line of S, else not at all; so n keys
-/// leave S alone with the chance (1 - (1 - z)/lines)ⁿ. With bits in two lines, each has its keys and its z.
+/// By inclusion and exclusion, the probability that all bits of a looked-up key are set is a sum over sets S of them:
+/// plus or minus the probability that no key has set any bit of S. A key sets one with probability 1 - z if it belongs
+/// to the line of S, and else never; so n keys leave S at 0 with probability (1 - (1 - z)/lines)ⁿ. If keys have bits in
+/// two lines, each line has its own keys and its own z.
 pub(super) fn expected(keys: u64, lines: u64, layout: Layout) -> f64 {
     let term = |set: &Alike| set.sign * (keys as f64 * (-set.reached / lines as f64).ln_1p()).exp();
     sets(layout).iter().map(term).sum::<f64>().clamp(0.0, 1.0)
 }
 
-/// All sets of bits of an asked key, those together that are alike to the keys.
+/// All sets of bits of a looked-up key, grouped by the probability that inserted keys hit them.
 fn sets(layout: Layout) -> &'static [Alike] {
     static SETS: [OnceLock<Vec<Alike>>; MAX_BLOCKED_PROBES as usize] =
         [const { OnceLock::new() }; MAX_BLOCKED_PROBES as usize];
@@ -75,7 +77,7 @@ fn sets(layout: Layout) -> &'static [Alike] {
                 .collect();
         }
         let (in_own, in_buddy) = (subsets(8, 8, probes - 8), subsets(probes - 8, 8, probes - 8));
-        // Keys of the line leave bits alone in it, and in its neighbour; keys of the neighbour likewise.
+        // A key of the own line may set bits in it and in its neighbour, and so may a key of the neighbour.
         let both = |a: &Subsets, b: &Subsets| Alike {
             sign: a.sign * b.sign,
             reached: 2.0 - a.by_own * b.by_buddy - b.by_own * a.by_buddy,
@@ -84,19 +86,20 @@ fn sets(layout: Layout) -> &'static [Alike] {
     })
 }
 
-/// Sets of asked bits in one line that are alike to the keys.
+/// Sets of looked-up bits in one line that inserted keys hit with equal probability.
 struct Subsets {
-    /// How many there are of even size, less those of odd size.
+    /// How many of these sets have an even size, minus how many have an odd size.
     sign: f64,
-    /// The chance that a key whose line this is leaves them all alone.
+    /// The probability that a key of this line sets none of the bits.
     by_own: f64,
-    /// The chance that a key does whose line is the other one.
+    /// The probability that a key of the neighbouring line sets none of the bits.
     by_buddy: f64,
 }
 
-/// All subsets of the bits in the first `asked` lanes, where keys set bits in `own` and in `buddy` lanes in a row.
+/// All subsets of the bits in the first `asked` lanes, if keys of the line set bits in `own` consecutive lanes of it,
+/// and keys of the neighbour in `buddy` consecutive lanes.
 fn subsets(asked: u32, own: u32, buddy: u32) -> Vec<Subsets> {
-    // In how many lanes of the subset a key sets a bit, for each lane that can be its first.
+    // In how many lanes of the subset a key sets a bit, for each possible first lane.
     let meets = |subset: u8, lanes: u32| {
         let mut meets: [u32; 8] = std::array::from_fn(|first| (subset & window(lanes, first as u32)).count_ones());
         meets.sort_unstable();
@@ -113,12 +116,12 @@ fn subsets(asked: u32, own: u32, buddy: u32) -> Vec<Subsets> {
     subsets.map(|((own, buddy), sign)| Subsets { sign, by_own: chance(own), by_buddy: chance(buddy) }).collect()
 }
 
-/// `lanes` lanes in a row from `first` on.
+/// The mask of `lanes` consecutive lanes from `first` on.
 fn window(lanes: u32, first: u32) -> u8 {
     ((1u32 << lanes) - 1).to_le_bytes()[0].rotate_left(first)
 }
 
-/// The rate of these bits.
+/// The false-positive rate of a filter with the bits of `table`.
 pub(super) fn standing(table: &[Line], layout: Layout) -> f64 {
     let probes = layout.probes();
     let rate = |(i, line): (usize, &Line)| match probes {
@@ -129,12 +132,12 @@ pub(super) fn standing(table: &[Line], layout: Layout) -> f64 {
     table.iter().enumerate().map(rate).sum::<f64>() / table.len() as f64
 }
 
-/// The chance that random bits in `lanes` lanes in a row, from a random one on, are all set.
+/// The probability that random bits in `lanes` consecutive lanes, from a random one on, are all set.
 fn in_row(line: &Line, lanes: u32) -> f64 {
     (0..8).map(|first| in_lanes(line, first..first + lanes as usize)).sum::<f64>() / 8.0
 }
 
-/// The chance that random bits in these lanes, which begin again after the last, are all set.
+/// The probability that random bits in these lanes, counted modulo 8, are all set.
 fn in_lanes(line: &Line, lanes: Range<usize>) -> f64 {
     let words = line.as_chunks::<8>().0;
     lanes.map(|lane| f64::from(u64::from_le_bytes(words[lane % 8]).count_ones()) / 64.0).product()
@@ -146,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_known_points_of_the_formula() {
-        // With 8 probes all lanes have the same keys: the sum over Poisson numbers of keys, by hand.
+        // With 8 probes all lanes have the same keys: the rate is a sum over Poisson-distributed numbers of keys.
         let poisson = |mean: f64, f: &dyn Fn(f64) -> f64| {
             let mut p = (-mean).exp();
             (0..400).fold(0.0, |sum, i| {
@@ -187,7 +190,7 @@ mod tests {
             let (lines, layout) = least(keys, rate).unwrap();
             assert!(expected(keys, lines, layout) <= rate, "{keys}, {rate}");
             for other in Layout::all() {
-                // That of one line may have a few more than others would need.
+                // `Layout::LINE` may have a few more lines than other layouts would need.
                 let quick = layout == Layout::LINE && other != layout;
                 let lines = if quick { lines - lines / FOR_ONE_LINE } else { lines };
                 let fewer = if other.is_pair() { (lines - 1) & !1 } else { lines - 1 };

@@ -42,12 +42,12 @@ impl<M: Deref<Target = [u8]>> Stored<M> for Bloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
-    /// The bits as they lie in a file.
+    /// The bits as they are stored in a file.
     pub(crate) fn table(&self) -> &[u8] {
         &self.words
     }
 
-    /// The filter whose bits are the section `tag` and whose sizes `META` says.
+    /// Reads the filter whose bits are the section `tag`, with the sizes that `META` has.
     pub(in crate::filter) fn read_table<S: Source<Bytes = M>>(
         source: &S,
         tag: Tag,
@@ -59,7 +59,7 @@ impl<M: Deref<Target = [u8]>> Bloom<M> {
             return Err(source.invalid(META, "no Bloom filter has these numbers of bits and probes"));
         }
         if usize::try_from(bits).is_err() {
-            return Err(source.invalid(META, "the table is beyond this machine"));
+            return Err(source.invalid(META, "the table is too large for this machine"));
         }
         let words = source.table(tag, bits.div_ceil(64) * 8)?;
         if !bits.is_multiple_of(64)

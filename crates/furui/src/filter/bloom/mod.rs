@@ -12,14 +12,14 @@ use crate::bits::Buffer;
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
 use probing::Shape;
 
-/// The most bits a Bloom filter has: 1 TiB of them.
+/// The maximum number of bits of a Bloom filter: 1 TiB of them.
 const MAX_BITS: u64 = 1 << 43;
 
 /// "Is it in this set?" where "no" is certain and "yes" is wrong at a rate of your choice, in the least space of all
-/// filters whose keys may come at any time.
+/// filters into which keys can be inserted at any time.
 ///
-/// Each key has k bits among m, chosen by its hash. To insert it sets them; it may be in the set if all are set. Keys are
-/// not kept, and cannot be taken out.
+/// Each key has k of the m bits, chosen by its hash. Inserting the key sets them; a key may be in the set if all its
+/// bits are set. Keys are not stored, and cannot be removed.
 ///
 /// ```text
 ///              x                 y
@@ -27,27 +27,27 @@ const MAX_BITS: u64 = 1 << 43;
 ///   [ 0  0  1  1  0  0  0  1  0  1  1  0 ]      a key that meets only ones was inserted, or is a false positive
 /// ```
 ///
-/// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k; beyond
-/// the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to four, in
-/// batches two; [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) fetch the lines of many
-/// keys at once, which beyond the caches takes a third to two thirds of the time, but for hits where memory is slow. Where
-/// space matters less, a blocked filter touches one line.
+/// Cost: 1.44 log₂(1/rate) bits a key, 9.6 at 1 % and 28.8 at 10⁻⁶. With n keys the rate is (1 - (1 - 1/m)^(kn))^k;
+/// beyond the capacity it grows, and nothing else goes wrong. An insertion and a hit touch k cache lines, a miss two to
+/// four, or two in a batch. [`contains_all`](Filter::contains_all) and [`insert_all`](FilterMut::insert_all) prefetch
+/// the lines of many keys: beyond the caches that takes a third to two thirds of the time of single keys, except for
+/// hits where memory is slow. A blocked filter takes more space and touches one line.
 ///
 /// From Bloom, "Space/Time Trade-offs in Hash Coding with Allowable Errors" (1970), sized by equations 1 to 4 of Sei,
-/// Matsuzaki and Honiden; see [`sizing`]. Their k independent hash functions are here k steps of one multiplicative
-/// sequence that starts with the key's 64-bit hash: that adds n / 2⁶⁴ to the rate, for keys of equal hash, for which
-/// [`with_rate`](Self::with_rate) leaves room; it refuses to be asked for less. Positions are scaled to m instead of
-/// taken modulo m, so m is any number.
+/// Matsuzaki and Honiden; see [`sizing`]. In place of their k independent hash functions there are k steps of one
+/// multiplicative sequence that starts with the key's 64-bit hash. Keys of equal hash then add n / 2⁶⁴ to the rate:
+/// [`with_rate`](Self::with_rate) allows for that, and refuses finer rates. Positions are scaled to m instead of taken
+/// modulo m, so m can be any number.
 ///
-/// Where keys are hashed by [`HashAlgorithm::Sha1`] the k functions are SHA-1 with k salts, in the manner of the Perl
-/// module Bloom::Filter: position i is cut from SHA-1(i, hash of the key). What differs is that the salt meets the key's
-/// digest instead of the key, so that a key is read once, and again the scaling.
+/// If keys are hashed by [`HashAlgorithm::Sha1`], the k functions are SHA-1 with k salts, as in the Perl module
+/// Bloom::Filter: position i is derived from SHA-1(i, hash of the key). Unlike there, the salt is hashed with the key's
+/// digest instead of the key, so that a key is read once, and positions are scaled.
 ///
-/// Filters of equal shape are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is AND, and
-/// [`similarity`](Self::similarity) tells from the bits alone how much two sets have in common.
+/// Filters with equal bits and probes are sets: [`union`](Self::union) is OR, [`intersection`](Self::intersection) is
+/// AND, and [`similarity`](Self::similarity) estimates from the bits alone how much two sets have in common.
 ///
-/// A filter shows no keys, but hides none from who can guess it: with the hash's seed, which its file holds, all keys
-/// of a dictionary can be asked for. Without the seed of a keyed hash, only numbers of keys can be told from the bits.
+/// A filter does not store its keys, but does not hide them from guesses: with the hash's seed, which its file holds,
+/// all words of a dictionary can be looked up. Without the seed of a keyed hash, the bits show only numbers of keys.
 ///
 /// ```
 /// use furui::filter::Bloom;
@@ -64,18 +64,18 @@ pub struct Bloom<M = Buffer> {
     pub(super) words: M,
     bits: u64,
     probes: u32,
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
 }
 
 impl Bloom {
     /// A filter of `bits` bits with `probes` probes a key, whatever the number of keys: the fixed-size Bloom filter of
-    /// Sei et al. Any two of the same parts can be combined, and hashes need not wait until n is known; the rate is that
-    /// of [`sizing::rate`], and for sets of different sizes it differs much.
+    /// Sei et al. Any two filters of equal parts can be combined, and positions can be computed before n is known; the
+    /// rate is [`sizing::rate`], which differs much between sets of different sizes.
     ///
     /// # Errors
-    /// If there is no such filter: the message says what could be.
+    /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(bits: u64, probes: u32) -> Result<Self, ConfigError> {
         if !(1..=MAX_BITS).contains(&bits) {
             return Err(ConfigError::OutOfRange {
@@ -103,34 +103,34 @@ impl Bloom {
         Ok(filter)
     }
 
-    /// A filter that has the false-positive rate `rate` when it holds `keys` keys, of the fewest probes with which it is at most
-    /// .5 % larger than the smallest; see [`sizing::few_probes`]. (The smallest is [`from_parts`](Self::from_parts) of
-    /// [`sizing::least`].) With k probes and n keys the rate is exceeded by about the part k / (10 n) (see [`sizing::rate`]): with
-    /// 100 keys by less than 1 % at 1 %, by 3 % at 10⁻⁹; with a single key it is met at 1 %, and 3 times as high at 10⁻⁶, 7 times
-    /// at 10⁻⁹.
+    /// A filter that has the false-positive rate `rate` when it holds `keys` keys. It has the fewest probes with which
+    /// it is at most .5 % larger than the smallest filter ([`sizing::few_probes`]), which is
+    /// [`from_parts`](Self::from_parts) of [`sizing::least`]. With k probes and n keys the rate is exceeded by a
+    /// fraction of about k / (10 n) (see [`sizing::rate`]): with 100 keys by less than 1 % at 1 %, by 3 % at 10⁻⁹; with
+    /// a single key it is met at 1 %, but 3 times as high at 10⁻⁶ and 7 times at 10⁻⁹.
     ///
     /// # Errors
-    /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
-    /// filter would be too large.
+    /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys allow, or if the filter would be
+    /// too large.
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let (bits, probes) = sizing::few_probes(own_rate(rate, keys)?, keys);
         Ok(Self { capacity: keys, ..Self::from_parts(bits, probes)? })
     }
 
     /// A filter of the size that equations 3 and 4 give for `keys` keys at the rate `rate` or better: the variable-size
-    /// Bloom filter of Sei et al., to be compared with theirs. It is larger than need be unless `rate` is a power of ½;
-    /// [`with_rate`](Self::with_rate) is not.
+    /// Bloom filter of Sei et al., for comparison with theirs. It is larger than necessary unless `rate` is a power of
+    /// ½; a filter by [`with_rate`](Self::with_rate) is not.
     ///
     /// # Errors
-    /// As [`with_rate`](Self::with_rate).
+    /// Those of [`with_rate`](Self::with_rate).
     pub fn variable_size(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         own_rate(rate, keys)?;
         let filter = Self::from_parts(sizing::bits(rate, keys).max(1), sizing::probes(rate))?;
         Ok(Self { capacity: keys, ..filter })
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so.
+    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
+    /// the filter must have been hashed by `hash` too.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -138,7 +138,7 @@ impl Bloom {
 }
 
 impl<M> Bloom<M> {
-    /// How many bits there are.
+    /// How many bits the filter has.
     pub fn bits(&self) -> u64 {
         self.bits
     }
@@ -148,7 +148,7 @@ impl<M> Bloom<M> {
         self.probes
     }
 
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -166,20 +166,20 @@ impl<M> Bloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Bloom<M> {
-    /// The same filter in memory of its own.
+    /// A copy of the filter that owns its memory.
     pub(super) fn copy(&self) -> Result<Bloom, ConfigError> {
         let mut copy = Bloom::from_parts(self.bits, self.probes)?;
         copy.words.copy_from_slice(&self.words);
         Ok(Bloom { capacity: self.capacity, hash: self.hash, ..copy })
     }
 
-    /// The share of the bits that are set: ½ when a filter of the best size holds the keys it was sized for. Cost: one
-    /// pass over the bits.
+    /// The share of the bits that are set: ½ when a filter of the best size holds as many keys as it was sized for.
+    /// Cost: one pass over the bits.
     pub fn fill(&self) -> f64 {
         self.ones() as f64 / self.bits as f64
     }
 
-    /// The bits without the file around them: eight a byte, the first bit least significant, and zeros after the last.
+    /// The bare table: eight bits a byte, the first bit least significant, and zeros after the last bit.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words[..self.bits.div_ceil(8) as usize]
     }
@@ -213,14 +213,14 @@ impl<M: Deref<Target = [u8]>> Filter for Bloom<M> {
         }
     }
 
-    /// (x/m)^k for x bits that are set. Cost: one pass over the bits.
+    /// The rate (x/m)^k, where x of the m bits are set and a key has k of them. Cost: one pass over the bits.
     fn false_positive_rate(&self) -> f64 {
         self.fill().powi(self.probes as i32)
     }
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for Bloom<M> {
-    /// Never full.
+    /// This filter is never full.
     #[inline(always)]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         let (salted, shape) = (self.salted(), self.shape());
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_batch_gives_the_answers_of_single_keys() {
-        // Near ones, and two beyond the caches.
+        // Three tables in near caches, and two beyond the caches.
         for bits in [1, 1000, 70_001, 40_000_001, 101_000_003] {
             let mut table = Bloom::from_parts(bits, 1).unwrap();
             let words = table.words.as_chunks_mut().0;

@@ -1,24 +1,24 @@
-//! The bits of keys, tested and set: the loops in which a Bloom filter spends its time.
+//! Testing and setting the bits of keys: the hot loops of a Bloom filter.
 
 use crate::bits::{Cpu, bit, prefetch_for_write};
 use crate::filter::batch;
 use crate::filter::probes::{Probes, salted_positions};
 use crate::hash::KeyHash;
 
-/// Tables of at most so many words are in a cache near enough for the processor to overlap lookups by itself.
+/// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// Tables of at most so many words are near enough for the processor to overlap insertions by itself.
+/// Tables of at most this many words are near enough for the processor to overlap insertions by itself.
 const NEAR_TO_INSERT: usize = (12 << 20) / 8;
 
-/// How many bits there are, and how many of them belong to a key.
+/// How many bits the filter has, and how many of them belong to a key.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) bits: usize,
     pub(super) probes: u32,
 }
 
-/// Sets the bit at `position` and says what it was, as 0 or 1.
+/// Sets the bit at `position` and returns its old value, 0 or 1.
 #[inline(always)]
 fn set(words: &mut [[u8; 8]], position: usize) -> u64 {
     let word = u64::from_le_bytes(words[position / 64]);
@@ -28,8 +28,8 @@ fn set(words: &mut [[u8; 8]], position: usize) -> u64 {
 
 /// Whether all bits of `key` are set.
 ///
-/// In a filter that is half full no processor can predict a bit, so they are tested in groups: three together fail in 7 of 8
-/// misses, and seldom in a hit. More would wait for lines that are seldom needed.
+/// In a half-full filter no processor can predict a bit, so bits are tested in groups. The first group of three fails
+/// in 7 of 8 misses, and never in a hit; a larger one would wait for cache lines that are seldom needed.
 #[inline(always)]
 pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);
@@ -50,7 +50,7 @@ pub(super) fn contains(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     (0..left).fold(1, |all, _| all & next()) == 1
 }
 
-/// [`contains`] for every key, in as many `answers`.
+/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], answers: &mut [bool]) {
     if words.len() <= NEAR {
         answers.iter_mut().zip(keys).for_each(|(answer, &key)| *answer = contains(words, shape, key));
@@ -60,7 +60,7 @@ pub(super) fn contains_all(words: &[[u8; 8]], shape: Shape, keys: &[KeyHash], an
     batch::contains_all(words, shape.probes, keys, |probes| probes.next(shape.bits), answers);
 }
 
-/// Sets all bits of `key`. True if one was not.
+/// Sets all bits of `key`. True if one of them was not set.
 #[inline(always)]
 pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     let mut probes = Probes::of(key);
@@ -68,7 +68,7 @@ pub(super) fn insert(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool 
     old == 0
 }
 
-/// [`insert`] for every key; says how often it was true.
+/// [`insert`] for every key. Returns how many of them were new.
 pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) -> u64 {
     Cpu::detect().run(
         #[inline(always)]
@@ -84,13 +84,13 @@ pub(super) fn insert_all(words: &mut [[u8; 8]], shape: Shape, keys: &[KeyHash]) 
     )
 }
 
-/// [`contains`] where the probes are by SHA-1.
+/// [`contains`] for a filter whose probes are by SHA-1.
 #[cold]
 pub(super) fn contains_salted(words: &[[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).all(|position| bit(words, position) == 1)
 }
 
-/// [`insert`] where the probes are by SHA-1.
+/// [`insert`] for a filter whose probes are by SHA-1.
 #[cold]
 pub(super) fn insert_salted(words: &mut [[u8; 8]], shape: Shape, key: KeyHash) -> bool {
     salted_positions(key, shape.probes, shape.bits).fold(1, |old, position| old & set(words, position)) == 0

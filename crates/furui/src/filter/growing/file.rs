@@ -7,11 +7,11 @@ use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{Align, Kind, ReadError, Tag};
 use crate::hash::KeyHash;
 
-/// `META` is a head and an entry for each part there could be.
+/// The lengths of the head of `META`, and of an entry for each of the [`MAX_PARTS`] possible parts after it.
 const HEAD: usize = 32;
 const ENTRY: usize = 32;
 
-/// The section of part `i`: `BITA` to `BITZ`.
+/// The tag of the section of part `i`: `BITA` to `BITZ`.
 fn tag(i: usize) -> Tag {
     Tag::new([b'B', b'I', b'T', b'A' + i as u8])
 }
@@ -57,7 +57,8 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
         let mut parts = Vec::with_capacity(count);
         for (i, entry) in entries.chunks(ENTRY).enumerate() {
             let (bits, capacity, keys) = (u64_at(entry, 0), u64_at(entry, 8), u64_at(entry, 16));
-            // The capacity says how large the next part will be, so it must not be more than the file has bits for.
+            // The capacity determines how large the next part will be, so it must not exceed the number of bits in the
+            // file.
             if !(1..=bits).contains(&capacity) || keys > capacity || !zero(&entry[28..]) {
                 return Err(source.invalid(META, "no part of a growing filter has these numbers of keys"));
             }
@@ -65,7 +66,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for GrowingBloom<M> {
             parts.push(Part { filter, keys });
         }
         if !zero(unused) {
-            return Err(source.invalid(META, "a part is described that there is not"));
+            return Err(source.invalid(META, "it describes a part that does not exist"));
         }
         Ok(Self { parts, rate, hash: source.envelope().hash() })
     }

@@ -7,23 +7,24 @@ use super::{Bloom, ConfigError, Filter, FilterMut, Full, Mismatch};
 use crate::bits::Buffer;
 use crate::hash::{HashSpec, KeyHash};
 
-/// The most parts of a [`GrowingBloom`]. As they double from 4096 keys on, that is 2.7 · 10¹¹ keys.
+/// The maximum number of parts of a [`GrowingBloom`]. They double from 4096 keys on, so they hold 2.7 · 10¹¹ keys.
 pub const MAX_PARTS: usize = 26;
 
-/// How many keys the first part has room for. At 1 % that is 8 KiB.
+/// The capacity of the first part, in keys. At 1 % its table has 8 KiB.
 const FIRST: u64 = 4096;
 
-/// How many times as large as the largest part the next one is.
+/// The capacity of a new part divided by that of the largest one before it.
 const GROWTH: u64 = 2;
 
-/// How the rates tighten: part i has (1 - r) rⁱ of the rate of all, which sums up to no more than all of it.
+/// The ratio r between the rates of successive parts: part i has (1 - r) rⁱ of the filter's rate, so that all parts
+/// together have at most that rate.
 const TIGHTENING: f64 = 0.9;
 
-/// How many keys of a batch pass through the parts at a time: few enough to stay in the nearest cache.
+/// How many keys of a batch are looked up in the parts at a time: few enough to stay in the nearest cache.
 const BATCH: usize = 512;
 
-/// "Is it in this set?" when nobody knows how large the set will be: a chain of [`Bloom`] filters that gets another,
-/// larger and stricter, whenever the last one is full.
+/// "Is it in this set?" when nobody knows how large the set will be: a chain of [`Bloom`] filters, to which a larger
+/// one with a finer rate is added whenever the last one is full.
 ///
 /// ```text
 ///   room for 4096   8192        16384                  32768
@@ -33,20 +34,21 @@ const BATCH: usize = 512;
 ///    rate/10  rate/10 · 0.9  rate/10 · 0.9²             ...                    sum ≤ rate
 /// ```
 ///
-/// A key may be in the set if it may be in any part. One that may be is not inserted again, so a stream with
-/// repetitions takes the room of its distinct keys only.
+/// A key may be in the set if it may be in any part. Such a key is not inserted again, so a stream with repetitions
+/// takes only the room of its distinct keys.
 ///
-/// **Rate.** With n keys, whatever n is, at most the one asked for: the false-positive rates of the parts sum up to it.
+/// **Rate.** For any number of keys, the false-positive rate is at most the required one: the rates of the parts sum up
+/// to it.
 ///
-/// **Cost.** log₂(n/4096) + 1 parts, so eight at a million keys. A miss asks all of them, for three bits each at least; half
-/// of all hits ask the last one only. With n from 10⁶ to 10⁹ keys the space is, against a [`Bloom`] filter that was sized
-/// for n: 1.7 times at 1 % and 1.2 times at 10⁻⁶ just before the filter grows, 3.7 and 2.6 times just after, 2.5 and
-/// 1.8 in the mean. Who knows n takes a [`Bloom`] filter.
+/// **Cost.** There are log₂(n/4096) + 1 parts, so eight at a million keys. A miss queries all of them, and tests at
+/// least three bits in each; half of all hits query only the last one. With n from 10⁶ to 10⁹ keys the space is,
+/// against a [`Bloom`] filter that was sized for n: 1.7 times at 1 % and 1.2 times at 10⁻⁶ just before the filter
+/// grows, 3.7 and 2.6 times just after, 2.5 and 1.8 in the mean. So use a [`Bloom`] filter if n is known.
 ///
-/// **Source.** Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007. **Differs** in its parts, which
-/// are not sliced into one range for each probe. Of the growth and tightening that it leaves to choose, 2 and 0.9 take the
-/// least space beyond 10⁶ keys: 0.5 takes 1.6 times as much at 1 %, growth by 4 takes 1.4 times as much, with five parts
-/// instead of eight to ask at a million keys.
+/// **Source.** Almeida, Baquero, Preguiça and Hutchison, "Scalable Bloom Filters", 2007. **Differs** in its parts,
+/// which are not sliced into one range for each probe. The paper leaves growth and tightening open: 2 and 0.9 take the
+/// least space beyond 10⁶ keys. Tightening by 0.5 takes 1.6 times as much at 1 %; growth by 4 takes 1.4 times as much,
+/// with five parts instead of eight at a million keys.
 ///
 /// ```
 /// use furui::filter::GrowingBloom;
@@ -61,7 +63,7 @@ const BATCH: usize = 512;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GrowingBloom<M = Buffer> {
-    /// New keys go into the last one; at least one.
+    /// The parts, at least one; new keys go into the last one.
     parts: Vec<Part<M>>,
     rate: f64,
     hash: HashSpec,
@@ -69,9 +71,9 @@ pub struct GrowingBloom<M = Buffer> {
 
 #[derive(Clone, Debug, PartialEq)]
 struct Part<M> {
-    /// Has its rate at its capacity.
+    /// The filter of the part, which has its rate at its capacity.
     filter: Bloom<M>,
-    /// How many keys were inserted; no more than its capacity.
+    /// How many keys were inserted, at most the capacity of the filter.
     keys: u64,
 }
 
@@ -88,10 +90,10 @@ impl<M: Deref<Target = [u8]>> Part<M> {
 }
 
 impl GrowingBloom {
-    /// An empty filter that has the false-positive `rate`, or a better one, whatever it will hold.
+    /// An empty filter whose false-positive rate is at most `rate` for any number of keys.
     ///
     /// # Errors
-    /// If `rate` is not between 0 and 1, or so fine that the hashes of the first part's keys could not be told apart.
+    /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of the keys of the first part allow.
     pub fn with_rate(rate: f64) -> Result<Self, ConfigError> {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(ConfigError::Rate { given: rate, finest: 0.0 });
@@ -107,8 +109,8 @@ impl GrowingBloom {
         Ok(filter)
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so.
+    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
+    /// the filter must have been hashed by `hash` too.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         let parts = self.parts.into_iter().map(|part| Part { filter: part.filter.hashed_by(hash), ..part }).collect();
@@ -123,11 +125,11 @@ impl GrowingBloom {
         Ok(())
     }
 
-    /// The last part, which has room for a key.
+    /// Ensures that the last part has room for a key, and returns that part.
     fn with_room(&mut self) -> Result<&mut Part<Buffer>, Full> {
         let is_full = |parts: &[Part<Buffer>]| parts.last().is_none_or(|last| last.room() == 0);
         if is_full(&self.parts) {
-            // After a union others may have room too.
+            // After a union, other parts may have room too.
             self.parts.sort_by_key(Part::room);
         }
         if is_full(&self.parts) {
@@ -141,13 +143,13 @@ impl GrowingBloom {
         Ok(self.parts.last_mut().expect("there is a part"))
     }
 
-    /// Takes in what `other` holds, by taking over its parts. The rate that is kept from now on is the sum of both.
+    /// Adds the keys of `other` by copying its parts. The rate that the filter keeps is then the sum of both rates.
     ///
-    /// Keys that are in both count twice in [`len`](Self::len). Cost: a copy of `other`.
+    /// Keys that are in both filters count twice in [`len`](Self::len). Cost: a copy of `other`.
     ///
     /// # Errors
-    /// If the hashes differ, if there would be more than [`MAX_PARTS`] parts or a rate of 1, or if there is no memory; the
-    /// filter is unchanged then.
+    /// If the hashes differ, if there would be more than [`MAX_PARTS`] parts or a rate of 1, or if there is no memory;
+    /// the filter is unchanged then.
     pub fn union_with(&mut self, other: &GrowingBloom<impl Deref<Target = [u8]>>) -> Result<(), Mismatch> {
         Meaning { sizes: [], hash: self.hash }.check(Meaning { sizes: [], hash: other.hash })?;
         let parts = self.parts.len() + other.parts.len();
@@ -167,12 +169,12 @@ impl GrowingBloom {
 }
 
 impl<M> GrowingBloom<M> {
-    /// The false-positive rate that it keeps below.
+    /// The false-positive rate that the filter does not exceed.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// How many insertions were of keys that were certainly new.
+    /// How many inserted keys were certainly new.
     pub fn len(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.keys))
     }
@@ -182,23 +184,23 @@ impl<M> GrowingBloom<M> {
         self.len() == 0
     }
 
-    /// How many parts there are, from 1 to [`MAX_PARTS`].
+    /// How many parts the filter has, from 1 to [`MAX_PARTS`].
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// How many bits all parts have.
+    /// How many bits all parts have together.
     pub fn bits(&self) -> u64 {
         self.parts.iter().map(|part| part.filter.bits()).sum()
     }
 
-    /// How many keys the parts that there are have room for.
+    /// How many keys the existing parts can hold together.
     pub fn capacity(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.filter.capacity()))
     }
 }
 
-/// Keeps those of `keys` that are certainly not in `filter`.
+/// Removes from `keys` those that may be in `filter`, so that those that are certainly new remain.
 fn keep_new(filter: &Bloom, keys: &mut Vec<KeyHash>, answers: &mut Vec<bool>) {
     filter.contains_all(keys, answers);
     let mut answers = answers.iter();
@@ -237,7 +239,7 @@ impl<M: Deref<Target = [u8]>> Filter for GrowingBloom<M> {
         }
     }
 
-    /// 1 - ∏ (1 - rateᵢ) over the parts as they are filled. Cost: one pass over all bits.
+    /// The rate 1 - ∏ (1 - rateᵢ), where rateᵢ is the present rate of part i. Cost: one pass over all bits.
     fn false_positive_rate(&self) -> f64 {
         -self.parts.iter().map(|part| (-part.filter.false_positive_rate()).ln_1p()).sum::<f64>().exp_m1()
     }
@@ -263,7 +265,7 @@ impl FilterMut for GrowingBloom {
             for part in self.parts.iter().rev() {
                 keep_new(&part.filter, &mut left, &mut answers);
             }
-            // The last part may fill: what it took in is not new to the next one.
+            // The last part may become full: the keys that it took are not new to the next part.
             while !left.is_empty() {
                 let part = self.with_room()?;
                 let now = left.len().min(usize::try_from(part.room()).unwrap_or(usize::MAX));

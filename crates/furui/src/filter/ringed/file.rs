@@ -37,7 +37,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for RingedBloom<M> {
             return Err(source.invalid(META, "no ringed filter has these numbers of groups, bits and probes"));
         };
         if ring.bits_here().is_none() {
-            return Err(source.invalid(META, "the table is beyond this machine"));
+            return Err(source.invalid(META, "the table is too large for this machine"));
         }
         let bits = ring.bits();
         let words = source.table(BITS, bits.div_ceil(64) * 8)?;

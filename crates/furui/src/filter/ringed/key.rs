@@ -2,13 +2,14 @@ use super::RingedParams;
 use crate::filter::probes::positions;
 use crate::hash::KeyHash;
 
-/// Before the offsets: the hash, its low half first.
+/// The number of words of the hash, which stand before the offsets; the low half is first.
 const HASH_WORDS: usize = 2;
 
-/// All that a ringed filter needs to know of a key, computed before the filter's size is known, and good for every
-/// size: the hash h₀ and the k offsets in its window.
+/// All that a ringed filter of any size needs of a key, computed before the size is known: the hash h₀ and the k
+/// offsets in the key's window.
 ///
-/// It lies in [`RingedKeys`]. Cost of using it: one remainder in two multiplications, and an addition a probe.
+/// It is borrowed from [`RingedKeys`]. A lookup then costs one remainder, by two multiplications, and an addition for
+/// each probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedKey<'a> {
     words: &'a [u32],
@@ -21,14 +22,14 @@ impl<'a> RingedKey<'a> {
         KeyHash::new(u64::from(self.words[0]) | u64::from(self.words[1]) << 32)
     }
 
-    /// Where the key's bits are, from the start of its window.
+    /// The offsets of the key's bits from the start of its window.
     #[inline(always)]
     pub fn offsets(self) -> &'a [u32] {
         &self.words[HASH_WORDS..]
     }
 }
 
-/// Many precomputed keys side by side: 8 + 4 k bytes each, 36 at k = 7.
+/// A list of precomputed keys: 8 + 4 k bytes each, 36 at k = 7.
 ///
 /// ```
 /// use furui::HashSpec;
@@ -38,7 +39,7 @@ impl<'a> RingedKey<'a> {
 /// let mut keys = RingedKeys::new(params);
 /// keys.extend((0..5000u32).map(|id| HashSpec::default().hash(&id.to_le_bytes())));
 ///
-/// // Whatever the subset, its filter needs no hashing.
+/// // The filter of any subset needs no hashing.
 /// let even = RingedBloom::build(params, keys.iter().step_by(2))?;
 /// let first = RingedBloom::build(params, keys.iter().take(10))?;
 /// assert!(keys.iter().step_by(2).all(|key| even.contains_key(key)));
@@ -49,12 +50,12 @@ impl<'a> RingedKey<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingedKeys {
     params: RingedParams,
-    /// For each key its hash and its offsets.
+    /// The hash and the offsets of each key.
     words: Vec<u32>,
 }
 
 impl RingedKeys {
-    /// No keys, for filters of these parameters.
+    /// An empty list of keys for filters of these parameters.
     pub fn new(params: RingedParams) -> Self {
         Self { params, words: Vec::new() }
     }
@@ -64,14 +65,14 @@ impl RingedKeys {
         self.params
     }
 
-    /// Computes what there is to compute of `key`, and appends it.
+    /// Computes the offsets of `key`, and appends the key.
     pub fn push(&mut self, key: KeyHash) {
         let hash = key.get();
         self.words.extend([hash as u32, (hash >> 32) as u32]);
         self.words.extend(offsets(key, self.params));
     }
 
-    /// Removes all keys and keeps their memory for others.
+    /// Removes all keys, and keeps the memory for new ones.
     pub fn clear(&mut self) {
         self.words.clear();
     }
@@ -86,7 +87,7 @@ impl RingedKeys {
         self.words.is_empty()
     }
 
-    /// The key that was pushed as number `index`.
+    /// The key that was pushed as number `index`, from 0 on.
     pub fn get(&self, index: usize) -> Option<RingedKey<'_>> {
         let stride = self.stride();
         let words = self.words.get(index.checked_mul(stride)?..)?.get(..stride)?;
@@ -111,13 +112,14 @@ impl Extend<KeyHash> for RingedKeys {
     }
 }
 
-/// The offsets of a key in its window: the probes of its hash, [`mixed`].
+/// The offsets of a key in its window: the probes of its second hash, [`mixed`].
 #[inline(always)]
 pub(super) fn offsets(key: KeyHash, params: RingedParams) -> impl Iterator<Item = u32> {
     positions(mixed(key), params.probes(), params.window() as usize).map(|offset| offset as u32)
 }
 
-/// A hash mixed once more: the hash itself chooses the window, and the offsets in it are to be independent of that.
+/// The second hash of a key, mixed from `key`: the first one chooses the window, and the offsets in the window must be
+/// independent of it.
 #[inline(always)]
 pub(super) fn mixed(key: KeyHash) -> KeyHash {
     const MULTIPLIER: u64 = 0xD6E8_FEB8_6659_FD93;

@@ -1,4 +1,4 @@
-//! The bits of keys, tested and set: the loops in which a ringed filter spends its time.
+//! Testing and setting the bits of keys: the hot loops of a ringed filter.
 
 use super::key::{mixed, offsets};
 use super::ring::Ring;
@@ -8,16 +8,17 @@ use crate::filter::batch;
 use crate::filter::probes::Probes;
 use crate::hash::KeyHash;
 
-/// Tables of at most so many words are in a cache near enough for the processor to overlap lookups by itself.
+/// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// How many keys are computed at a time: what fits into the first cache.
+/// How many keys have their offsets computed at a time: as many as fit into the first cache.
 const CHUNK: usize = 128;
 
-/// Into tables of so many words keys are inserted as fast one by one: a prefetch would compute the positions twice.
+/// Into tables of at most this many words, keys are inserted as fast without a prefetch, which would compute the
+/// positions twice.
 const NEAR_TO_INSERT: usize = (2 << 20) / 8;
 
-/// How many keys are inserted at a time; those take all their cache lines at once.
+/// How many keys are inserted at a time, after all their cache lines were prefetched.
 const INSERT_BATCH: usize = 64;
 
 /// Whether all bits of a key are set.
@@ -34,7 +35,7 @@ pub(super) fn contains(words: &[[u8; 8]], ring: &Ring, key: RingedKey<'_>) -> bo
     }
 }
 
-/// [`contains`] of a key of which nothing was computed before, two bits at a time.
+/// [`contains`] for a key without precomputed offsets. Tests two bits at a time.
 pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> bool {
     let (start, mut offsets) = (ring.start_of(key.get()), offsets(key, ring.params()));
     let next = |offset| bit(words, ring.position(start, offset));
@@ -47,13 +48,13 @@ pub(super) fn contains_hash(words: &[[u8; 8]], ring: &Ring, key: KeyHash) -> boo
     }
 }
 
-/// Where the bits of a key are.
+/// The positions of the bits of a key.
 pub(super) fn positions(ring: &Ring, key: KeyHash) -> impl Iterator<Item = usize> {
     let start = ring.start_of(key.get());
     offsets(key, ring.params()).map(move |offset| ring.position(start, offset))
 }
 
-/// The rest of [`contains`] where the window reaches beyond the ring's last bit.
+/// The case of [`contains`] where the window reaches beyond the ring's last bit.
 #[inline(never)]
 fn around_the_end(words: &[[u8; 8]], ring: &Ring, start: u64, offsets: &[u32]) -> bool {
     all_set(words, offsets, |offset| ring.position(start, offset))
@@ -61,8 +62,8 @@ fn around_the_end(words: &[[u8; 8]], ring: &Ring, start: u64, offsets: &[u32]) -
 
 /// Whether the bits at all offsets are set.
 ///
-/// In a filter that is half full each bit is a coin that no processor foresees, so they are tested in groups: four
-/// together fail in 15 of 16 misses, and never in a hit.
+/// In a half-full filter no processor can predict a bit, so bits are tested in groups. The first group of four fails in
+/// 15 of 16 misses, and never in a hit.
 #[inline(always)]
 fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) -> bool {
     let next = |offset: u32| bit(words, position(offset));
@@ -88,7 +89,7 @@ fn all_set(words: &[[u8; 8]], offsets: &[u32], position: impl Fn(u32) -> usize) 
     }
 }
 
-/// [`contains`] for every key, in as many `answers`.
+/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all<'a>(
     words: &[[u8; 8]],
     ring: &Ring,
@@ -101,7 +102,7 @@ pub(super) fn contains_all<'a>(
     answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = contains(words, ring, key));
 }
 
-/// [`contains_hash`] for every key, in as many `answers`.
+/// [`contains_hash`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHash], answers: &mut [bool]) {
     if words.len() > NEAR {
         return contains_all_far(words, ring, keys.iter().copied(), answers);
@@ -114,8 +115,8 @@ pub(super) fn contains_all_hashes(words: &[[u8; 8]], ring: &Ring, keys: &[KeyHas
     }
 }
 
-/// [`contains_hash`] for every key, in as many `answers`, where the table is beyond the caches: offsets are computed while lines
-/// come.
+/// [`contains_hash`] for every key; the answers go to `answers`. The table is beyond the caches: offsets are computed
+/// while cache lines are loaded.
 fn contains_all_far(words: &[[u8; 8]], ring: &Ring, keys: impl Iterator<Item = KeyHash>, answers: &mut [bool]) {
     let window = ring.params().window() as usize;
     let keys = keys.map(|key| (Probes::of(mixed(key)), ring.start_of(key.get())));
@@ -136,8 +137,8 @@ pub(super) fn insert(words: &mut [[u8; 8]], ring: &Ring, hash: u64, offsets: imp
     old & 1 == 0
 }
 
-/// Inserts many keys, of each of which `parts` says hash and offsets, and says how many of them were new. The memory of
-/// a batch is asked for before it is written.
+/// Inserts many keys, and returns how many of them were new. `parts` gives the hash and the offsets of a key. The cache
+/// lines of a batch are prefetched before they are written.
 pub(super) fn insert_all<K: Copy, O: Iterator<Item = u32>>(
     words: &mut [[u8; 8]],
     ring: &Ring,
@@ -180,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_way_to_look_keys_up_tests_the_bits_at_their_positions() {
-        // The last of them have tables that are beyond the caches.
+        // The last numbers of keys have tables that are beyond the caches.
         let words = mostly_ones(650_000);
         for keys in [1, 2, 30, 1000, 70_001, 4_000_000] {
             for delta in [1, 100, 1000, 100_000] {

@@ -23,18 +23,18 @@ pub use rate::{ringed_rate, ringed_rate_refined};
 use key::offsets;
 use ring::Ring;
 
-/// How many groups a window has if nothing is said: at k = 7 the rate is then 1.007 times that of a Bloom filter.
+/// The default number of groups in a window: at k = 7 the rate is then 1.007 times that of a Bloom filter.
 const WINDOW: u32 = 1000;
 
 /// "Is it in this set?" for sets of many sizes, with all hashing done before a set's size is known.
 ///
-/// Whoever gets filters of sets of all sizes, and asks each about the same million keys, cannot keep the positions of
-/// those keys in a [`Bloom`](super::Bloom) filter, for they depend on its size. Filters of one size for all sets waste
-/// space on the small sets, and say yes to nearly everything in the large ones. Here a key's place depends on the size
-/// in one remainder only: the rest is a [`RingedKey`], computed once.
+/// A program that looks up the same million keys in filters of many sizes cannot precompute the positions of these keys
+/// in [`Bloom`](super::Bloom) filters, because they depend on the size of the filter. Filters of one size for all sets
+/// waste space on small sets, and say yes to nearly everything for large ones. Here the positions of a key depend on
+/// the size by one remainder only: the rest is a [`RingedKey`], computed once.
 ///
-/// The ring has n groups of γ bits for n keys. A key's hash h₀ chooses a group, T = h₀ mod n, where its window begins:
-/// δ groups, overlapping those of other keys. Its k bits are in the window, at offsets that no n is needed for:
+/// The ring has n groups of γ bits for n keys. The window of a key, δ groups, begins at group T = h₀ mod n, where h₀ is
+/// its hash; windows overlap. The key's k bits are in its window, at offsets that do not depend on n:
 ///
 /// ```text
 ///            T γ             window: δ γ bits
@@ -46,30 +46,30 @@ const WINDOW: u32 = 1000;
 ///              h₁         h₂           h₃    h₄                     bit (T γ + hᵢ) mod (n γ)
 /// ```
 ///
-/// **Choosing δ.** δ = 1 is the n-divided filter: every group is a filter by itself, and those that chance gives two or
-/// three keys raise the rate more than tenfold. The more groups a window spans, the more even its load: at k = 7 the
-/// rate is 1.7 times that of a Bloom filter of the same bits for δ = 10, 1.07 times for δ = 100, 1.007 times for δ =
-/// 1000. A window of 100 groups lies in three or four cache lines, so that beyond the caches its lookups in
-/// batches take from a third (misses) to a half (hits) less time than a Bloom filter's, with precomputed keys; one of 1000
-/// groups has 20 lines, more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the
-/// paper's. Key by key hits take no more than a Bloom filter's, and misses a fifth to a half more, the longer the window.
-/// Where n is below δ, every
-/// probe takes a remainder: 1.6 times the time of a straight window. So take 1000, or at k = 7 also 100, where time counts more than 7 % of the rate. What a window
-/// costs grows with k: by the formula 100 groups cost 14 % at k = 10 and 76 % at k = 20, 1000 groups 1.4 %, 6 % and, at
-/// k = 30, 15 %; [`with_rate`](Self::with_rate) makes up for it with more bits.
+/// **Choosing δ.** δ = 1 is the n-divided filter: every group is a filter by itself, and groups that get two or three
+/// keys by chance raise the rate more than tenfold. The more groups a window spans, the more even its load: at k = 7
+/// the rate is 1.7 times that of a Bloom filter of the same bits for δ = 10, 1.07 times for δ = 100, 1.007 times for δ
+/// = 1000. A window of 100 groups lies in three or four cache lines: beyond the caches, batched lookups of precomputed
+/// keys take a third (misses) to a half (hits) less time than in a Bloom filter. A window of 1000 groups has 20 lines,
+/// more than a key has probes, and takes as long as a Bloom filter, as does one of 100,000, the paper's. Key by key,
+/// hits take no longer than in a Bloom filter, and misses a fifth to a half longer, growing with the window. If n is
+/// below δ, every probe takes a remainder, and a lookup 1.6 times as long. So take δ = 1000, or, at k = 7, δ = 100
+/// where time matters more than 7 % of the rate. The cost of a window grows with k: by the formula, 100 groups raise
+/// the rate by 14 % at k = 10 and 76 % at k = 20, 1000 groups by 1.4 %, 6 % and, at k = 30, 15 %.
+/// [`with_rate`](Self::with_rate) then takes more bits.
 ///
-/// **Cost.** n γ bits: [`Gamma::Exact`] is what a Bloom filter of the same rate takes. A lookup is a remainder by two
-/// multiplications and up to k reads; of keys that are not in the set, 15 in 16 are found out by the first four, which are
-/// tested together, or all k are. In batches, a table beyond the caches takes a third to two thirds of the time. The rate
-/// before it is built is [`RingedParams::expected_rate`]; that of the filter as it stands, exactly,
-/// [`false_positive_rate`](Filter::false_positive_rate).
+/// **Cost.** n γ bits, with [`Gamma::Exact`] those of a Bloom filter of the same rate. A lookup takes a remainder (two
+/// multiplications) and up to k reads; 15 in 16 misses fail at the first four bits, which are tested together. Beyond
+/// the caches, batches take a third to two thirds of the time of single lookups. The rate is expected to be
+/// [`RingedParams::expected_rate`] before the filter is built, and is exactly
+/// [`false_positive_rate`](Filter::false_positive_rate) after.
 ///
 /// **Source.** Sei, Matsuzaki and Honiden, "Using Ringed Bloom Filters to Reduce the Communication Traffic on a
 /// Distributed Hash Table", eqs. 5 to 8. What differs:
 /// - γ need not be whole ([`Gamma`]). Group T then begins at bit ⌊T γ⌋, and the ring has ⌈n γ⌉ bits.
-/// - All k + 1 hash functions are cut from the 64 bits of one [`KeyHash`]: h₀ is the hash itself, the offsets are
+/// - All k + 1 hash functions are derived from the 64 bits of one [`KeyHash`]: h₀ is the hash itself, the offsets are
 ///   probes of the hash mixed once more.
-/// - Its formula for the rate, eq. 13, is [`ringed_rate`]; one that is nearer, [`ringed_rate_refined`].
+/// - The paper's formula for the rate, eq. 13, is [`ringed_rate`]; a more accurate one is [`ringed_rate_refined`].
 ///
 /// ```
 /// use furui::filter::{Gamma, RingedBloom, RingedParams};
@@ -82,7 +82,7 @@ const WINDOW: u32 = 1000;
 /// # Ok::<(), furui::Error>(())
 /// ```
 ///
-/// Many filters and precomputed keys: see [`RingedKeys`].
+/// For many filters and precomputed keys, see [`RingedKeys`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingedBloom<M = Buffer> {
     /// Little-endian words; bits beyond those of the ring are 0.
@@ -92,31 +92,32 @@ pub struct RingedBloom<M = Buffer> {
 }
 
 impl RingedBloom {
-    /// A filter that is expected to have the false-positive `rate` when it holds `keys` keys, with windows of 1000 groups and as
-    /// many probes as [`sizing::few_probes`](super::sizing::few_probes) has. This is for one filter by itself: filters of many sizes
-    /// that are queried for the same [`RingedKeys`] have parameters in common ([`with_size`](Self::with_size)).
+    /// A filter that is expected to have the false-positive `rate` when it holds `keys` keys, with windows of 1000
+    /// groups and the probes of [`sizing::few_probes`](super::sizing::few_probes). It is meant for a single filter:
+    /// filters of many sizes that are queried for the same [`RingedKeys`] need common parameters
+    /// ([`with_size`](Self::with_size)).
     ///
     /// # Errors
-    /// As [`with_window`](Self::with_window).
+    /// Those of [`with_window`](Self::with_window).
     pub fn with_rate(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         Self::with_window(keys, rate, WINDOW)
     }
 
-    /// A filter as [`with_rate`](Self::with_rate) makes it, with windows of `delta` groups.
+    /// The filter of [`with_rate`](Self::with_rate), but with windows of `delta` groups.
     ///
     /// Cost: about ten times that of [`RingedParams::expected_rate`].
     ///
     /// # Errors
-    /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys can be told apart, or if the
-    /// filter would be too large.
+    /// If `rate` is not between 0 and 1, or finer than 64-bit hashes of that many keys allow, or if the filter would be
+    /// too large.
     pub fn with_window(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
         Self::with_size(RingedParams::least(keys, rate, delta)?, keys)
     }
 
-    /// An empty filter for `keys` keys; one of no keys has the size of one.
+    /// An empty filter for `keys` keys; for 0 keys it has the size for one.
     ///
     /// # Errors
-    /// If it would be too large.
+    /// If the filter would be too large.
     pub fn with_size(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let ring = Ring::new(params, keys)?;
         let words = ring.bits_here().ok_or_else(|| no_memory(usize::MAX, "bits"))?.div_ceil(64);
@@ -127,7 +128,7 @@ impl RingedBloom {
     /// The filter of `params` for `keys` keys whose [`as_bytes`](Self::as_bytes) are `bytes`.
     ///
     /// # Errors
-    /// If it would be too large, or if `bytes` are not the table of such a filter.
+    /// If the filter would be too large, or if `bytes` are not the table of such a filter.
     pub fn from_bytes(params: RingedParams, keys: u64, bytes: &[u8]) -> Result<Self, ConfigError> {
         check_bits(params.bits(keys)?, bytes)?;
         let mut filter = Self::with_size(params, keys)?;
@@ -135,13 +136,13 @@ impl RingedBloom {
         Ok(filter)
     }
 
-    /// The filter of these keys, which must have been made with `params`, of the size that fits their number.
+    /// A filter with `keys`, sized for their number. The keys must have been made with `params`.
     ///
     /// # Errors
-    /// If it would be too large.
+    /// If the filter would be too large.
     ///
     /// # Panics
-    /// It may if keys were made with others.
+    /// May panic if the keys were made with other parameters.
     pub fn build<'a>(
         params: RingedParams,
         keys: impl ExactSizeIterator<Item = RingedKey<'a>>,
@@ -152,8 +153,8 @@ impl RingedBloom {
         Ok(filter)
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of as [`HashSpec::default`] says. What is in it
-    /// must have been hashed so.
+    /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
+    /// the filter must have been hashed by `hash` too.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
@@ -161,17 +162,17 @@ impl RingedBloom {
 }
 
 impl<M> RingedBloom<M> {
-    /// What it has in common with filters of other sizes.
+    /// The parameters that the filter shares with filters of other sizes.
     pub fn params(&self) -> RingedParams {
         self.ring.params()
     }
 
-    /// How many keys it was sized for: the number of groups, n.
+    /// How many keys the filter was sized for: the number of groups, n.
     pub fn capacity(&self) -> u64 {
         self.ring.groups()
     }
 
-    /// How many bits there are: m.
+    /// How many bits the filter has: m.
     pub fn bits(&self) -> u64 {
         self.ring.bits()
     }
@@ -183,18 +184,17 @@ impl<M> RingedBloom<M> {
 }
 
 impl<M: Deref<Target = [u8]>> RingedBloom<M> {
-    /// [`contains`](Filter::contains_hash) of a key that was computed before, with this filter's
-    /// [`params`](Self::params).
+    /// [`contains`](Filter::contains_hash) for a precomputed key, made with this filter's [`params`](Self::params).
     ///
     /// # Panics
-    /// It may, and else says anything, if the key was computed with others.
+    /// May panic if the key was made with other parameters; if it does not, the answer is meaningless.
     #[inline(always)]
     pub fn contains_key(&self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
         lookup::contains(self.words(), &self.ring, key)
     }
 
-    /// [`contains_all`](Filter::contains_all) of keys that were computed before.
+    /// [`contains_all`](Filter::contains_all) for precomputed keys.
     ///
     /// # Errors
     /// If the keys were made with other parameters than the filter.
@@ -207,7 +207,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         Ok(())
     }
 
-    /// The bits without the file around them: eight a byte, the first bit least significant, and zeros after the last.
+    /// The bare table: eight bits a byte, the first bit least significant, and zeros after the last bit.
     pub fn as_bytes(&self) -> &[u8] {
         &self.words[..self.bits().div_ceil(8) as usize]
     }
@@ -216,7 +216,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
         self.words.as_chunks().0
     }
 
-    /// How many of the bits from `from` up to and without `to` are set.
+    /// How many bits in `from..to` are set.
     fn ones_in(&self, from: u64, to: u64) -> u64 {
         let words = self.words();
         let (first, last) = ((from / 64) as usize, to.div_ceil(64) as usize);
@@ -231,7 +231,7 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
             .sum()
     }
 
-    /// As [`ones_in`](Self::ones_in), for positions in the ring's first or second round, less than one round apart.
+    /// [`ones_in`](Self::ones_in) for positions that may be in the ring's second round, less than one round apart.
     fn ones_around(&self, from: u64, to: u64) -> u64 {
         let bits = self.bits();
         match (from < bits, to <= bits) {
@@ -243,10 +243,10 @@ impl<M: Deref<Target = [u8]>> RingedBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> RingedBloom<M> {
-    /// [`insert`](FilterMut::insert_hash)s a key that was computed before, with this filter's [`params`](Self::params).
+    /// Inserts a precomputed key, made with this filter's [`params`](Self::params). True if it was certainly new.
     ///
     /// # Panics
-    /// It may, and else the key is not in, if it was computed with others.
+    /// May panic if the key was made with other parameters; if it does not, the key is not in the filter.
     #[inline(always)]
     pub fn insert_key(&mut self, key: RingedKey<'_>) -> bool {
         debug_assert_eq!(key.offsets().len(), self.probes() as usize, "a key of other parameters");
@@ -271,11 +271,11 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
         lookup::contains_all_hashes(self.words(), &self.ring, keys, out);
     }
 
-    /// The mean of (x/w)^k over all windows, for x bits of a window's w that are set: exact for a uniform hash. Cost:
+    /// The mean of (x/w)^k over all windows, where x of the w bits of a window are set: exact for a uniform hash. Cost:
     /// one pass over the bits, two steps a group.
     fn false_positive_rate(&self) -> f64 {
         let (bits, window) = (self.bits(), u64::from(self.params().window()));
-        // A window is some whole rounds and a part of one.
+        // A window covers some whole rounds of the ring and a part of one.
         let rounds = self.ones_in(0, bits) * (window / bits);
         let part = window % bits;
         let mut ones = self.ones_around(0, part);
@@ -290,7 +290,7 @@ impl<M: Deref<Target = [u8]>> Filter for RingedBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for RingedBloom<M> {
-    /// Never full.
+    /// This filter is never full.
     #[inline]
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(lookup::insert(self.words.as_chunks_mut().0, &self.ring, key.get(), offsets(key, self.ring.params())))

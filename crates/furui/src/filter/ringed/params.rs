@@ -5,45 +5,44 @@ use crate::filter::least::least;
 use crate::filter::probes::{check_probes, own_rate};
 use crate::filter::{ConfigError, sizing};
 
-/// The most bits a ringed filter has: 1 TiB of them.
+/// The maximum number of bits of a ringed filter: 1 TiB of them.
 pub(super) const MAX_BITS: u64 = 1 << 43;
 
-/// The least and the most bits a key, in units of 2⁻³² bits.
+/// The minimum and maximum bits a key, in units of 2⁻³² bits.
 const LEAST_GAMMA: u64 = 1 << 32;
 const MOST_GAMMA: u64 = 1 << 48;
 
-/// How many bits of a ringed filter there are for each key: γ.
+/// How many bits a ringed filter has for each key: γ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Gamma {
-    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6): whole, at the price of up to 39 % more bits than a Bloom
-    /// filter (k = 1), 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. What is rounded up is not lost: the rate is the
-    /// lower for it.
+    /// M(α, 1) = ⌈k / ln 2⌉, as in the paper (eqs. 4 and 6). This whole number takes up to 39 % more bits than a Bloom
+    /// filter (k = 1), 16 % for k = 3, 9 % for k = 7, 1 % for k = 11. The additional bits lower the rate.
     Whole,
-    /// k / ln 2: the bits of the Bloom filter with the least of them for its rate.
+    /// k / ln 2: the bits a key of the smallest Bloom filter with the same rate.
     Exact,
-    /// As many bits as this, from 1 to 65,536, in steps of 2⁻³².
+    /// This many bits, from 1 to 65,536, in steps of 2⁻³².
     Bits(f64),
 }
 
-/// What all ringed filters of one system have in common, whatever their sizes: probes k, bits a key γ and window δ.
+/// The parameters that all ringed filters of one system share, whatever their sizes: probes k, bits a key γ, window δ.
 ///
-/// A [`RingedKey`](super::RingedKey) made with some parameters is good for every filter made with the same.
+/// A [`RingedKey`](super::RingedKey) is valid for all filters with the parameters that it was made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedParams {
     probes: u32,
     delta: u32,
-    /// γ in units of 2⁻³² bits, so that all machines round it alike.
+    /// γ in units of 2⁻³² bits, so that all machines round it equally.
     gamma: u64,
 }
 
 impl RingedParams {
-    /// `probes` probes a key (k), spread over `delta` groups (δ) of `gamma` bits each.
+    /// Parameters for `probes` probes a key (k), spread over `delta` groups (δ) of `gamma` bits each.
     ///
-    /// A large δ evens the load of the groups out, a small one keeps the probes of a key together; δ = 1 is the paper's
+    /// A large δ balances the load of the groups, a small one keeps the probes of a key together; δ = 1 is the paper's
     /// n-divided filter. See [`RingedBloom`](super::RingedBloom) for the choice.
     ///
     /// # Errors
-    /// If there is no such filter: the message says what could be.
+    /// If there is no such filter; the message says which values are valid.
     pub fn new(probes: u32, gamma: Gamma, delta: u32) -> Result<Self, ConfigError> {
         let best = f64::from(probes) / std::f64::consts::LN_2;
         let gamma = match gamma {
@@ -51,31 +50,31 @@ impl RingedParams {
             Gamma::Exact => best,
             Gamma::Bits(bits) => bits,
         };
-        // What is no number becomes 0.
+        // NaN becomes 0.
         Self::from_fixed(probes, (gamma * 2f64.powi(32)).round() as u64, delta)
     }
 
-    /// The parameters for the false-positive `rate` α of the paper: k = ⌈log₂ 1/α⌉ probes (eq. 16). The rate is that for
-    /// many keys and a large δ; one that filters of a size and δ are to have, [`RingedBloom::with_rate`] keeps.
+    /// The parameters for the false-positive `rate` α of the paper: k = ⌈log₂ 1/α⌉ probes (eq. 16). Filters have this
+    /// rate with many keys and a large δ; [`RingedBloom::with_rate`] keeps a rate for any number of keys.
     ///
     /// [`RingedBloom::with_rate`]: super::RingedBloom::with_rate
     ///
     /// # Errors
-    /// As [`new`](Self::new), and if `rate` is not between 0 and 1.
+    /// Those of [`new`](Self::new), and if `rate` is not between 0 and 1.
     pub fn with_rate(rate: f64, gamma: Gamma, delta: u32) -> Result<Self, ConfigError> {
         own_rate(rate, 1)?;
         Self::new(sizing::probes(rate), gamma, delta)
     }
 
-    /// The parameters of the smallest γ with which a filter of `keys` keys is expected to have the `rate`, with as many
-    /// probes as a Bloom filter [of few](sizing::few_probes).
+    /// The parameters with the smallest γ for which a filter of `keys` keys is expected to have the rate `rate`, with
+    /// the number of probes of [`sizing::few_probes`].
     pub(super) fn least(keys: u64, rate: f64, delta: u32) -> Result<Self, ConfigError> {
         let own = own_rate(rate, keys)?;
         let (bits, probes) = sizing::few_probes(own, keys);
-        // What could never be is refused before a rate is computed: a window too long, keys too many.
+        // Too long a window and too many keys are refused before a rate is computed.
         Self::new(probes, Gamma::Exact, delta)?.bits(keys)?;
         let keys = keys.max(1);
-        // The rate follows from the number of bits, whatever γ is; or, of groups that do not overlap, from the whole bits of each.
+        // The rate follows from the number of bits alone; if groups do not overlap, from the whole bits of each group.
         let (guess, most) = if delta == 1 { (bits / keys, MOST_GAMMA >> 32) } else { (bits, MAX_BITS) };
         let with = |number: u64| {
             let least_gamma_of_bits = |bits: u64| (u128::from(bits - 1) << 32) / u128::from(keys) + 1;
@@ -83,7 +82,7 @@ impl RingedParams {
             Self::from_fixed(probes, gamma.clamp(LEAST_GAMMA.into(), MOST_GAMMA.into()) as u64, delta)
         };
         let excess = |number: u64| {
-            // Where there is no such filter it would be too large: who gets there is told so below.
+            // If there is no such filter, it would be too large: the check after the search reports that.
             let expected = with(number).and_then(|params| params.expected_rate(keys)).unwrap_or(0.0);
             (expected / own).ln()
         };
@@ -98,7 +97,7 @@ impl RingedParams {
         Ok(params)
     }
 
-    /// With γ in units of 2⁻³² bits.
+    /// The parameters with `gamma` in units of 2⁻³² bits.
     pub(super) fn from_fixed(probes: u32, gamma: u64, delta: u32) -> Result<Self, ConfigError> {
         check_probes(probes)?;
         if !(LEAST_GAMMA..=MOST_GAMMA).contains(&gamma) {
@@ -130,12 +129,12 @@ impl RingedParams {
         self.gamma as f64 * 2f64.powi(-32)
     }
 
-    /// How many groups a window is long (δ).
+    /// How many groups a window has (δ).
     pub fn delta(&self) -> u32 {
         self.delta
     }
 
-    /// How many bits a window is long: ⌊δ γ⌋.
+    /// How many bits a window has: ⌊δ γ⌋.
     pub fn window(&self) -> u32 {
         ((u64::from(self.delta) * self.gamma) >> 32) as u32
     }
@@ -143,7 +142,7 @@ impl RingedParams {
     /// How many bits the filter of `keys` keys has: m = ⌈n γ⌉ (eq. 7).
     ///
     /// # Errors
-    /// If they are more than 2⁴³.
+    /// If that is more than 2⁴³.
     pub fn bits(&self, keys: u64) -> Result<u64, ConfigError> {
         let bits = (u128::from(keys.max(1)) * u128::from(self.gamma)).div_ceil(1 << 32);
         u64::try_from(bits).ok().filter(|&bits| bits <= MAX_BITS).ok_or_else(|| {
@@ -157,8 +156,8 @@ impl RingedParams {
         })
     }
 
-    /// The false-positive rate to expect of the filter of `keys` keys, by [`ringed_rate_refined`]. Cost: as many steps
-    /// as the lesser of δ and `keys`.
+    /// The expected false-positive rate of a filter of `keys` keys, by [`ringed_rate_refined`]. Cost: min(δ, `keys`)
+    /// steps.
     ///
     /// # Errors
     /// If there is no such filter.
@@ -170,13 +169,13 @@ impl RingedParams {
         Ok(ringed_rate_refined(self.probes, keys, u64::from(self.delta), gamma))
     }
 
-    /// γ in units of 2⁻³² bits.
     /// The numbers that two filters must have in common, with what they count.
     pub(in crate::filter) fn sizes(&self) -> [(&'static str, u64); 3] {
         let delta = ("groups in a window", self.delta().into());
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]
     }
 
+    /// γ in units of 2⁻³² bits.
     pub(super) fn fixed_gamma(&self) -> u64 {
         self.gamma
     }

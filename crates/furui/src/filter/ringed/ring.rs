@@ -1,9 +1,9 @@
-//! Where on the ring a key's bits are.
+//! The positions of a key's bits on the ring.
 
 use super::RingedParams;
 use crate::filter::ConfigError;
 
-/// The ring of a filter of a given size. Everything that depends on the size is here.
+/// The ring of a filter of a given size: all that depends on the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
     params: RingedParams,
@@ -11,12 +11,12 @@ pub(super) struct Ring {
     bits: u64,
     /// ⌈2⁶⁴ / bits⌉, modulo 2⁶⁴.
     reciprocal: u64,
-    /// Windows that begin before this bit end before the ring does.
+    /// Windows that begin before this bit end within the ring.
     straight: u64,
 }
 
 impl Ring {
-    /// The ring for so many keys; for none it is that of one.
+    /// The ring for `keys` keys; 0 keys have the ring of one.
     pub(super) fn new(params: RingedParams, keys: u64) -> Result<Self, ConfigError> {
         let bits = params.bits(keys)?;
         Ok(Self {
@@ -28,7 +28,7 @@ impl Ring {
         })
     }
 
-    /// What the ring has in common with those of other sizes.
+    /// The parameters that the ring shares with rings of other sizes.
     #[inline(always)]
     pub(super) fn params(&self) -> RingedParams {
         self.params
@@ -42,34 +42,34 @@ impl Ring {
         self.bits
     }
 
-    /// How many bits there are, if this machine can number so many.
+    /// The number of bits, if it fits into a `usize`.
     pub(super) fn bits_here(&self) -> Option<usize> {
         usize::try_from(self.bits).ok()
     }
 
-    /// Where the window of group T begins: ⌊T γ⌋.
+    /// The first bit of the window of group T: ⌊T γ⌋.
     #[inline(always)]
     pub(super) fn start(&self, group: u64) -> u64 {
-        // In 64 bits where they suffice: a shift over two words takes some processors as long as all the rest.
+        // 64 bits are used where they suffice: on some processors a shift over two words takes as long as all the rest.
         match group.checked_mul(self.params.fixed_gamma()) {
             Some(product) => product >> 32,
             None => ((u128::from(group) * u128::from(self.params.fixed_gamma())) >> 32) as u64,
         }
     }
 
-    /// Where the window of the key with this hash begins (T = h₀ mod n).
+    /// The first bit of the window of the key with this hash (T = h₀ mod n).
     #[inline(always)]
     pub(super) fn start_of(&self, hash: u64) -> u64 {
         self.start(self.groups.remainder(hash))
     }
 
-    /// Whether the window that begins at `start` ends before the ring does.
+    /// Whether the window that begins at `start` ends within the ring.
     #[inline(always)]
     pub(super) fn is_straight(&self, start: u64) -> bool {
         start < self.straight
     }
 
-    /// The bit at `offset` in the window that begins at `start` (eq. 8).
+    /// The position of the bit at `offset` in the window that begins at `start` (eq. 8).
     #[inline(always)]
     pub(super) fn position(&self, start: u64, offset: u32) -> usize {
         let position = start + u64::from(offset);
@@ -77,13 +77,13 @@ impl Ring {
             return position.min(position.wrapping_sub(self.bits)) as usize;
         }
         // The remainder is the fraction of position / bits, times bits (Lemire, Kaser and Kurz, "Faster Remainder by
-        // Direct Computation", 2019); exact, for ring and window are below 2³¹ here, so the position is below 2³².
+        // Direct Computation", 2019). It is exact: ring and window are below 2³¹ here, so the position is below 2³².
         let fraction = self.reciprocal.wrapping_mul(position);
         ((u128::from(fraction) * u128::from(self.bits)) >> 64) as usize
     }
 }
 
-/// A number from 1 to 2⁶³ by which much is divided.
+/// A divisor from 1 to 2⁶³, prepared for many divisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Divisor {
     divisor: u64,

@@ -17,14 +17,15 @@ mod thrift;
 
 pub use parquet::{MAX_PARQUET_BYTES, ParquetError};
 
-/// The bytes of a block.
+/// The size of a block in bytes.
 const BLOCK: usize = size_of::<kernel::Block>();
 
-/// The most blocks there are, as Parquet's specification has it: one less than 2³¹, almost 64 GiB.
+/// The maximum number of blocks, by Parquet's specification: one less than 2³¹, almost 64 GiB.
 const MAX_BLOCKS: u64 = (1 << 31) - 1;
 
-/// The finest rate of a [`SplitBlockBloom`], 2⁻²⁴. A block sees 32 bits of a hash, so two keys of one block are the same
-/// to it at a rate of 2⁻³²: that is in no formula, and no more than a hundredth of the rates down to this one.
+/// The finest rate of a [`SplitBlockBloom`], 2⁻²⁴. A block uses 32 bits of a hash, so two keys of one block have the
+/// same bits with a probability of 2⁻³². No formula includes that; down to this rate it is at most a hundredth of the
+/// rate.
 pub const FINEST_SPLIT_BLOCK_RATE: f64 = 1.0 / (1 << 24) as f64;
 
 /// How the keys of Parquet's filters are hashed.
@@ -42,18 +43,19 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 ///                                            └──┴──┴──┴──┴──┴──┴──┴──┘
 /// ```
 ///
-/// **Rate.** A block that holds i keys says yes with probability (1 - (31/32)ⁱ)⁸, and with n keys in z blocks i is about
-/// Poisson with mean n/z ([`rate_with`](Self::rate_with)). That takes 10.5 bits a key for 1 %, 16.9 for 0.1 %, 26.3 for
-/// 0.01 %: more than a [`Bloom`](super::Bloom) filter's 9.6, 14.4 and 19.2, for one access to memory instead of many.
+/// **Rate.** A block that holds i keys says yes with probability (1 - (31/32)ⁱ)⁸, and with n keys in z blocks i is
+/// nearly Poisson-distributed with mean n/z ([`rate_with`](Self::rate_with)). That takes 10.5 bits a key for 1 %, 16.9
+/// for 0.1 %, 26.3 for 0.01 %: more than a [`Bloom`](super::Bloom) filter's 9.6, 14.4 and 19.2, for one access to
+/// memory instead of many.
 ///
-/// **Cost.** One cache miss a key; eight lanes of AVX2 do the rest.
+/// **Cost.** One cache miss a key; the bits of a block are one vector of AVX2.
 ///
-/// **Source.** Apache Parquet's specification `BloomFilter.md`; the blocks are from Putze, Sanders and Singler, "Cache-,
-/// Hash- and Space-Efficient Bloom Filters", 2007. **Differs** in nothing but the sizes: writers of Parquet files round
-/// to a power of two, which [`for_parquet`](Self::for_parquet) does too and [`with_rate`](Self::with_rate) does not.
+/// **Source.** Apache Parquet's specification `BloomFilter.md`; the blocks are from Putze, Sanders and Singler,
+/// "Cache-, Hash- and Space-Efficient Bloom Filters", 2007. **Differs** only in the sizes: writers of Parquet files
+/// round to a power of two, as [`for_parquet`](Self::for_parquet) does, but not [`with_rate`](Self::with_rate).
 ///
-/// Keys are hashed by XXH64 with seed 0 if nothing else is said: of the value's plain encoding, without the length
-/// before a byte array.
+/// By default, keys are hashed by XXH64 with seed 0. A key of a Parquet file is the plain encoding of a value, without
+/// the length before a byte array.
 ///
 /// ```
 /// use furui::filter::SplitBlockBloom;
@@ -72,7 +74,7 @@ const XXH64: HashSpec = HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 };
 pub struct SplitBlockBloom<M = Buffer> {
     /// Blocks of eight little-endian words of 32 bits, at least one.
     pub(super) table: M,
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
     cpu: Cpu,
@@ -82,7 +84,7 @@ impl SplitBlockBloom {
     /// A filter of `blocks` blocks of 256 bits, whatever the number of keys.
     ///
     /// # Errors
-    /// If there is no such filter: the message says what could be.
+    /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(blocks: u64) -> Result<Self, ConfigError> {
         if !(1..=MAX_BLOCKS).contains(&blocks) {
             return Err(ConfigError::OutOfRange {
@@ -106,16 +108,16 @@ impl SplitBlockBloom {
         Ok(Self { capacity: keys, ..Self::from_parts(Self::blocks_for(keys, rate)?)? })
     }
 
-    /// The same filter for keys that are hashed like `hash`, instead of by XXH64 with seed 0. What is in it must have
-    /// been hashed so, and no reader of Parquet files finds anything in it then.
+    /// This filter, for keys that are hashed by `hash` instead of by XXH64 with seed 0. Keys that are already in the
+    /// filter must have been hashed by `hash` too. Readers of Parquet files do not find the keys of such a filter.
     #[must_use]
     pub fn hashed_by(self, hash: HashSpec) -> Self {
         Self { hash, ..self }
     }
 
-    /// The false-positive rate to be expected of `blocks` blocks with `keys` keys.
+    /// The expected false-positive rate of `blocks` blocks with `keys` keys.
     pub fn rate_with(keys: u64, blocks: u64) -> f64 {
-        /// From here on, a block says yes to all but one key in 10²⁰.
+        /// With more keys on average, a block says yes to all but one key in 10²⁰.
         const FULL: f64 = 2000.0;
         let mean = keys as f64 / blocks as f64;
         if mean == 0.0 {
@@ -131,11 +133,11 @@ impl SplitBlockBloom {
             ln_probability += (mean / i).ln();
             rate += ln_probability.exp() * (1.0 - (31.0 / 32.0f64).powf(i)).powi(8);
         }
-        // What was rounded in a thousand steps may add up to more than all.
+        // Rounding errors of a thousand steps may add up to a rate above 1.
         rate.min(1.0)
     }
 
-    /// The smallest number of blocks that has the rate.
+    /// The smallest number of blocks with which `keys` keys have the rate `rate`.
     fn blocks_for(keys: u64, rate: f64) -> Result<u64, ConfigError> {
         own_rate(rate, keys)?;
         if rate < FINEST_SPLIT_BLOCK_RATE {
@@ -152,14 +154,14 @@ impl SplitBlockBloom {
 }
 
 impl<M> SplitBlockBloom<M> {
-    /// How many keys it was sized for; 0 if it was not sized for keys.
+    /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 }
 
 impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
-    /// How many blocks of 256 bits there are.
+    /// How many blocks of 256 bits the filter has.
     pub fn blocks(&self) -> u64 {
         (self.table.len() / BLOCK) as u64
     }
@@ -186,7 +188,8 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
         kernel::contains_all(self.cpu, self.table.as_chunks().0, keys, out);
     }
 
-    /// The mean over all blocks of the product over its words of (bits that are set)/32. Cost: one pass over the blocks.
+    /// The mean, over all blocks, of the product of (bits that are set)/32 of the words of a block. Cost: one pass over
+    /// the blocks.
     fn false_positive_rate(&self) -> f64 {
         let blocks = self.table.as_chunks::<BLOCK>().0;
         let rate_of = |block: &kernel::Block| -> f64 {
@@ -198,7 +201,7 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> FilterMut for SplitBlockBloom<M> {
-    /// Never full.
+    /// This filter is never full.
     fn insert_hash(&mut self, key: KeyHash) -> Result<bool, Full> {
         Ok(kernel::insert(self.cpu, self.table.as_chunks_mut().0, key))
     }

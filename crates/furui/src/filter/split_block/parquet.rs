@@ -6,10 +6,10 @@ use super::{BLOCK, SplitBlockBloom, XXH64, thrift};
 use crate::filter::ConfigError;
 use crate::hash::HashSpec;
 
-/// The largest filter in a Parquet file that all common readers take: 128 MiB.
+/// The maximum size in bytes of a filter that all common readers of Parquet files accept: 128 MiB.
 pub const MAX_PARQUET_BYTES: usize = 128 << 20;
 
-/// Why a filter did not become the bytes of one in a Parquet file, or bytes no filter.
+/// Why a filter could not be written in the format of Parquet files, or not be read from it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ParquetError {
@@ -19,9 +19,9 @@ pub enum ParquetError {
     Size(usize),
     /// These bytes are no filter of a Parquet file.
     Invalid {
-        /// Where, from the start of the bytes.
+        /// The offset of the error from the start of the bytes.
         offset: usize,
-        /// What is wrong there.
+        /// What is wrong at this offset.
         what: String,
     },
     /// There is not enough memory for the filter.
@@ -69,11 +69,11 @@ impl std::error::Error for ParquetError {
 }
 
 impl SplitBlockBloom {
-    /// A filter for a Parquet file that has the false-positive `rate`, or a better one, when it holds `keys` keys: the
-    /// next power of two blocks, which [`to_parquet`](Self::to_parquet) asks for.
+    /// A filter for a Parquet file that has the false-positive `rate`, or a better one, when it holds `keys` keys. The
+    /// number of blocks is rounded up to a power of two, which [`to_parquet`](Self::to_parquet) requires.
     ///
     /// # Errors
-    /// As [`with_rate`](Self::with_rate), and if it would be larger than [`MAX_PARQUET_BYTES`].
+    /// Those of [`with_rate`](Self::with_rate), and if it would be larger than [`MAX_PARQUET_BYTES`].
     pub fn for_parquet(keys: u64, rate: f64) -> Result<Self, ConfigError> {
         let blocks = Self::blocks_for(keys, rate)?.next_power_of_two();
         if blocks > (MAX_PARQUET_BYTES / BLOCK) as u64 {
@@ -87,15 +87,14 @@ impl SplitBlockBloom {
         Ok(Self { capacity: keys, ..Self::from_parts(blocks)? })
     }
 
-    /// The filter of a column chunk in a Parquet file. `bytes` begin at the chunk's `bloom_filter_offset`; what lies
-    /// behind the filter is ignored, since files before version 2.10 of the format do not say where it ends.
+    /// Reads the filter of a column chunk in a Parquet file. `bytes` begin at the chunk's `bloom_filter_offset`; bytes
+    /// after the filter are ignored, because files before version 2.10 of the format do not say where it ends.
     ///
-    /// Any number of blocks will do, as in the specification. Fields that the header has beyond those of today are
-    /// skipped.
+    /// The number of blocks can be any, as in the specification. Unknown fields of the header are skipped.
     ///
     /// # Errors
-    /// If the bytes are not those of a whole filter, or if it was made by another algorithm, hash or compression than
-    /// the one of each that there is today: the message says which.
+    /// If the bytes are not a whole filter, or if its algorithm, hash or compression is not the only one that there is
+    /// today; the message says which.
     pub fn from_parquet(bytes: &[u8]) -> Result<Self, ParquetError> {
         let (header, length) = thrift::decode(bytes)?;
         let invalid = |what: String| ParquetError::Invalid { offset: header, what };
@@ -115,16 +114,16 @@ impl SplitBlockBloom {
 }
 
 impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
-    /// Writes the filter as it lies in a Parquet file: header and bitset, to be pointed at by a column chunk's
+    /// Writes the filter in the format of Parquet files: header and bitset. A column chunk points at them by its
     /// `bloom_filter_offset` and `bloom_filter_length`.
     ///
     /// The specification allows any number of blocks, and so do the readers in Rust and Java; but those in C++ (Arrow,
-    /// and ClickHouse, Velox and Doris after it) refuse a number that is not a power of two, and all but the one in Rust
-    /// refuse more than 128 MiB. So this does: see [`for_parquet`](SplitBlockBloom::for_parquet).
+    /// and ClickHouse, Velox and Doris, which follow it) refuse a number that is not a power of two, and all but the
+    /// one in Rust refuse more than 128 MiB. So does this function: see [`for_parquet`](SplitBlockBloom::for_parquet).
     ///
     /// # Errors
-    /// [`Size`](ParquetError::Size) as said above; [`OtherHash`](ParquetError::OtherHash) if keys are not hashed by XXH64 with
-    /// seed 0;
+    /// [`Size`](ParquetError::Size) if the number of blocks is no power of two, or if there are more than
+    /// [`MAX_PARQUET_BYTES`] bytes; [`OtherHash`](ParquetError::OtherHash) if keys are not hashed by XXH64 with seed 0;
     /// [`Io`](ParquetError::Io) if `out` fails.
     pub fn to_parquet(&self, out: &mut dyn Write) -> Result<(), ParquetError> {
         if self.hash != XXH64 {

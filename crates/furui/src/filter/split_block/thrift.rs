@@ -1,4 +1,4 @@
-//! `BloomFilterHeader` of Parquet in Thrift's compact protocol: the only message that is spoken here.
+//! `BloomFilterHeader` of Parquet in Thrift's compact protocol: the only message that this module knows.
 //!
 //! The message is a struct of four fields, three of which are unions of one empty struct each:
 //!
@@ -9,13 +9,13 @@
 //! 4 compression  1 UNCOMPRESSED
 //! ```
 
-/// A header is not longer than this: 15 to 19 bytes today, and room for fields to come.
+/// The maximum length of a header: today 15 to 19 bytes, and room for future fields.
 const MAX_HEADER: usize = 4096;
 
-/// How deep the values of unknown fields are nested at most.
+/// The maximum depth to which values of unknown fields are nested.
 const MAX_DEPTH: u32 = 16;
 
-/// The types of the protocol, as its documents number them. A bool outside a collection has its value as its type.
+/// The types of the protocol, as its documents number them. The type of a bool outside a collection is its value.
 mod kind {
     pub(super) const TRUE: u8 = 1;
     pub(super) const FALSE: u8 = 2;
@@ -34,7 +34,7 @@ mod kind {
 
 /// A header for a bitset of `length` bytes.
 pub(super) fn encode(length: u32) -> Vec<u8> {
-    // A field starts with the difference to the last field's number, and its type.
+    // A field starts with its type and the difference between its number and that of the previous field.
     const STRUCT_1: u8 = 1 << 4 | kind::STRUCT;
     const STOP: u8 = 0;
     let mut header = vec![1 << 4 | kind::I32];
@@ -51,16 +51,16 @@ pub(super) fn encode(length: u32) -> Vec<u8> {
     header
 }
 
-/// Bytes are not the header of a filter.
+/// The error that bytes are not the header of a filter.
 #[derive(Debug)]
 pub(super) struct Malformed {
     /// The offset of the first byte that cannot be read.
     pub(super) offset: usize,
-    /// What is wrong there.
+    /// What is wrong at this offset.
     pub(super) what: String,
 }
 
-/// Reads a header and says how many bytes it and the bitset behind it have.
+/// Reads a header, and returns the length of the header and that of the bitset after it, in bytes.
 pub(super) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
     let mut input = Input { bytes: &bytes[..bytes.len().min(MAX_HEADER)], at: 0 };
     let mut length = None;
@@ -88,7 +88,8 @@ pub(super) fn decode(bytes: &[u8]) -> Result<(usize, i64), Malformed> {
     Ok((input.at, length))
 }
 
-/// What is left to read. Each step consumes a byte or fails, so reading ends.
+/// The bytes of a header, and the position of the next one to read. Each step consumes a byte or fails, so reading
+/// ends.
 struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -114,7 +115,7 @@ impl Input<'_> {
         Ok(())
     }
 
-    /// Seven bits a byte, the lowest first.
+    /// Reads a number that is stored in seven bits a byte, the lowest first.
     fn varint(&mut self) -> Result<u64, Malformed> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -127,13 +128,14 @@ impl Input<'_> {
         Err(self.invalid("a number of the header has more than 64 bits".to_owned()))
     }
 
-    /// A signed number: 0, -1, 1, -2, … are 0, 1, 2, 3, ….
+    /// Reads a signed number: 0, -1, 1, -2, … are stored as 0, 1, 2, 3, ….
     fn signed(&mut self) -> Result<i64, Malformed> {
         let value = self.varint()?;
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// The number and type of a struct's next field; none at its end. `last` is the number of the field before.
+    /// Reads the number and type of a struct's next field; `None` at the end of the struct. `last` is the number of the
+    /// previous field.
     fn field(&mut self, last: &mut i64) -> Result<Option<(i64, u8)>, Malformed> {
         let byte = self.byte()?;
         if byte == 0 {
@@ -146,7 +148,7 @@ impl Input<'_> {
         Ok(Some((*last, byte & 0xF)))
     }
 
-    /// The number of the one field that is set.
+    /// Reads a union, and returns the number of the one field that is set.
     fn union(&mut self) -> Result<i64, Malformed> {
         let mut last = 0;
         let Some((choice, kind)) = self.field(&mut last)? else {
@@ -159,7 +161,7 @@ impl Input<'_> {
         }
     }
 
-    /// Passes over a field's value.
+    /// Skips the value of a field.
     fn skip(&mut self, kind: u8, depth: u32) -> Result<(), Malformed> {
         match kind {
             kind::TRUE | kind::FALSE => Ok(()),
@@ -167,7 +169,7 @@ impl Input<'_> {
         }
     }
 
-    /// Passes over a value that stands in a collection, where a bool is a byte too.
+    /// Skips a value in a collection, where a bool is a byte too.
     fn skip_element(&mut self, kind: u8, depth: u32) -> Result<(), Malformed> {
         let Some(depth) = depth.checked_sub(1) else {
             return Err(self.invalid(format!("the header nests more than {MAX_DEPTH} values")));
@@ -201,7 +203,7 @@ impl Input<'_> {
                 }
                 Ok(())
             }
-            _ => Err(self.invalid(format!("the header has a value of type {kind}, which no Thrift has"))),
+            _ => Err(self.invalid(format!("the header has a value of type {kind}, which is not a type of Thrift"))),
         }
     }
 }

@@ -7,7 +7,7 @@ fn key(i: u64) -> KeyHash {
 
 #[test]
 fn the_cursor_goes_round_whatever_the_numbers() {
-    // The same filter, one counter at a time.
+    // A model of the filter handles one counter at a time.
     for (counters, decrements) in [(31, 7), (32, 32), (33, 33), (100, 37), (1000, 999), (4099, 300)] {
         let mut filter = StableBloomLight::from_parts(counters, 3, decrements).unwrap();
         let (mut model, mut cursor) = (vec![0u8; counters], 0);
@@ -73,11 +73,11 @@ fn the_rate_comes_to_rest_where_the_formula_says() {
         let hits = (0..TRIALS).filter(|&i| filter.contains_hash(key(1 << 40 | i))).count() as f64;
         let measured = hits / TRIALS as f64;
 
-        // Given the filter as it stands, the trials are independent.
+        // For the filter in its present state, the trials are independent.
         let now = filter.false_positive_rate();
         let sigma = (now * (1.0 - now) / TRIALS as f64).sqrt();
         assert!((measured - now).abs() < 3.0 * sigma, "k = {probes}: {measured}, as it stands {now}");
-        // Around rest, each counter is a coin: the fill varies by at most sqrt(fill (1 - fill) / m).
+        // Once settled, each counter is a coin toss: the fill varies by at most sqrt(fill (1 - fill) / m).
         let rest = filter.stable_rate();
         let (k, fill) = (f64::from(probes), rest.powf(1.0 / f64::from(probes)));
         let of_state = rest * k * ((1.0 - fill) / fill / COUNTERS as f64).sqrt();

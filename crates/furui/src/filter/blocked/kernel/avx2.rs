@@ -1,4 +1,4 @@
-//! The bits of a key in a line, which is two vectors.
+//! Testing and setting the bits of a key in a line, which is two vectors of AVX2.
 #![expect(unsafe_code, reason = "lines are loaded and stored as vectors")]
 
 use std::arch::x86_64::*;

@@ -1,4 +1,4 @@
-//! The bits of a key in a line, which is one vector.
+//! Testing and setting the bits of a key in a line, which is one vector of AVX-512.
 #![expect(unsafe_code, reason = "lines are loaded and stored as vectors")]
 
 use std::arch::x86_64::*;
@@ -26,7 +26,7 @@ pub(super) fn insert_all(table: &mut [Line], layout: Layout, keys: &[KeyHash]) -
     insert_all_by(table, layout, keys, |line, choice, row| set(line, choice, row))
 }
 
-/// The bits of a key. A rotation takes its count modulo 64, so nothing need be masked.
+/// The bits of a key in each lane. A rotation takes its count modulo 64, so the counts need no mask.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn bits(choice: u64, row: &Row) -> __m512i {
@@ -43,7 +43,7 @@ fn test(line: &Line, choice: u64, row: &Row) -> bool {
     let bits = bits(choice, row);
     // SAFETY: `line` is 64 readable bytes, and the load needs no alignment.
     let line = unsafe { _mm512_loadu_si512(line.as_ptr().cast()) };
-    // Not `andnot`, which could not take the line from memory.
+    // `and` can take the line as an operand in memory; `andnot` could not.
     _mm512_cmpneq_epi64_mask(_mm512_and_si512(bits, line), bits) == 0
 }
 

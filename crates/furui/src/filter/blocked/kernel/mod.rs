@@ -1,7 +1,7 @@
-//! The bits of keys in lines, tested and set: where a blocked filter spends its time.
+//! Testing and setting the bits of keys in lines: the hot loops of a blocked filter.
 //!
-//! One file for each set of instructions tests and sets the bits of one key in one line. How keys find their lines, one by one and
-//! in batches, is written once, here.
+//! For each instruction set there is a file that tests and sets the bits of one key in one line. This file finds the
+//! lines of keys for all of them, one by one and in batches.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
@@ -18,7 +18,7 @@ mod avx2;
 mod avx512;
 mod portable;
 
-/// Tables of at most so many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+/// Tables of at most this many bytes are not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// A cache line: eight lanes, which are little-endian words of 64 bits.
@@ -52,7 +52,7 @@ pub(super) fn insert(cpu: Cpu, table: &mut [Line], layout: Layout, key: KeyHash)
     }
 }
 
-/// [`contains`] for every key, in as many `answers`.
+/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all(cpu: Cpu, table: &[Line], layout: Layout, keys: &[KeyHash], answers: &mut [bool]) {
     match cpu.level() {
         #[cfg(target_arch = "x86_64")]
@@ -65,7 +65,7 @@ pub(super) fn contains_all(cpu: Cpu, table: &[Line], layout: Layout, keys: &[Key
     }
 }
 
-/// [`insert`] for every key; says how often it was true.
+/// [`insert`] for every key. Returns how many of them were new.
 pub(super) fn insert_all(cpu: Cpu, table: &mut [Line], layout: Layout, keys: &[KeyHash]) -> u64 {
     match cpu.level() {
         #[cfg(target_arch = "x86_64")]
@@ -78,7 +78,7 @@ pub(super) fn insert_all(cpu: Cpu, table: &mut [Line], layout: Layout, keys: &[K
     }
 }
 
-/// The index of the key's own line among `lines`.
+/// The index of the key's own line in a table of `lines` lines.
 #[inline(always)]
 pub(super) fn line_of(key: KeyHash, lines: usize) -> usize {
     scale(key.get(), lines)
@@ -87,7 +87,7 @@ pub(super) fn line_of(key: KeyHash, lines: usize) -> usize {
 #[inline(always)]
 fn contains_by(table: &[Line], layout: Layout, key: KeyHash, test: impl Fn(&Line, u64, &Row) -> bool) -> bool {
     let (line, choice) = (line_of(key, table.len()), Layout::choice(key));
-    // The layout of most filters first, and by itself: its row is a constant.
+    // The most common layout has a branch of its own, in which the row is a constant.
     if layout == Layout::LINE {
         return test(&table[line], choice, Layout::LINE.own(choice));
     }
@@ -123,7 +123,7 @@ fn contains_all_by(
     answers: &mut [bool],
     test: impl Fn(&Line, u64, &Row) -> bool,
 ) {
-    // The layout of most filters has a loop of its own, in which it is a constant.
+    // The most common layout has a loop of its own, in which the layout is a constant.
     if layout == Layout::LINE {
         contains_each(table, Layout::LINE, keys, answers, test);
     } else {
@@ -147,7 +147,7 @@ fn contains_each(
         |table, key| {
             let line = line_of(key, table.len());
             prefetch(&table[line]);
-            // A miss seldom reads the neighbour, but a hit waits for it.
+            // A miss seldom reads the neighbour, but a hit would wait for it.
             if layout.is_pair() {
                 prefetch(&table[line ^ 1]);
             }
@@ -164,7 +164,7 @@ fn insert_all_by(
     keys: &[KeyHash],
     set: impl Fn(&mut Line, u64, &Row) -> bool,
 ) -> u64 {
-    // The layout of most filters has a loop of its own, in which it is a constant.
+    // The most common layout has a loop of its own, in which the layout is a constant.
     if layout == Layout::LINE {
         insert_each(table, Layout::LINE, keys, set)
     } else {

@@ -1,15 +1,15 @@
-//! The bits of a key in a line, lane by lane: the twin that all vector code equals.
+//! Testing and setting the bits of a key in a line, lane by lane: all vector code must have equal results.
 
 use super::{Line, Row};
 
-/// Whether all bits of the key are set.
+/// Whether all bits of the key are set in `line`.
 #[inline(always)]
 pub(super) fn test(line: &Line, choice: u64, row: &Row) -> bool {
     let words = line.as_chunks::<8>().0.iter().zip(row.bits(choice));
     words.fold(0, |missing, (&word, bits)| missing | bits & !u64::from_le_bytes(word)) == 0
 }
 
-/// Sets all bits of the key. True if one was not set.
+/// Sets all bits of the key in `line`. True if one was not set.
 #[inline(always)]
 pub(super) fn set(line: &mut Line, choice: u64, row: &Row) -> bool {
     let mut missing = 0;

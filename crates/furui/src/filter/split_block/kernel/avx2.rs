@@ -1,4 +1,4 @@
-//! The bits of a key in a block, which is one vector.
+//! Testing and setting the bits of a key in a block, which is one vector of AVX2.
 #![expect(unsafe_code, reason = "blocks are loaded and stored as vectors")]
 
 use std::arch::x86_64::*;
@@ -28,7 +28,7 @@ fn bits(key: u32) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn test(block: &Block, key: u32) -> bool {
-    // SAFETY: 32 readable bytes, and the load needs no alignment.
+    // SAFETY: a block is 32 readable bytes, and the load needs no alignment.
     let words = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
     _mm256_testc_si256(words, bits(key)) == 1
 }
@@ -38,7 +38,7 @@ pub(super) fn test(block: &Block, key: u32) -> bool {
 #[target_feature(enable = "avx2")]
 pub(super) fn set(block: &mut Block, key: u32) -> bool {
     let bits = bits(key);
-    // SAFETY: 32 readable and writable bytes, and neither load nor store needs alignment.
+    // SAFETY: `block` is 32 readable and writable bytes, and neither load nor store needs alignment.
     unsafe {
         let words = _mm256_loadu_si256(block.as_ptr().cast());
         _mm256_storeu_si256(block.as_mut_ptr().cast(), _mm256_or_si256(words, bits));

@@ -1,4 +1,4 @@
-//! The bits of keys in blocks, tested and set: where a split-block filter spends its time.
+//! Testing and setting the bits of keys in blocks: the hot loops of a split-block filter.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "vector instructions are called after their presence was checked")
@@ -12,14 +12,14 @@ use crate::hash::KeyHash;
 mod avx2;
 mod portable;
 
-/// Tables of at most so many bytes are not prefetched: the processor overlaps the loads of keys by itself.
+/// Tables of at most this many bytes are not prefetched: the processor overlaps the loads of keys by itself.
 const NEAR: usize = 1 << 20;
 
 /// Eight little-endian words of 32 bits.
 pub(super) type Block = [u8; 32];
 
-/// What a key is multiplied with for each word; the upper 5 bits of the product number the bit. They are part of
-/// Parquet's format.
+/// The factors by which a key is multiplied, one for each word; the upper 5 bits of the product are the number of the
+/// bit. They are part of Parquet's format.
 const SALTS: [u32; 8] =
     [0x47B6_137B, 0x4497_4D91, 0x8824_AD5B, 0xA2B7_289D, 0x7054_95C7, 0x2DF1_424B, 0x9EFC_4947, 0x5C6B_FB31];
 
@@ -48,7 +48,7 @@ pub(super) fn insert(cpu: Cpu, blocks: &mut [Block], key: KeyHash) -> bool {
     }
 }
 
-/// [`contains`] for every key, in as many `answers`.
+/// [`contains`] for every key; the answers go to `answers`, which is as long as `keys`.
 pub(super) fn contains_all(cpu: Cpu, blocks: &[Block], keys: &[KeyHash], answers: &mut [bool]) {
     match cpu.level() {
         Level::Portable => contains_all_by(blocks, keys, answers, portable::test),
@@ -58,7 +58,7 @@ pub(super) fn contains_all(cpu: Cpu, blocks: &[Block], keys: &[KeyHash], answers
     }
 }
 
-/// [`insert`] for every key; says how often it was true.
+/// [`insert`] for every key. Returns how many of them were new.
 pub(super) fn insert_all(cpu: Cpu, blocks: &mut [Block], keys: &[KeyHash]) -> u64 {
     match cpu.level() {
         Level::Portable => insert_all_by(blocks, keys, portable::set),
@@ -68,7 +68,7 @@ pub(super) fn insert_all(cpu: Cpu, blocks: &mut [Block], keys: &[KeyHash]) -> u6
     }
 }
 
-/// The index of a key's block among `blocks`, at most 2³¹: by the upper 32 bits of its hash.
+/// The index of a key's block among `blocks` blocks, at most 2³¹, from the upper 32 bits of the key's hash.
 #[inline(always)]
 pub(super) fn place(key: KeyHash, blocks: usize) -> usize {
     (((key.get() >> 32) * blocks as u64) >> 32) as usize
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_path_equals_the_portable_one() {
-        // The last has more bytes than are near.
+        // The last table is large enough to be prefetched.
         for count in [1, 2, 3, 64, 1000, 40_000] {
             let mut portable = vec![[0; 32]; count];
             let (first, second) = (keys(400), keys(900));

@@ -1,4 +1,4 @@
-//! The bits of a key in a block, word by word: the twin that all vector code equals.
+//! Testing and setting the bits of a key in a block, word by word: all vector code must have equal results.
 
 use super::{Block, SALTS};
 
