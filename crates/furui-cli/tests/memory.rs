@@ -9,7 +9,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::process::{Command, Output};
 
-use support::{TempDir, furui, run, stdout};
+use support::{TempDir, furui, stdout};
 
 const MIB: u64 = 1 << 20;
 
@@ -126,8 +126,10 @@ fn a_store_prints_no_line_twice() {
     let file = dir.file("lines", &lines);
     let prepare = || drop(fs::remove_dir_all(&store));
     sweep(32..=68, 12, &["seen", "--store", &store, &file], prepare, |output| {
-        // With hardly any memory nothing was recorded, which is said and is no error.
-        assert!(run(&["verify", &store], b"").status.success());
+        // With hardly any memory nothing is recorded, and then there is nothing to verify.
+        if fs::exists(format!("{store}/MANIFEST")).unwrap() {
+            stdout(&["verify", &store], b"");
+        }
         let again = stdout(&["seen", "--store", &store, &file], b"");
         assert!([&*output.stdout, &*again].concat() == lines, "{} bytes, then {}", output.stdout.len(), again.len());
     });
