@@ -14,7 +14,7 @@ use crate::cli::{self, notes};
 use crate::error::Error;
 use crate::output::print;
 
-/// The environment variable by which the script of a shell asks for completions; see [`CompleteEnv`](clap_complete::CompleteEnv).
+/// The environment variable with which a shell's completion script requests completions; see [`CompleteEnv`](clap_complete::CompleteEnv).
 pub const COMPLETE: &str = "FURUI_COMPLETE";
 
 /// Prints a script with which a shell asks furui for completions.

@@ -527,59 +527,6 @@ fn readers_in_threads_see_one_moment_while_a_writer_goes_on() {
     assert_eq!(dict.count().unwrap(), 41);
 }
 
-/// What version 1 of the format is, byte for byte.
-const GOLDEN: [(&str, &[u8]); 3] = [
-    (MANIFEST, include_bytes!("golden/v1/dict/MANIFEST")),
-    ("0000000000000000.trie", include_bytes!("golden/v1/dict/0000000000000000.trie")),
-    ("0000000000000001.trie", include_bytes!("golden/v1/dict/0000000000000001.trie")),
-];
-
-fn golden() -> Memory {
-    let storage = Memory::new();
-    let options = DictOptions { hash: Some(Rolling::spec(0)), most_tries: 9, window_keys: 100, ..SMALL };
-    let mut dict = Dict::open_with(storage.clone(), options).unwrap();
-    for word in ["romane", "romanus", "rom"] {
-        dict.number(word.as_bytes()).unwrap();
-    }
-    dict.put(b"rome", 9).unwrap();
-    dict.sync().unwrap();
-    dict.delete(b"romanus").unwrap();
-    dict.put(b"rom", 12).unwrap();
-    dict.sync().unwrap();
-    storage
-}
-
-#[test]
-fn today_reads_and_writes_the_bytes_of_version_1() {
-    let storage = Memory::new();
-    for (name, bytes) in GOLDEN {
-        storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
-        assert!(*golden().open(name).unwrap() == *bytes, "{name}");
-    }
-    let dict = open(storage);
-    dict.verify().unwrap();
-    let expected = [(b"rom".to_vec(), 12), (b"romane".to_vec(), 0), (b"rome".to_vec(), 9)];
-    assert_eq!(dict.iter().collect::<Result<Vec<_>>>().unwrap(), expected);
-    assert_eq!((dict.next_id(), dict.hash_spec(), dict.manifest().generation()), (3, Rolling::spec(0), 3));
-}
-
-#[test]
-fn the_dump_in_the_format_description_is_of_the_golden_file() {
-    let page = include_str!("../../../docs/format.md");
-    let (_, golden) = GOLDEN[2];
-    let mut lines = 0;
-    let section = page.lines().skip_while(|line| *line != "### Filtered trie");
-    for line in section.take_while(|line| !line.starts_with("## ")) {
-        let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
-        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
-        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
-        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
-        assert_eq!(golden[offset..][..bytes.len()], bytes, "{line}");
-        lines += 1;
-    }
-    assert_eq!(lines, 22);
-}
-
 #[test]
 fn snapshots_and_jobs_go_to_other_threads() {
     fn sent<T: Send>() {}
@@ -588,14 +535,4 @@ fn snapshots_and_jobs_go_to_other_threads() {
     sent::<Job<Directory>>();
     sent::<Done>();
     sent::<Dict<Directory>>();
-}
-
-#[test]
-#[ignore = "writes the golden files anew, which is a change of the format"]
-fn write_the_golden_files() {
-    let storage = golden();
-    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/dict");
-    for name in storage.list().unwrap() {
-        std::fs::write(directory.join(&name), &*storage.open(&name).unwrap()).unwrap();
-    }
 }

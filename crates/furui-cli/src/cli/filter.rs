@@ -66,7 +66,7 @@ pub enum FilterKind {
     Stable,
     /// For endless streams, and faster: the oldest lines are forgotten
     StableLight,
-    /// For filters of many sizes that are asked for the same keys: the positions of a key do not depend on the size
+    /// For filters of many sizes in which the same keys are looked up: the positions of a key do not depend on the size
     Ringed,
     /// Can remove lines, but removes others with the same fingerprint, too; sorted inside
     Quotient,

@@ -48,7 +48,7 @@ pub enum Call {
         /// The channel for the events of the answer; the last one is [`Event::End`] or [`Event::Refused`].
         events: mpsc::Sender<Event>,
     },
-    /// Ask for the state of the node.
+    /// A request for the state of the node.
     Status {
         /// The channel for the current figures.
         answer: oneshot::Sender<Status>,

@@ -57,12 +57,6 @@ pub trait Filter {
     /// Whether the key with this hash may be in the set.
     fn contains_hash(&self, key: KeyHash) -> bool;
 
-    /// Prefetches the cache lines that [`contains_hash`](Self::contains_hash) will read for `key`: useful before one
-    /// key is looked up in several filters. [`BlockedBloom`] and [`SplitBlockBloom`] do so; the default does nothing.
-    fn prefetch(&self, key: KeyHash) {
-        let _ = key;
-    }
-
     /// Looks up a batch of keys: `out` is cleared and gets one answer per key. Implementations prefetch here.
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         out.clear();

@@ -220,10 +220,6 @@ impl<M: Deref<Target = [u8]>> Filter for AnyFilter<M> {
         self.filter().contains_hash(key)
     }
 
-    fn prefetch(&self, key: KeyHash) {
-        self.filter().prefetch(key);
-    }
-
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
         self.filter().contains_all(keys, out);
     }

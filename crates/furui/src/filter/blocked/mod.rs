@@ -4,7 +4,7 @@ use super::concurrent::{BitTable, Shareable};
 use super::error::no_memory;
 use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full};
-use crate::bits::{Buffer, Cpu, prefetch};
+use crate::bits::{Buffer, Cpu};
 use crate::hash::{HashSpec, KeyHash};
 use kernel::Line;
 use layout::Layout;
@@ -177,11 +177,6 @@ impl<M: Deref<Target = [u8]>> Filter for BlockedBloom<M> {
     #[inline(always)]
     fn contains_hash(&self, key: KeyHash) -> bool {
         kernel::contains(self.cpu, self.table(), self.layout, key)
-    }
-
-    #[inline]
-    fn prefetch(&self, key: KeyHash) {
-        prefetch(&self.table()[kernel::line_of(key, self.table().len())]);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {

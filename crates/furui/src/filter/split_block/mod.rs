@@ -6,7 +6,7 @@ use super::file::{BITS, META, Source, Stored, Writer};
 use super::least::least;
 use super::probes::own_rate;
 use super::{ConfigError, Filter, FilterMut, Full, sizing};
-use crate::bits::{Buffer, Cpu, prefetch};
+use crate::bits::{Buffer, Cpu};
 use crate::format::field::{put, u64_at};
 use crate::format::{Align, Kind, ReadError};
 use crate::hash::{HashAlgorithm, HashSpec, KeyHash};
@@ -174,12 +174,6 @@ impl<M: Deref<Target = [u8]>> Filter for SplitBlockBloom<M> {
 
     fn contains_hash(&self, key: KeyHash) -> bool {
         kernel::contains(self.cpu, self.table.as_chunks().0, key)
-    }
-
-    #[inline]
-    fn prefetch(&self, key: KeyHash) {
-        let blocks = self.table.as_chunks::<BLOCK>().0;
-        prefetch(&blocks[kernel::place(key, blocks.len())]);
     }
 
     fn contains_all(&self, keys: &[KeyHash], out: &mut Vec<bool>) {
