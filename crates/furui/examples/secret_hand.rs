@@ -14,7 +14,7 @@
 //!
 //! For secrets that must withstand the other side, take a protocol for private set intersection instead.
 
-use furui::filter::{AnyFilter, Bloom, Similarity};
+use furui::filter::{AnyFilter, Bloom, Filter, Similarity};
 use furui::{HashAlgorithm, HashSpec};
 
 const ROOM: u64 = 2000;

@@ -6,7 +6,7 @@ mod trie;
 use std::fmt;
 use std::io;
 
-use crate::filter::{ConfigError, Full, Mismatch};
+use crate::filter::{ConfigError, Full, InsertError, Mismatch};
 use crate::format::{FormatError, ReadError, WriteError};
 
 pub use store::{StoreError, StoreProblem};
@@ -49,7 +49,8 @@ pub enum Error {
     Store(StoreError),
     /// A filter of fixed size has no room.
     Full(Full),
-    /// Two filters that do not fit together were to be combined or compared.
+    /// Two filters that do not fit together were to be combined or compared, or a structure was given hashes that were
+    /// made in another way than its own.
     Mismatch(Mismatch),
     /// An argument or an option is invalid.
     Config(ConfigError),
@@ -157,6 +158,15 @@ impl From<Mismatch> for Error {
 impl From<Full> for Error {
     fn from(error: Full) -> Self {
         Self::Full(error)
+    }
+}
+
+impl From<InsertError> for Error {
+    fn from(error: InsertError) -> Self {
+        match error {
+            InsertError::Full(full) => Self::Full(full),
+            InsertError::Mismatch(mismatch) => Self::Mismatch(mismatch),
+        }
     }
 }
 

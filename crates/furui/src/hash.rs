@@ -3,6 +3,10 @@
 //! A key is hashed when it enters the program, by a [`KeyHasher`], and travels on as a [`KeyHash`]. A [`HashSpec`] says
 //! how it was hashed. Every file holds the spec of its keys, and it is compared whenever two structures meet, so that
 //! filters with different seeds are never mixed up silently.
+//!
+//! A caller that hashes keys itself puts them into [`Hashes`], which know their spec: a structure that hashes otherwise
+//! returns an error. A bare [`KeyHash`] does not know how it was made. Only low-level methods take it, such as those of
+//! the trait [`Filter`](crate::filter::Filter), and they cannot tell a hash that was made by another spec.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -12,11 +16,13 @@ use siphasher::sip::SipHasher13;
 
 mod dot;
 mod hasher;
+mod hashes;
 mod keyed;
 mod polynomial;
 mod rolling;
 
 pub use hasher::KeyHasher;
+pub use hashes::Hashes;
 pub use polynomial::PolynomialHashes;
 pub use rolling::{Rolling, RollingRun, RollingState};
 

@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use furui::filter::{AnyFilter, BlockedBloom, FilterRef};
+use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut, FilterRef};
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
 
@@ -19,7 +19,7 @@ fn golden() -> [(&'static str, BlockedBloom); 1] {
     let empty = [("blocked.filter", BlockedBloom::from_parts(2, 10).unwrap())];
     empty.map(|(name, mut filter)| {
         for key in [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF] {
-            assert!(filter.insert_hash(KeyHash::new(key)));
+            assert!(filter.insert_hash(KeyHash::new(key)).unwrap());
         }
         (name, filter)
     })
@@ -76,7 +76,7 @@ fn the_examples_of_the_format_description_are_the_golden_files() {
 fn borrowed_bytes_at_any_address_answer_alike() {
     for probes in [3, 8, 12] {
         let mut filter = BlockedBloom::from_parts(60, probes).unwrap();
-        filter.insert_all(&keys(0, 2000));
+        filter.insert_all(&keys(0, 2000)).unwrap();
         let file = file_of(filter.clone());
         let asked = keys(1, 5000);
         let (mut answers, mut expected) = (vec![], vec![]);

@@ -7,7 +7,7 @@ use furui::dict::{Dict, DictOptions, Done, Entries, Job, Snapshot, Trie, TrieEnt
 use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::format::EnvelopeWriter;
-use furui::seen::{Lru, Seen, SeenOptions};
+use furui::seen::{Lru, Seen, SeenOptions, Verdict};
 use furui::store::cascade::{Cascade, Journal, Run, RunWriter};
 use furui::store::{Directory, DiskFile, Memory, Overlay, Scratch};
 use furui::{Error, HashSpec, KeyHash, KeyHasher};
@@ -28,8 +28,10 @@ fn a_set_takes_keys_of_any_type_and_hashes_them_by_its_own_spec() {
     assert!(!seen.insert(vec![b'a']).unwrap());
     let spec = seen.hash_spec();
     assert_ne!(spec, Seen::open(free("other")).unwrap().hash_spec(), "each set draws a seed");
-    assert!(!seen.insert_hash(spec.hash(b"a")).unwrap());
-    assert!(seen.contains_hash(spec.hash(b"b")).unwrap());
+    let mut verdicts = vec![];
+    seen.observe_all(&spec.hasher().hash_all(["a", "e"]), &mut verdicts).unwrap();
+    assert_eq!(verdicts, [Verdict::Repeat, Verdict::New]);
+    assert!(seen.contains("e").unwrap());
     assert!(!seen.contains("d").unwrap());
     assert!(seen.insert("d").unwrap(), "to ask for a key does not record it");
 }

@@ -7,10 +7,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterRef, Gamma, GrowingBloom,
+    AnyFilter, BlockedBloom, Bloom, CheckedFilter, CountingBloom, Filter, FilterMut, FilterRef, Gamma, GrowingBloom,
     QuotientFilter, RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
-use furui::format::{Align, Envelope, EnvelopeWriter, Kind, ReadError, Tag};
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Problem, ReadError, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 use proptest::prelude::*;
 
@@ -155,17 +155,22 @@ fn a_filter_that_was_written_and_read_goes_on_as_one_that_was_not() {
 fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
     let dir = tempdir("checked-filters");
     let path = dir.join("it.filter");
-    let keys: Vec<KeyHash> = hashes(1).take(6000).collect();
+    let keys: Vec<[u8; 8]> = (0..6000u64).map(u64::to_le_bytes).collect();
     let kinds = filled().into_iter().chain(filled_others());
-    for filter in kinds {
+    for mut filter in kinds {
+        keys[..3000].iter().for_each(|key| _ = filter.insert(key));
         let file = written(&filter);
         std::fs::write(&path, &file).unwrap();
         let checked = CheckedFilter::open(&path).unwrap();
         assert_eq!((checked.kind(), checked.hash_spec()), (filter.kind(), filter.hash_spec()));
-        let right: Vec<bool> = keys.iter().map(|&key| filter.contains_hash(key)).collect();
-        assert!(keys.iter().zip(&right).all(|(&key, &right)| checked.contains_hash(key).unwrap() == right));
+        let right: Vec<bool> = keys.iter().map(|key| filter.contains(key)).collect();
+        assert!(keys.iter().zip(&right).all(|(key, &right)| checked.contains(key).unwrap() == right));
         let mut all = vec![];
-        CheckedFilter::open(&path).unwrap().contains_all(&keys, &mut all).unwrap();
+        let batch = checked.hash_spec().hasher().hash_all(&keys);
+        CheckedFilter::open(&path).unwrap().contains_hashes(&batch, &mut all).unwrap();
+        let other = HashSpec::random();
+        let refused = checked.contains_hashes(&other.hasher().hash_all(&keys), &mut all).unwrap_err();
+        assert_eq!(refused.problem, Problem::OtherHash { found: filter.hash_spec(), expected: other });
         assert!(all == right && written(checked.whole().unwrap()) == file);
         for at in (0..file.len()).step_by(file.len() / 40) {
             let mut damaged = file.clone();
@@ -173,8 +178,8 @@ fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
             std::fs::write(&path, &damaged).unwrap();
             let Ok(checked) = CheckedFilter::open(&path) else { continue };
             let mut failed = false;
-            for (&key, &right) in keys.iter().zip(&right) {
-                match checked.contains_hash(key) {
+            for (key, &right) in keys.iter().zip(&right) {
+                match checked.contains(key) {
                     Ok(found) => assert!(found == right && !failed, "{:?} at {at}", filter.kind()),
                     Err(error) => failed = error.to_string().contains("it.filter"),
                 }

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use furui::filter::{AnyFilter, FilterRef, Full, GrowingBloom, MAX_PARTS};
+use furui::filter::{AnyFilter, Filter, FilterMut, FilterRef, Full, GrowingBloom, MAX_PARTS};
 use furui::format::{Align, EnvelopeWriter, Kind, Tag};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;

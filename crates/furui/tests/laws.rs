@@ -4,10 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "the list of filters is test code too")]
 
 use furui::filter::{
-    BlockedBloom, Bloom, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, Recent,
-    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, Concurrent, ConfigError, CountingBloom, FilterMut, Gamma, GrowingBloom,
+    InsertError, Mismatch, QuotientFilter, Recent, RingedBloom, RingedParams, SplitBlockBloom, StableBloom,
+    StableBloomLight,
 };
-use furui::{HashAlgorithm, HashSpec, KeyHash};
+use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
 
 type Maker = fn() -> Box<dyn FilterMut>;
 
@@ -233,6 +234,49 @@ fn equal_insertions_give_equal_answers() {
         }
         assert!(keys(1, 50_000).iter().all(|&key| one.contains_hash(key) == two.contains_hash(key)), "{name}");
     });
+}
+
+/// Checks that `$filter` takes hashes of its own spec, as it takes their keys one by one, and refuses all others.
+macro_rules! assert_own_hashes_only {
+    ($filter:expr) => {{
+        let filter = &mut $filter;
+        let (spec, other) = (filter.hash_spec(), HashSpec { seed: 9, ..filter.hash_spec() });
+        let own: Hashes = spec.hasher().hash_all(["以前", "珠玉"]);
+        let foreign = other.hasher().hash_all(["以前", "珠玉"]);
+        let (mismatch, mut answers) = (Mismatch::Hash { ours: spec, theirs: other }, vec![true]);
+        assert_eq!(filter.contains_hashes(&foreign, &mut answers), Err(mismatch));
+        assert_eq!(answers, [true], "unchanged");
+        assert_eq!(filter.insert_hashes(&foreign).map_err(InsertError::from), Err(InsertError::Mismatch(mismatch)));
+        filter.contains_hashes(&own, &mut answers).unwrap();
+        assert_eq!(answers, [false, false], "nothing was inserted");
+        assert_eq!(filter.insert_hashes(&own).unwrap(), 2);
+        filter.contains_hashes(&own, &mut answers).unwrap();
+        assert!(answers == [true, true] && filter.contains("以前") && filter.contains("珠玉"));
+        assert_eq!(filter.insert_hashes(&own).unwrap(), 0);
+    }};
+}
+
+#[test]
+fn hashes_of_another_spec_are_an_error_for_every_kind_of_filter() {
+    assert_own_hashes_only!(Bloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(Bloom::with_rate(ROOM, RATE).unwrap().hashed_by(SHA1));
+    assert_own_hashes_only!(BlockedBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(SplitBlockBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(RingedBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(CountingBloom::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(StableBloom::with_rate(100_000, 2, RATE).unwrap());
+    assert_own_hashes_only!(StableBloomLight::with_rate(100_000, RATE).unwrap());
+    assert_own_hashes_only!(GrowingBloom::with_rate(RATE).unwrap());
+    assert_own_hashes_only!(QuotientFilter::with_rate(ROOM, RATE).unwrap());
+    assert_own_hashes_only!(Concurrent::new(Bloom::with_rate(ROOM, RATE).unwrap()).unwrap());
+    assert_own_hashes_only!(Concurrent::new(BlockedBloom::with_rate(ROOM, RATE).unwrap()).unwrap());
+    let mut any = AnyFilter::from(QuotientFilter::with_rate(ROOM, RATE).unwrap().hashed_by(HashSpec::random()));
+    assert_own_hashes_only!(any);
+    let (own, foreign) =
+        [any.hash_spec(), HashSpec::default()].map(|spec| spec.hasher().hash_all(["以前", "?"])).into();
+    assert!(matches!(any.remove_hashes(&foreign), Err(ConfigError::Mismatch(Mismatch::Hash { .. }))));
+    assert_eq!(any.remove_hashes(&own), Ok(1));
+    assert!(!any.contains("以前") && any.contains("珠玉"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use furui::bits::{Rank1, Select0};
 use furui::dict::{
     Frozen, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first, freeze,
 };
-use furui::filter::Bloom;
+use furui::filter::{Bloom, Filter};
 use furui::hash::{Rolling, RollingState};
 use louds_oracle::walk_pairs;
 use proptest::prelude::*;

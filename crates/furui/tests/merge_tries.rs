@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 
 use furui::dict::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError};
-use furui::filter::{AnyFilter, BlockedBloom};
+use furui::filter::{AnyFilter, BlockedBloom, Filter, FilterMut};
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::hash::Rolling;
 use furui::{HashSpec, KeyHash};
@@ -42,7 +42,7 @@ fn nodes(trie: &Trie) -> Vec<(Vec<u8>, bool)> {
 
 fn filter(hashes: &[KeyHash]) -> BlockedBloom {
     let mut filter = BlockedBloom::with_rate(hashes.len() as u64, 0.01).unwrap().hashed_by(Rolling::spec(SEED));
-    filter.insert_all(hashes);
+    filter.insert_all(hashes).unwrap();
     filter
 }
 

@@ -5,7 +5,7 @@ mod quotient_oracle;
 
 use std::collections::BTreeMap;
 
-use furui::filter::{ConfigError, Full, QuotientFilter};
+use furui::filter::{ConfigError, Filter, FilterMut, Full, QuotientFilter};
 use furui::{HashSpec, KeyHash};
 use proptest::prelude::*;
 use quotient_oracle::Oracle;

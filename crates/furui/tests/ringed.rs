@@ -4,7 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
 use furui::filter::{
-    AnyFilter, FilterRef, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined,
+    AnyFilter, Filter, FilterMut, FilterRef, Gamma, RingedBloom, RingedKeys, RingedParams, ringed_rate,
+    ringed_rate_refined,
 };
 use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
 use furui::{HashAlgorithm, HashSpec, KeyHash};
@@ -35,7 +36,7 @@ fn hashes(list: u64, n: u64) -> impl Iterator<Item = KeyHash> {
 fn filter_of(params: RingedParams, room: u64, keys: impl Iterator<Item = KeyHash>) -> RingedBloom {
     let mut filter = RingedBloom::with_size(params, room).unwrap();
     keys.for_each(|key| {
-        filter.insert_hash(key);
+        filter.insert_hash(key).unwrap();
     });
     filter
 }
@@ -125,7 +126,7 @@ proptest! {
             prop_assert_eq!(of_key.hash(), key);
             prop_assert_eq!(filter.contains_key(of_key), filter.contains_hash(key));
             let mut twin = filter.clone();
-            prop_assert_eq!(filter.insert_hash(key), new);
+            prop_assert_eq!(filter.insert_hash(key), Ok(new));
             prop_assert_eq!(twin.insert_key(of_key), new);
             prop_assert_eq!(&twin, &filter);
         }
@@ -408,7 +409,7 @@ fn golden() -> RingedBloom {
     let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF };
     let mut filter = RingedBloom::with_size(params(7, Gamma::Exact, 2), 5).unwrap().hashed_by(spec);
     for key in ["one", "two", "three"] {
-        filter.insert_hash(spec.hash(key.as_bytes()));
+        filter.insert_hash(spec.hash(key.as_bytes())).unwrap();
     }
     filter
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Full, GrowingBloom, QuotientFilter,
-    RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, FilterMut, Full, GrowingBloom, InsertError,
+    QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
-use furui::{HashAlgorithm, HashSpec, KeyHash};
+use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
 
 use super::file::{refuse_unwritable, replace};
 use crate::cli::{BuildOptions, FilterKind};
@@ -133,7 +133,7 @@ fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
 /// Puts all lines into a filter.
 fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
     each_block(options, keys, "building", |hashes| {
-        filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.output, full))
+        filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(&options.output, error))
     })?;
     Ok(filter)
 }
@@ -152,10 +152,7 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
-    each_block(options, keys, "counting", |hashes| {
-        counter.insert_all(hashes);
-        Ok(())
-    })?;
+    each_block(options, keys, "counting", |hashes| Ok(counter.insert_hashes(hashes).map(drop)?))?;
     let estimate = counter.cardinality();
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
@@ -181,7 +178,7 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
                 )));
             }
         }
-        all.extend_from_slice(hashes);
+        all.extend_from_slice(hashes.as_slice());
         Ok(())
     })?;
     all.sort_unstable();
@@ -190,6 +187,7 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
     }
     let distinct = all.chunk_by(|a, b| a == b).count() as u64;
     let mut filter = new_filter(options, keys.hasher.spec(), distinct.max(1))?;
+    // They are bare hashes, all made by the spec of the filter.
     filter.insert_all(&all)?;
     Ok(filter)
 }
@@ -198,12 +196,12 @@ fn each_block(
     options: &BuildOptions,
     keys: &Keys,
     what: &'static str,
-    mut each: impl FnMut(&[KeyHash]) -> Result<(), Error>,
+    mut each: impl FnMut(&Hashes) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::ignore();
     let mut blocks = options.input.blocks(&interrupt);
     let mut progress = Progress::new(what, &options.input.files);
-    let mut hashes = Vec::new();
+    let mut hashes = Hashes::new(&keys.hasher);
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);
         progress.advance(block.bytes.len());
@@ -212,10 +210,10 @@ fn each_block(
     Ok(())
 }
 
-/// The error of a filter that is full.
-pub fn no_room(path: &Path, full: Full) -> Error {
-    Error::Message(match full {
-        Full::AtCapacity { capacity } => {
+/// The error of a filter that did not take all lines.
+pub fn not_inserted(path: &Path, error: InsertError) -> Error {
+    Error::Message(match error {
+        InsertError::Full(Full::AtCapacity { capacity }) => {
             format!("{}: full at {capacity} lines; build it with a larger --capacity", path.display())
         }
         other => format!("{}: {other}", path.display()),

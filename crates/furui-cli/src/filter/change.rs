@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use furui::KeyHash;
+use furui::Hashes;
 
-use super::build::{no_room, warn_if_too_full};
+use super::build::{not_inserted, warn_if_too_full};
 use super::file::{Held, save};
 use crate::cli::ChangeOptions;
 use crate::error::Error;
@@ -21,7 +21,7 @@ const SOME_MISSING: u8 = 1;
 pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
     let mut held = Held::open(&options.filter)?;
     each_block(options, &mut held, |held, hashes| {
-        held.filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.filter, full))
+        held.filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(&options.filter, error))
     })?;
     save(&held.filter, &options.filter)?;
     warn_if_too_full(&held.filter, &options.filter);
@@ -35,9 +35,8 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
     // Most kinds of filters cannot remove keys, so this is checked before any line is read.
     held.filter.check_removable().map_err(|error| named(options, error))?;
     each_block(options, &mut held, |held, hashes| {
-        for &hash in hashes {
-            missing += u64::from(!held.filter.remove_hash(hash).map_err(|error| named(options, error))?);
-        }
+        let removed = held.filter.remove_hashes(hashes).map_err(|error| named(options, error))?;
+        missing += hashes.len() as u64 - removed;
         Ok(())
     })?;
     save(&held.filter, &options.filter)?;
@@ -61,13 +60,13 @@ fn named(options: &ChangeOptions, error: furui::filter::ConfigError) -> Error {
 fn each_block(
     options: &ChangeOptions,
     held: &mut Held,
-    mut change: impl FnMut(&mut Held, &[KeyHash]) -> Result<(), Error>,
+    mut change: impl FnMut(&mut Held, &Hashes) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let keys = Keys::new(held.filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
     let mut blocks = options.input.blocks(&interrupt);
     let mut progress = Progress::new("reading", &options.input.files);
-    let mut hashes = Vec::new();
+    let mut hashes = Hashes::new(&keys.hasher);
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);
         progress.advance(block.bytes.len());

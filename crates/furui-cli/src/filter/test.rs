@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use furui::Hashes;
+
 use super::file::open;
 use crate::cli::TestOptions;
 use crate::complain;
@@ -23,11 +25,11 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;
     let mut blocks = options.input.blocks(&interrupt).skipping(complain);
-    let (mut hashes, mut answers) = (Vec::new(), Vec::new());
+    let (mut hashes, mut answers) = (Hashes::new(&keys.hasher), Vec::new());
     let mut found: u64 = 0;
     while let Some(mut block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);
-        filter.contains_all(&hashes, &mut answers);
+        filter.contains_hashes(&hashes, &mut answers)?;
         found += answers.iter().filter(|&&maybe| maybe != options.invert).count() as u64;
         if options.quiet && found > 0 {
             break;

@@ -6,9 +6,9 @@ mod stats;
 
 use std::process::ExitCode;
 
-use furui::HashSpec;
 use furui::seen::{Cache, Seen, SeenOptions, Verdict};
 use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
+use furui::{HashSpec, Hashes};
 
 use crate::blocks::Next;
 use crate::cli::{self, CacheKind};
@@ -67,7 +67,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
     }
     let mut recorder = Recorder::new(output, wanted, records.then_some(options.sync));
     let mut blocks = options.input.blocks(&interrupt);
-    let (mut hashes, mut verdicts) = (Vec::new(), Vec::new());
+    let (mut hashes, mut verdicts) = (Hashes::new(&keys.hasher), Vec::new());
     let mut bytes = 0;
     let mut closed = false;
     let mut failure = None;

@@ -1,5 +1,5 @@
 use crate::error::Result;
-use crate::filter::BlockedBloom;
+use crate::filter::{BlockedBloom, FilterMut};
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter that is being filled. It inserts hashes in groups, so that their cache misses overlap.
@@ -26,7 +26,7 @@ impl Fill {
     }
 
     fn insert(&mut self) {
-        self.filter.insert_all(&self.waiting);
+        self.filter.insert_all(&self.waiting).expect("a Bloom filter is never full");
         self.waiting.clear();
     }
 

@@ -3,7 +3,7 @@ use std::path::Path;
 use super::trie::CheckedTrie;
 use super::{Found, Trie};
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter};
+use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter, Filter};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{RunEntry, Storage, StoreKind};

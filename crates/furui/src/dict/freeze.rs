@@ -1,5 +1,5 @@
 use super::{LoudsBuilder, LoudsTrie, Node, breadth_first};
-use crate::filter::{Bloom, ConfigError};
+use crate::filter::{Bloom, ConfigError, FilterMut};
 use crate::hash::{KeyHash, Rolling, RollingState};
 
 /// A frozen trie and the filter of its keys.
@@ -51,6 +51,6 @@ pub fn freeze<N: Node>(root: N, rate: f64, seed: u64) -> Result<Frozen, ConfigEr
         (number, hash)
     });
     let mut filter = Bloom::with_rate(builder.keys(), rate)?.hashed_by(Rolling::spec(seed));
-    filter.insert_all(&hashes);
+    filter.insert_all(&hashes).expect("a Bloom filter is never full");
     Ok(Frozen { trie: builder.finish(), filter })
 }

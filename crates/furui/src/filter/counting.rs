@@ -122,7 +122,8 @@ impl<M: Deref<Target = [u8]>> CountingBloom<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
+    /// level: a hash that was made in another way is not noticed, and is that of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let cells = self.counters.cells.lend();
         self.counters.of(key).map(|position| cells.get(position)).min().map_or(0, u64::from)
@@ -146,7 +147,8 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
+    /// level: a hash that was made in another way is not noticed, and is that of another key.
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         if !self.contains_hash(key) {
             return false;
@@ -205,7 +207,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for CountingBloom<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         (0..).zip(keys).try_fold(0, |new, (i, &key)| {
             self.counters.fetch_ahead(keys, i);
-            Ok(new + u64::from(self.insert_hash(key)))
+            Ok(new + u64::from(self.insert_hash(key)?))
         })
     }
 }
@@ -286,8 +288,8 @@ mod tests {
             let (mut other, mut both) = (one.clone(), one.clone());
             for i in 0..700 {
                 let half = if i % 3 == 0 { &mut one } else { &mut other };
-                half.insert_hash(key(i % 90));
-                both.insert_hash(key(i % 90));
+                half.insert_hash(key(i % 90)).unwrap();
+                both.insert_hash(key(i % 90)).unwrap();
             }
             one.union_with(&other).unwrap();
             assert_eq!(one, both);

@@ -2,7 +2,7 @@ use std::fmt;
 
 use super::Full;
 use crate::format::Kind;
-use crate::hash::HashSpec;
+use crate::hash::{HashSpec, Hashes, KeyHash};
 
 /// A parameter is invalid, or there is not enough memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,7 +138,7 @@ impl std::error::Error for ConfigError {
     }
 }
 
-/// Why two filters cannot be combined or compared.
+/// Why two filters cannot be combined or compared, or why a filter does not take a batch of hashes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Mismatch {
@@ -162,9 +162,9 @@ pub enum Mismatch {
     },
     /// The keys are hashed in different ways.
     Hash {
-        /// The hash of the first filter.
+        /// How the first filter, or the structure that was called, hashes keys.
         ours: HashSpec,
-        /// The hash of the second filter.
+        /// How the keys of the second filter, or of the batch, were hashed.
         theirs: HashSpec,
     },
     /// The union has more keys than the first filter has room for.
@@ -203,10 +203,7 @@ impl fmt::Display for Mismatch {
                 write!(f, "one filter has {ours} {what} and the other {theirs}: build both with as many")
             }
             Self::Hash { ours, theirs } => {
-                write!(
-                    f,
-                    "keys are hashed by {ours} in one filter and by {theirs} in the other: build both with one hash"
-                )
+                write!(f, "keys are hashed by {ours} on one side and by {theirs} on the other: hash both in one way")
             }
             Self::NoRoom { keys, slots } => write!(
                 f,
@@ -228,6 +225,56 @@ impl fmt::Display for Mismatch {
 }
 
 impl std::error::Error for Mismatch {}
+
+impl Mismatch {
+    /// The hashes of a batch, if they were made by `spec`.
+    pub(crate) fn check(spec: HashSpec, hashes: &Hashes) -> Result<&[KeyHash], Self> {
+        if hashes.spec() == spec {
+            Ok(hashes.as_slice())
+        } else {
+            Err(Self::Hash { ours: spec, theirs: hashes.spec() })
+        }
+    }
+}
+
+/// Why a batch of hashes was not inserted into a filter that may be full.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InsertError {
+    /// The filter has no room for all keys. Some of them may be inserted.
+    Full(Full),
+    /// The hashes were made by another spec than the filter's. Nothing was inserted.
+    Mismatch(Mismatch),
+}
+
+impl fmt::Display for InsertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full(full) => full.fmt(f),
+            Self::Mismatch(mismatch) => mismatch.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InsertError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Full(full) => Some(full),
+            Self::Mismatch(mismatch) => Some(mismatch),
+        }
+    }
+}
+
+impl From<Full> for InsertError {
+    fn from(full: Full) -> Self {
+        Self::Full(full)
+    }
+}
+
+impl From<Mismatch> for InsertError {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Mismatch(mismatch)
+    }
+}
 
 /// The error that there is not enough memory for `count` items, which are `what`.
 pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {

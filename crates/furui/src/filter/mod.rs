@@ -1,4 +1,11 @@
 //! Filters: compact sets that answer "have I seen this?", and err only in the direction that they promise.
+//!
+//! Every filter takes keys in three ways:
+//! - as bytes: `contains`, `insert` and `extend` hash them as the filter does;
+//! - as batches of [`Hashes`](crate::Hashes), for callers that hash keys themselves: `contains_hashes` and
+//!   `insert_hashes` return an error if the batch was hashed in another way. They prefetch, and so are the fastest;
+//! - as bare [`KeyHash`]es, by the traits [`Filter`] and [`FilterMut`], for code that is generic over filters or has
+//!   hashes that no [`HashSpec`] made. Nothing checks how they were made.
 
 use std::fmt;
 
@@ -36,7 +43,7 @@ pub use checked::CheckedFilter;
 pub use concurrent::{Concurrent, Shareable};
 pub use counters::MAX_COUNTERS;
 pub use counting::CountingBloom;
-pub use error::{ConfigError, Mismatch};
+pub use error::{ConfigError, InsertError, Mismatch};
 pub use growing::{GrowingBloom, MAX_PARTS};
 pub use probes::MAX_PROBES;
 pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
@@ -50,6 +57,10 @@ pub use steady::stable_decrements;
 
 /// A set whose "yes" may be wrong, at a stated rate, and whose "no" is certain, unless the filter
 /// [`forgets`](Self::forgets).
+///
+/// The trait is for generic code, and takes bare hashes. The caller must have made them by
+/// [`hash_spec`](Self::hash_spec): a hash that was made in another way is not noticed, and is usually answered by "no".
+/// Each filter also has methods of its own that take keys as bytes, or [`Hashes`](crate::Hashes), which are checked.
 pub trait Filter {
     /// How keys are hashed.
     fn hash_spec(&self) -> HashSpec;
@@ -74,6 +85,9 @@ pub trait Filter {
 }
 
 /// A filter into which keys can be inserted one at a time.
+///
+/// The trait is for generic code, and takes bare hashes, as [`Filter`] does: the caller must have made them by
+/// [`hash_spec`](Filter::hash_spec), because a key that was inserted by another hash is never found.
 pub trait FilterMut: Filter {
     /// Inserts the key with this hash. True if it was certainly new.
     ///

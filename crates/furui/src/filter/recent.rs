@@ -35,6 +35,9 @@ const NEAR_BYTES: usize = 1 << 20;
 /// way take up to 6 times as much, where the LRU just holds the keys that come again. The paper's tiers take 51 to 87 %
 /// less at 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags dropped 0.02 %, wider tags none. The layout is that
 /// of a processor cache.
+///
+/// It is low level, a part of [`Seen`](crate::seen::Seen): it takes bare hashes, and nothing checks how the caller made
+/// them.
 #[derive(Clone, Debug)]
 pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
     sets: Vec<[T; WAYS]>,

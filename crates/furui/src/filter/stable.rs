@@ -152,7 +152,7 @@ impl<M: DerefMut<Target = [u8]>> FilterMut for StableBloom<M> {
     fn insert_all(&mut self, keys: &[KeyHash]) -> Result<u64, Full> {
         (0..).zip(keys).try_fold(0, |new, (i, &key)| {
             self.counters.fetch_ahead(keys, i);
-            Ok(new + u64::from(self.insert_hash(key)))
+            Ok(new + u64::from(self.insert_hash(key)?))
         })
     }
 }

@@ -117,7 +117,8 @@ impl<M> StableBloomLight<M> {
 impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
     /// Inserts `keys` in order, and appends to `new` the indices in `keys` of those that were not remembered, as
     /// [`Recent::observe_all`](super::Recent::observe_all) does. The counters of later keys are prefetched: in a filter
-    /// larger than the cache that is at least five times as fast as inserting the keys one by one.
+    /// larger than the cache that is at least five times as fast as inserting the keys one by one. It is low level: the
+    /// caller hashes by [`hash_spec`](Self::hash_spec), which nothing checks.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.

@@ -101,8 +101,13 @@ impl Regions {
     pub(crate) fn result(&self) -> Result<(), FormatError> {
         match self.damage.get() {
             None => Ok(()),
-            Some(&offset) => Err(FormatError { file: self.name.clone(), offset, problem: Problem::Checksum }),
+            Some(&offset) => Err(self.error(offset, Problem::Checksum)),
         }
+    }
+
+    /// An error that names the file.
+    pub(crate) fn error(&self, offset: u64, problem: Problem) -> FormatError {
+        FormatError { file: self.name.clone(), offset, problem }
     }
 
     /// Relaxed loads suffice, because a bit only stands for bytes that never change.

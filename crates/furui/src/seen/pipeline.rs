@@ -5,7 +5,8 @@ use super::Verdict;
 use super::counters::Counters;
 use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
-use crate::hash::{HashSpec, KeyHash, KeyHasher};
+use crate::filter::Mismatch;
+use crate::hash::{HashSpec, Hashes, KeyHash, KeyHasher};
 use crate::store::cascade::{Cascade, CascadeOptions};
 use crate::store::{Directory, Storage};
 
@@ -13,7 +14,7 @@ use crate::store::{Directory, Storage};
 /// hash.
 ///
 /// ```text
-///   batch of KeyHash ─> cache tiers ──misses──> exact set: table in RAM ──absent, sorted──> runs on storage
+///   batch of hashes ──> cache tiers ──misses──> exact set: table in RAM ──absent, sorted──> runs on storage
 ///                           │                       │                                          │
 ///                           └──────────────── Verdict per key ─────────────────────────────────┘
 /// ```
@@ -58,15 +59,14 @@ use crate::store::{Directory, Storage};
 /// ```
 ///
 /// A caller that hashes keys itself, such as in several threads, does so by [`hash_spec`](Self::hash_spec) and passes
-/// batches:
+/// batches of [`Hashes`]:
 ///
 /// ```
 /// use furui::seen::{Seen, SeenOptions, Verdict};
 /// use furui::store::Memory;
 ///
 /// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
-/// let hasher = seen.hash_spec().hasher();
-/// let keys: Vec<_> = ["a", "b", "a"].iter().map(|line| hasher.hash(line.as_bytes())).collect();
+/// let keys = seen.hash_spec().hasher().hash_all(["a", "b", "a"]);
 /// let mut verdicts = vec![];
 /// seen.observe_all(&keys, &mut verdicts)?;
 /// assert_eq!(verdicts, [Verdict::New, Verdict::New, Verdict::Repeat]);
@@ -192,16 +192,9 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.insert_hash(self.hasher.hash(key.as_ref()))
-    }
-
-    /// Records a key that was hashed by [`hash_spec`](Self::hash_spec). True if it is new.
-    ///
-    /// # Errors
-    /// Those of [`observe_all`](Self::observe_all).
-    pub fn insert_hash(&mut self, key: KeyHash) -> Result<bool> {
+        let key = self.hasher.hash(key.as_ref());
         let mut verdicts = std::mem::take(&mut self.verdicts);
-        let observed = self.observe_all(&[key], &mut verdicts);
+        let observed = self.observe(&[key], |_| false, &mut verdicts);
         self.verdicts = verdicts;
         observed?;
         Ok(self.verdicts[0] == Verdict::New)
@@ -212,15 +205,7 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.contains_hash(self.hasher.hash(key.as_ref()))
-    }
-
-    /// True if a key that was hashed by [`hash_spec`](Self::hash_spec) was recorded before.
-    ///
-    /// # Errors
-    /// Those of [`observe_all`](Self::observe_all).
-    pub fn contains_hash(&self, key: KeyHash) -> Result<bool> {
-        self.set.contains(key)
+        self.set.contains(self.hasher.hash(key.as_ref()))
     }
 
     /// Records keys, and returns how many of them are new. It takes them in batches, and so faster than
@@ -230,11 +215,11 @@ impl<S: Storage> Seen<S> {
     /// Those of [`observe_all`](Self::observe_all).
     pub fn extend<K: AsRef<[u8]>>(&mut self, keys: impl IntoIterator<Item = K>) -> Result<u64> {
         let before = self.counters.new;
-        let (mut batch, mut verdicts) = (Vec::with_capacity(EXTEND_BATCH), Vec::with_capacity(EXTEND_BATCH));
+        let (mut batch, mut verdicts) = (Hashes::new(&self.hasher), Vec::new());
         let mut keys = keys.into_iter();
         loop {
             batch.clear();
-            batch.extend(keys.by_ref().take(EXTEND_BATCH).map(|key| self.hasher.hash(key.as_ref())));
+            batch.extend(keys.by_ref().take(EXTEND_BATCH));
             if batch.is_empty() {
                 return Ok(self.counters.new - before);
             }
@@ -249,8 +234,10 @@ impl<S: Storage> Seen<S> {
     /// written out what earlier calls said is new loses nothing when it is killed.
     ///
     /// # Errors
-    /// If storage fails or is damaged. The verdicts are then invalid, and the set must be opened again.
-    pub fn observe_all(&mut self, keys: &[KeyHash], verdicts: &mut Vec<Verdict>) -> Result<()> {
+    /// [`Error::Mismatch`](crate::Error::Mismatch) if the keys were hashed by another spec than
+    /// [`hash_spec`](Self::hash_spec); nothing is recorded then. Another [`Error`](crate::Error) if storage fails or is
+    /// damaged: the verdicts are then invalid, and the set must be opened again.
+    pub fn observe_all(&mut self, keys: &Hashes, verdicts: &mut Vec<Verdict>) -> Result<()> {
         self.observe_protected(keys, |_| false, verdicts)
     }
 
@@ -260,6 +247,15 @@ impl<S: Storage> Seen<S> {
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
     pub fn observe_protected(
+        &mut self,
+        keys: &Hashes,
+        is_protected: impl Fn(usize) -> bool,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<()> {
+        self.observe(Mismatch::check(self.hash_spec(), keys)?, is_protected, verdicts)
+    }
+
+    fn observe(
         &mut self,
         keys: &[KeyHash],
         is_protected: impl Fn(usize) -> bool,

@@ -1,7 +1,7 @@
 use super::counters::Counters;
 use super::lru::{KEY_BYTES, Lru, LruOutcome};
 use crate::error::Result;
-use crate::filter::{Recent, StableBloomLight};
+use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// The cache in front of the exact set, which answers for keys that are repeated soon.
@@ -134,7 +134,7 @@ impl Tiers {
                         }
                     }
                     round.ask(stable, misses, asked, counters);
-                    stable.insert_all(&round.evicted);
+                    stable.insert_all(&round.evicted).expect("a stable filter is never full");
                 }
             }
             Self::None => misses.extend(0..keys.len() as u32),

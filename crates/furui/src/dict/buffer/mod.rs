@@ -43,6 +43,8 @@ const FIRST_SLOTS: usize = 64;
 /// allocation of its own. Slots are in the order of hashes, so the table is doubled front to back without reading a
 /// key. A deletion is a record like any other, because it has to hide the values of older tries.
 ///
+/// It is low level, a part of [`Dict`](super::Dict): the caller hashes all keys in one way, which nothing checks.
+///
 /// Space: the key and 16 bytes, 4 more on average for alignment, and 11 to 21 for slots. Cost: two cache misses for a
 /// look-up, and one for an absent key.
 ///

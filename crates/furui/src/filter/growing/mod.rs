@@ -251,7 +251,7 @@ impl FilterMut for GrowingBloom {
             return Ok(false);
         }
         let part = self.with_room()?;
-        part.filter.insert_hash(key);
+        part.filter.insert_hash(key)?;
         part.keys += 1;
         Ok(true)
     }
@@ -269,7 +269,7 @@ impl FilterMut for GrowingBloom {
             while !left.is_empty() {
                 let part = self.with_room()?;
                 let now = left.len().min(usize::try_from(part.room()).unwrap_or(usize::MAX));
-                let of_these = part.filter.insert_all(&left[..now]);
+                let of_these = part.filter.insert_all(&left[..now])?;
                 part.keys += of_these;
                 new += of_these;
                 left.drain(..now);

@@ -264,7 +264,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
     /// Inserts keys in ascending order of their hashes and returns how many of their fingerprints were new. An empty
     /// filter is filled from its first slot to its last, without searching or moving anything. Keys out of order are
-    /// allowed but slow.
+    /// allowed but slow. It is low level: the caller hashes by [`hash_spec`](Self::hash_spec), which nothing checks.
     ///
     /// # Errors
     /// [`Full`] at the first key for which there is no room; the keys before it have been inserted.

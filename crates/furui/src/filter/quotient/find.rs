@@ -175,7 +175,8 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
+    /// Works as [`count`](Self::count), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
+    /// level: a hash that was made in another way is not noticed, and is that of another key.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let (quotient, remainder) = self.shape.locate(key);
         self.table.count(self.words, quotient, remainder)

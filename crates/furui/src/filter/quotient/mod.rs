@@ -238,6 +238,7 @@ impl<M: Eq> Eq for QuotientFilter<M> {}
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Filter, FilterMut};
     use super::*;
 
     /// Does random insertions, removals and lookups with and without the processor's special instructions.

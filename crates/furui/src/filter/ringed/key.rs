@@ -29,7 +29,8 @@ impl<'a> RingedKey<'a> {
     }
 }
 
-/// A list of precomputed keys: 8 + 4 k bytes each, 36 at k = 7.
+/// A list of precomputed keys: 8 + 4 k bytes each, 36 at k = 7. It is low level: nothing checks how the caller hashed
+/// the keys.
 ///
 /// ```
 /// use furui::HashSpec;

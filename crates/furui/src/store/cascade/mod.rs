@@ -58,6 +58,9 @@ use table::Table;
 /// level in RAM is a flat table in hash order; levels on storage have no empty slots, because they are never inserted
 /// into; and a level is merged when the newer ones have grown to its size, whatever its number.
 ///
+/// It is low level: [`Seen`](crate::seen::Seen) takes keys as bytes, and checks how a batch of hashes was made. Here the
+/// caller makes bare hashes by [`hash_spec`](Self::hash_spec), and a hash that was made in another way is not noticed.
+///
 /// It is no [`Filter`](crate::filter::Filter), because it reads storage and can fail.
 ///
 /// Each key is in one level only, so that counts are exact and a merge never has to choose.
