@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use furui::KeyHash;
-use furui::filter::QuotientFilter;
+use furui::filter::{Filter, FilterMut, QuotientFilter};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (u8, u8, bool, Vec<(bool, u64)>)| {

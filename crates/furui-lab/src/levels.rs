@@ -5,7 +5,7 @@ use std::error::Error;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use furui::KeyHash;
-use furui::filter::QuotientFilter;
+use furui::filter::{FilterMut, QuotientFilter};
 use furui::store::Memory;
 use furui::store::cascade::{Cascade, CascadeOptions};
 

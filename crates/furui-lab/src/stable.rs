@@ -59,7 +59,7 @@ fn insertions(counters: usize) {
         random.decrements()
     );
     for i in 0..settle {
-        black_box((light.insert_hash(hash(i)), random.insert_hash(hash(i))));
+        _ = (black_box(light.insert_hash(hash(i))), black_box(random.insert_hash(hash(i))));
     }
     let light_again = light.clone();
     let (mut next_light, mut next_random) = (settle, settle);
@@ -90,7 +90,7 @@ fn insertions(counters: usize) {
         ITEMS,
         Box::new(|| {
             for i in next_random..next_random + ITEMS as u64 {
-                black_box(random.insert_hash(hash(i)));
+                _ = black_box(random.insert_hash(hash(i)));
             }
             next_random += ITEMS as u64;
         }),
@@ -100,7 +100,7 @@ fn insertions(counters: usize) {
         ITEMS,
         Box::new(|| {
             for i in next_light..next_light + ITEMS as u64 {
-                black_box(light.insert_hash(hash(i)));
+                _ = black_box(light.insert_hash(hash(i)));
             }
             next_light += ITEMS as u64;
         }),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use furui::filter::SplitBlockBloom;
+use furui::filter::{Filter, FilterMut, SplitBlockBloom};
 use parquet::basic::{Repetition, Type as Physical};
 use parquet::bloom_filter::Sbbf;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -93,7 +93,7 @@ fn filters_in_a_file_that_the_crate_wrote_are_read_and_written_bit_for_bit() {
 
         let mut built = SplitBlockBloom::from_parts(ours.blocks()).unwrap();
         let keys: Vec<_> = (0..ROWS).map(|i| hash.hash(&plain(i))).collect();
-        built.insert_all(&keys);
+        built.insert_all(&keys).unwrap();
         assert_eq!(built, ours);
     }
 }
@@ -103,7 +103,7 @@ fn the_crate_reads_what_was_built_here() {
     let mut filter = SplitBlockBloom::for_parquet(ROWS, 0.01).unwrap();
     let hash = filter.hash_spec();
     for i in 0..ROWS {
-        filter.insert_hash(hash.hash(&url(i)));
+        filter.insert_hash(hash.hash(&url(i))).unwrap();
     }
     let mut bytes = Vec::new();
     filter.to_parquet(&mut bytes).unwrap();
@@ -123,7 +123,7 @@ fn a_number_of_blocks_that_is_no_power_of_two_means_the_same_to_both() {
     assert!(!filter.blocks().is_power_of_two());
     let hash = filter.hash_spec();
     for i in 0..ROWS {
-        filter.insert_hash(hash.hash(&url(i)));
+        filter.insert_hash(hash.hash(&url(i))).unwrap();
     }
     let mut theirs = Sbbf::new(&vec![0; filter.blocks() as usize * 32]);
     (0..ROWS).for_each(|i| theirs.insert(&url(i)[..]));

@@ -1,7 +1,7 @@
 //! The rate of a filter far larger than the caches, at a rate that would show a flaw in the positions: 500 M keys at
 //! 10⁻⁶.
 
-use furui::filter::Bloom;
+use furui::filter::{Bloom, Filter, FilterMut};
 use furui::{KeyHash, Result};
 
 use crate::clock::thread_ns;
@@ -24,7 +24,7 @@ pub(super) fn run() -> Result<()> {
     let formula = KEYS as f64 * -RATE.ln() / std::f64::consts::LN_2.powi(2);
     let start = thread_ns();
     for chunk in chunks(0, KEYS) {
-        filter.insert_all(&chunk);
+        filter.insert_all(&chunk)?;
     }
     let inserted = thread_ns();
     let mut answers = vec![];

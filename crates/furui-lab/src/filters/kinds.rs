@@ -2,8 +2,8 @@
 
 use furui::Result;
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, CountingBloom, Gamma, GrowingBloom, QuotientFilter, RingedBloom, RingedParams,
-    SplitBlockBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, CountingBloom, FilterMut, Gamma, GrowingBloom, QuotientFilter, RingedBloom,
+    RingedParams, SplitBlockBloom, StableBloomLight,
 };
 
 use super::{Batched, Row, report};

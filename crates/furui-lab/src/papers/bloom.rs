@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use furui::filter::{Bloom, sizing};
+use furui::filter::{Bloom, Filter, FilterMut, sizing};
 use furui::{HashSpec, KeyHash, KeyHasher};
 
 use super::{Axis, Context, Experiment, Finding, Mark, Plot, Result, Series, Source, Verdict, brief};
@@ -71,7 +71,7 @@ fn rate(context: &Context) -> Result<Finding> {
     for bits_each in BITS_EACH {
         for k in 1..=16 {
             let mut filter = Bloom::from_parts(n * bits_each, k)?;
-            filter.insert_all(&set);
+            filter.insert_all(&set)?;
             let (formula, found) = (sizing::rate(k, n, filter.bits()), keys.measured(&filter, asked));
             // Of the count among those asked, and of the ones that these keys happen to set.
             let ones = 1.0 - (-(f64::from(k) / bits_each as f64)).exp();
@@ -150,7 +150,7 @@ fn similarity(context: &Context) -> Result<Finding> {
                 let set = |from: u64| -> Result<Bloom> {
                     let first = (trial << 32) + from;
                     let mut filter = Bloom::from_parts(n * bits_each, probes)?;
-                    filter.insert_all(&keys.set(first..first + n));
+                    filter.insert_all(&keys.set(first..first + n))?;
                     Ok(filter)
                 };
                 let found = set(0)?.similarity(&set(n - common)?)?;
@@ -232,8 +232,8 @@ fn or(context: &Context) -> Result<Finding> {
         while sets < until {
             let set = keys.set(sets * each..(sets + 1) * each);
             let mut one = made()?;
-            one.insert_all(&set);
-            direct.insert_all(&set);
+            one.insert_all(&set)?;
+            direct.insert_all(&set)?;
             all.union_with(&one)?;
             sets += 1;
         }

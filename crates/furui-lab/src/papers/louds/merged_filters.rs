@@ -1,7 +1,7 @@
 //! Section 3.1: filters of one size that are merged by OR, against filters of the right size that are built anew.
 
 use furui::KeyHash;
-use furui::filter::{Bloom, ConfigError};
+use furui::filter::{Bloom, ConfigError, Filter, FilterMut};
 
 use crate::clock::{median, thread_ns};
 use crate::keys::mix;
@@ -29,7 +29,7 @@ struct Tries {
 impl Tries {
     fn filter(&self, keys: &[KeyHash]) -> std::result::Result<Bloom, ConfigError> {
         let mut filter = Bloom::with_rate(self.fixed.unwrap_or(keys.len() as u64), RATE)?;
-        filter.insert_all(keys);
+        filter.insert_all(keys).expect("a Bloom filter is never full");
         Ok(filter)
     }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use furui::dict::{LoudsBuilder, LoudsTrie, Node, breadth_first};
-use furui::filter::Bloom;
+use furui::filter::{Bloom, Filter, FilterMut};
 use furui::hash::{PolynomialHashes, Rolling, RollingState};
 
 /// Bits of a filter for each key.
@@ -90,7 +90,7 @@ impl<const K: usize> PathHash for OneState<K> {
 
     #[inline(always)]
     fn insert(self, filter: &mut Bloom) {
-        filter.insert_hash(self.0.finish());
+        filter.insert_hash(self.0.finish()).expect("a Bloom filter is never full");
     }
 
     #[inline(always)]

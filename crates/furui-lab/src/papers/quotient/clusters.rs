@@ -1,7 +1,7 @@
 //! How long runs and clusters become, against theory.
 
 use furui::KeyHash;
-use furui::filter::QuotientFilter;
+use furui::filter::{FilterMut, QuotientFilter};
 
 use crate::keys::mix;
 use crate::papers::{Axis, Context, Finding, Mark, Plot, Result, Series, Verdict, brief};

@@ -1,7 +1,7 @@
 //! A table of twice the slots, from the fingerprints alone.
 
 use furui::KeyHash;
-use furui::filter::QuotientFilter;
+use furui::filter::{Filter, FilterMut, QuotientFilter};
 
 use crate::clock::{median, ns_each};
 use crate::keys::mix;
