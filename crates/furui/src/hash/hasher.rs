@@ -6,7 +6,7 @@ use siphasher::sip::SipHasher13;
 use xxhash_rust::{xxh3, xxh64};
 
 use super::keyed::Secret;
-use super::{HashAlgorithm, HashSpec, Hashes, KeyHash, Rolling, first_word, sip};
+use super::{HashAlgorithm, HashSpec, KeyHash, Rolling, first_word, sip};
 
 /// A [`HashSpec`] prepared to hash many keys: what its algorithm derives from the seed is computed once. A clone shares
 /// what was derived.
@@ -73,13 +73,6 @@ impl KeyHasher {
             Prepared::Xxh64 => xxh64::xxh64(key, self.spec.seed),
             Prepared::Rolling(rolling) => return rolling.push_all(rolling.start(), key).finish(),
         })
-    }
-
-    /// Hashes many keys. To use the memory of a batch again, make it by [`Hashes::new`].
-    pub fn hash_all(&self, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Hashes {
-        let mut hashes = Hashes::new(self);
-        hashes.extend(keys);
-        hashes
     }
 
     /// The rolling hash, if keys are hashed by one. A walk over a trie carries its state along each path.

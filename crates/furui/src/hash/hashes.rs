@@ -80,6 +80,15 @@ impl Hashes {
     }
 }
 
+impl KeyHasher {
+    /// Hashes many keys. To use the memory of a batch again, make it by [`Hashes::new`].
+    pub fn hash_all(&self, keys: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Hashes {
+        let mut hashes = Hashes::new(self);
+        hashes.extend(keys);
+        hashes
+    }
+}
+
 impl<K: AsRef<[u8]>> Extend<K> for Hashes {
     /// Hashes every key, and appends the hashes.
     #[inline]
