@@ -39,7 +39,7 @@ impl Table64 for QuotientFilter {
     }
 
     fn remove(&mut self, hash: u64) -> Option<bool> {
-        Some(self.remove_hash(KeyHash::new(hash)))
+        Some(self.remove_hash(KeyHash::new(hash)).expect("the filter keeps copies"))
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let slots: u64 = context.size(1 << 24, 1 << 12);
     let lookups: usize = context.size(200_000, 200);
     let hash = |i: u64| mix(i ^ context.seed << 48);
-    let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?;
+    let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?.counting();
     let most = slots as f64 * *LOADS.end() as f64 / 20.0;
     let probes = (quotient.bits() as f64 / most * std::f64::consts::LN_2).round() as u32;
     let mut bloom = Bloom::from_parts(quotient.bits(), probes)?;
