@@ -43,7 +43,7 @@ impl Table for QuotientFilter {
     }
 
     fn remove(&mut self, hash: u64) -> bool {
-        self.remove_hash(KeyHash::new(hash))
+        self.remove_hash(KeyHash::new(hash)).expect("the filter keeps copies")
     }
 
     fn iterate(&self) -> u64 {
@@ -112,7 +112,7 @@ fn print(slots: u64, remainder_bits: u32, load: &str, operation: &str, (ours, th
 
 /// Measures one table size: the four loads in turn, and then the sequential passes.
 fn measure<T: Table + Clone>(slots: u64, remainder_bits: u32, new: impl Fn() -> T) -> Result<()> {
-    let (mut ours, mut theirs) = (QuotientFilter::new(slots, remainder_bits)?, new());
+    let (mut ours, mut theirs) = (QuotientFilter::new(slots, remainder_bits)?.counting(), new());
     let mut inserted = 0;
     for load in LOADS {
         let target = (slots as f64 * load) as u64;
@@ -227,7 +227,7 @@ pub(crate) fn run(log_slots: Option<&str>) -> Result<()> {
                     .expect("sizes that it can have")
             };
             #[cfg(not(feature = "rivals"))]
-            let rival = || QuotientFilter::new(slots, remainder_bits).expect("sizes that it can have");
+            let rival = || QuotientFilter::new(slots, remainder_bits).expect("sizes that it can have").counting();
             measure(slots, remainder_bits, rival)?;
         }
     }

@@ -16,6 +16,8 @@ pub enum FilterCommand {
     Union(CombineOptions),
     Intersect(IntersectOptions),
     Compare(CompareOptions),
+    Resize(ResizeOptions),
+    List(ListOptions),
 }
 
 /// Build a filter from the lines of files or standard input
@@ -40,6 +42,10 @@ pub struct BuildOptions {
     /// How many different lines the filter is for; a stable filter remembers about the last N lines, counting repeats
     #[arg(short, long, value_name = "N", value_parser = number::count)]
     pub capacity: Option<u64>,
+    /// For a quotient filter from which nothing will be removed: lines with the same fingerprint share one copy. Without this,
+    /// each line has a copy of its own
+    #[arg(long)]
+    pub no_remove: bool,
     #[command(flatten)]
     pub lines: LineOptions,
     /// How lines are hashed [default: xxh3; for parquet xxh64]. Use siphash with a secret seed for lines of strangers who see
@@ -68,7 +74,7 @@ pub enum FilterKind {
     StableLight,
     /// For filters of many sizes in which the same keys are looked up: the positions of a key do not depend on the size
     Ringed,
-    /// Can remove lines, but removes others with the same fingerprint, too; sorted inside
+    /// Can remove lines, grow and shrink; sorted inside. A line that occurs repeatedly in the input is inserted once
     Quotient,
     /// The Bloom filter of Parquet files, in a furui file: a power of two blocks, at most 128 MiB
     Parquet,
@@ -76,7 +82,10 @@ pub enum FilterKind {
 
 /// Insert lines into a filter
 ///
-/// The filter's file is replaced when all lines are in, whole or not at all.
+/// The filter's file is replaced when all lines are in, whole or not at all. A quotient filter that is full gets twice as many slots,
+/// and its new false-positive rate is told; the other kinds become fuller than they were made for, and that is told.
+///
+/// A quotient filter keeps a copy for each line, once a run: a line that two runs insert must be removed twice.
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter
@@ -91,9 +100,10 @@ pub struct ChangeOptions {
 /// Remove lines from a filter (counting and quotient filters only)
 ///
 /// Only remove lines that were inserted: removing a false positive may remove other lines. A line that the filter does not
-/// contain is left out and counted. From a counting filter a line must be removed as often as it was inserted.
-/// In a quotient filter, lines with the same fingerprint are one: at about the false-positive rate, removing a line also removes
-/// another one, and the filter then wrongly says no to that one.
+/// contain is left out and counted. From a counting filter a line must be removed as often as it was inserted; from a quotient filter
+/// as often as a run inserted it, and a line that occurs repeatedly in the input is removed once.
+///
+/// From a quotient filter that was built with --no-remove nothing can be removed.
 #[derive(Args)]
 pub struct RemoveOptions {
     #[command(flatten)]
@@ -165,4 +175,40 @@ pub struct CompareOptions {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Change the number of slots of a quotient filter, without its lines
+///
+/// Its fingerprints are copied in order into a larger or smaller table, so that the false-positive rate does not change now. It is
+/// proportional to the number of lines, so a filter that is enlarged and then filled errs more often than it was built to, which is
+/// told.
+#[derive(Args)]
+pub struct ResizeOptions {
+    /// The filter, which is replaced, whole or not at all
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
+    #[command(flatten)]
+    pub size: ResizeTo,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub struct ResizeTo {
+    /// How many lines there shall be room for
+    #[arg(short, long, value_name = "N", value_parser = number::count)]
+    pub capacity: Option<u64>,
+    /// How many slots there shall be, of which 97 % can be used
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    pub slots: Option<u64>,
+}
+
+/// Print the fingerprints in a quotient filter, one a line, in ascending order
+///
+/// A fingerprint is a decimal number, which is printed once for each copy. It is the 64-bit hash of a line, scaled to 0 ..= L, where L
+/// is the greatest fingerprint that `furui info` prints. Filters with the same L and hash have equal fingerprints for equal lines.
+#[derive(Args)]
+pub struct ListOptions {
+    /// The filter
+    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    pub filter: PathBuf,
 }

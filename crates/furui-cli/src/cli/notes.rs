@@ -41,6 +41,16 @@ const NOTES: &[Notes] = &[
         examples: &[("furui filter insert urls.filter more.txt", "insert the lines of another file")],
     },
     Notes {
+        command: "filter resize",
+        statuses: DONE,
+        examples: &[("furui filter resize urls.filter --capacity 10M", "make room for 10 million lines in a quotient filter")],
+    },
+    Notes {
+        command: "filter list",
+        statuses: DONE,
+        examples: &[("furui filter list urls.filter | uniq -d", "fingerprints that several lines share")],
+    },
+    Notes {
         command: "filter remove",
         statuses: &[("0", "all lines were in the filter, and are removed"), ("1", "some lines were not in the filter; the others are removed"), ERROR],
         examples: &[("furui filter remove urls.filter gone.txt", "remove lines from a counting or quotient filter")],

@@ -9,20 +9,18 @@ use furui::filter::{
     QuotientFilter, RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
-use furui::{HashAlgorithm, HashSpec, Hashes, KeyHash};
+use furui::{HashAlgorithm, HashSpec, Hashes};
 
 use super::file::{refuse_unwritable, replace};
+use super::gather::{Gathered, Repeats};
 use crate::cli::{BuildOptions, FilterKind};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
-use crate::memory;
 use crate::progress::{self, Progress};
 use crate::report::figure;
 use crate::streams::standard_input;
 
-/// The part of the machine's memory that gathered hashes may take: 1 / 4.
-const GATHERED_SHARE: u64 = 4;
 /// The bits of a stable filter's counters.
 const STABLE_BITS: u32 = 2;
 /// The number of counters of the smallest stable filter that is built. It is large enough that the numbers of probes and decrements
@@ -34,6 +32,10 @@ const TOO_FULL: f64 = 1.25;
 /// Runs the command.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let keys = Keys::new(hash_spec(options)?, &options.lines);
+    if options.no_remove && options.kind != FilterKind::Quotient {
+        let reason = "--no-remove goes with --kind quotient: of the other kinds only counting can remove lines";
+        return Err(Error::Message(reason.into()));
+    }
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
     if options.capacity.is_none() {
@@ -42,6 +44,8 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     }
     let filter = match options.capacity {
         Some(0) => return Err(Error::Message("--capacity 0: a filter is for at least one line".into())),
+        // Each line gets one copy, however often it occurs, so that removing it once removes it.
+        _ if options.kind == FilterKind::Quotient && !options.no_remove => gathered(options, &keys)?,
         Some(capacity) => filled(new_filter(options, keys.hasher.spec(), capacity)?, options, &keys)?,
         None if progress::total(&options.input.files).is_some() => {
             let capacity = count(options, &keys)?;
@@ -119,7 +123,10 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
             )
         }
         FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
-        FilterKind::Quotient => AnyFilter::Quotient(QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Quotient => {
+            let filter = QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash);
+            AnyFilter::Quotient(if options.no_remove { filter } else { filter.counting() })
+        }
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
     })
 }
@@ -157,38 +164,21 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
 
-/// Gathers the hashes of all lines, and then builds a filter for exactly as many.
+/// Gathers the hashes of all lines, and then builds a filter for exactly as many, unless the capacity is given.
 fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
-    let most = (memory::total() / GATHERED_SHARE) as usize / size_of::<KeyHash>();
-    // A counting filter gets room for repeats, too. The other kinds need each hash once.
-    let repeats = matches!(options.kind, FilterKind::Counting);
-    let mut all: Vec<KeyHash> = Vec::new();
-    each_block(options, keys, "reading", |hashes| {
-        if all.len() + hashes.len() > all.capacity() {
-            if !repeats {
-                all.sort_unstable();
-                all.dedup();
-            }
-            let more = all.len().max(hashes.len()).min(most.saturating_sub(all.len()));
-            if more < hashes.len() || all.try_reserve_exact(more).is_err() {
-                return Err(Error::Message(format!(
-                    "{} lines from a pipe, whose hashes fill the memory for them: say with --capacity how many different ones \
-                     there will be",
-                    all.len() + hashes.len()
-                )));
-            }
+    let (repeats, remedy) = match options.kind {
+        // A counting filter gets room for repeats, too.
+        FilterKind::Counting => (Repeats::Kept, "say with --capacity how many different ones there will be"),
+        FilterKind::Quotient if !options.no_remove => {
+            (Repeats::Dropped, "say --no-remove, with which no hashes are kept, or build from parts and unite them")
         }
-        all.extend_from_slice(hashes.as_slice());
-        Ok(())
-    })?;
-    all.sort_unstable();
-    if !repeats {
-        all.dedup();
-    }
-    let distinct = all.chunk_by(|a, b| a == b).count() as u64;
-    let mut filter = new_filter(options, keys.hasher.spec(), distinct.max(1))?;
-    // They are bare hashes, all made by the spec of the filter.
-    filter.insert_all(&all)?;
+        _ => (Repeats::Dropped, "say with --capacity how many different ones there will be"),
+    };
+    let mut all = Gathered::new(repeats, remedy);
+    each_block(options, keys, "reading", |hashes| all.take(hashes))?;
+    let (all, distinct) = all.finish();
+    let mut filter = new_filter(options, keys.hasher.spec(), options.capacity.unwrap_or(distinct).max(1))?;
+    filter.insert_all(&all).map_err(|full| not_inserted(&options.output, full.into()))?;
     Ok(filter)
 }
 

@@ -6,6 +6,9 @@ mod combine;
 mod compare;
 mod describe;
 mod file;
+mod gather;
+mod list;
+mod resize;
 mod test;
 
 use std::process::ExitCode;
@@ -25,5 +28,7 @@ pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
         FilterCommand::Union(options) => combine::union(options),
         FilterCommand::Intersect(options) => combine::intersect(&options.combine),
         FilterCommand::Compare(options) => compare::run(options),
+        FilterCommand::Resize(options) => resize::run(options),
+        FilterCommand::List(options) => list::run(options),
     }
 }

@@ -68,6 +68,8 @@ pub enum ConfigError {
     },
     /// Keys cannot be removed from filters of this kind.
     NotRemovable(Kind),
+    /// Keys cannot be removed from a quotient filter that keeps one copy of keys with equal fingerprints.
+    OneCopy,
     /// There is no filter to merge.
     NothingToMerge,
     /// The filters to merge are incompatible.
@@ -117,6 +119,10 @@ impl fmt::Display for ConfigError {
                 f,
                 "nothing can be removed from {kind}: its bits may belong to other keys as well; counting and quotient \
                  filters can remove"
+            ),
+            Self::OneCopy => f.write_str(
+                "nothing can be removed from a quotient filter that keeps one copy of keys with equal fingerprints, as others would go \
+                 with it: build one that keeps a copy of each key",
             ),
             Self::NothingToMerge => f.write_str("there is no filter to merge: name at least one"),
             Self::Mismatch(mismatch) => mismatch.fmt(f),

@@ -31,7 +31,7 @@ impl Oracle {
     }
 
     /// Fig. 6: where the run of quotient `q` begins.
-    fn run_start(&self, q: usize) -> usize {
+    pub(crate) fn run_start(&self, q: usize) -> usize {
         let mut i = q;
         let mut k = 0;
         while self.slots[i].is_shifted {

@@ -18,7 +18,7 @@ enum Can {
 use Can::{Intersect, Remember, Remove, Unite};
 
 /// How a filter is built, and what it can.
-const KINDS: [(&str, &str, &[Can]); 12] = [
+const KINDS: [(&str, &str, &[Can]); 13] = [
     ("bloom", "--kind bloom --capacity 12000", &[Remember, Unite, Intersect]),
     ("bloom-sha1", "--kind bloom --hash sha1 --hash-seed 5 --capacity 12000", &[Remember, Unite, Intersect]),
     ("growing", "--kind bloom", &[Remember, Unite]),
@@ -30,6 +30,7 @@ const KINDS: [(&str, &str, &[Can]); 12] = [
     ("stable-light", "--kind stable-light --capacity 12000", &[]),
     ("ringed", "--kind ringed --capacity 12000", &[Remember, Unite, Intersect]),
     ("quotient", "--kind quotient --hash siphash --capacity 12000", &[Remember, Unite, Intersect, Remove]),
+    ("quotient-set", "--kind quotient --no-remove --capacity 12000", &[Remember, Unite, Intersect]),
     ("parquet", "--kind parquet --capacity 12000", &[Remember, Unite, Intersect]),
 ];
 

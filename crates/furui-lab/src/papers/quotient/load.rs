@@ -39,7 +39,7 @@ impl Table64 for QuotientFilter {
     }
 
     fn remove(&mut self, hash: u64) -> Option<bool> {
-        Some(self.remove_hash(KeyHash::new(hash)))
+        Some(self.remove_hash(KeyHash::new(hash)).expect("the filter keeps copies"))
     }
 }
 
@@ -125,7 +125,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     let slots: u64 = context.size(1 << 24, 1 << 12);
     let lookups: usize = context.size(200_000, 200);
     let hash = |i: u64| mix(i ^ context.seed << 48);
-    let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?;
+    let mut quotient = QuotientFilter::new(slots, REMAINDER_BITS)?.counting();
     let most = slots as f64 * *LOADS.end() as f64 / 20.0;
     let probes = (quotient.bits() as f64 / most * std::f64::consts::LN_2).round() as u32;
     let mut bloom = Bloom::from_parts(quotient.bits(), probes)?;
@@ -180,7 +180,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
     );
     let mut notes = vec![
         "Run by run search is not by walking the cluster, as the entry's Fig. 6 has it, but by counting flags of 64 slots at once \
-         (the rank-and-select quotient filter); with a walk the right end of the curves would be steeper."
+         (the rank-and-select quotient filter); 004-walk measures both."
             .into(),
         "Nothing but this table is in the caches while it is measured, so \"one key at a time\" is one or two cache misses.".into(),
     ];
@@ -209,14 +209,13 @@ fn verdict(table: &Table) -> Verdict {
     let of = |filter: &str, operation: &str, load: f64| {
         table.number(operation, &[("filter", filter.into()), ("load", load.into())])
     };
-    let all = |operation: &str| {
-        LOADS.map(|load| load as f64 / 20.0).all(|load| of(QUOTIENT, operation, load) < of(BLOOM, operation, load))
+    let wins = |column: &str| {
+        let loads = LOADS.map(|load| load as f64 / 20.0);
+        loads.filter(|&load| of(QUOTIENT, column, load) < of(BLOOM, column, load)).count()
     };
-    let grade = match (all("hit ns"), all("insert ns")) {
-        (true, true) => Grade::Reproduced,
-        (true, false) => Grade::WithinBand,
-        (false, _) => Grade::NotReproduced,
-    };
+    let wins = ["insert ns", "hit ns", "miss ns", "false positives"].map(wins);
+    let grade =
+        if wins[..3].iter().all(|&wins| wins == LOADS.count()) { Grade::Reproduced } else { Grade::NotReproduced };
     let text = |operation: &str| {
         let [low, half, high, most] = [0.05, 0.5, 0.9, 0.95].map(|load| brief(of(QUOTIENT, operation, load)));
         let [half_bloom, most_bloom] = [0.5, 0.95].map(|load| brief(of(BLOOM, operation, load)));
@@ -225,8 +224,17 @@ fn verdict(table: &Table) -> Verdict {
     Verdict::new(
         grade,
         format!(
-            "At loads of 5, 50, 90 and 95 % an insertion takes {}; a hit {}; a miss {}. A deletion takes {} ns at 50 % and {} at 95 \
+            "Of {} loads the quotient filter is faster than a Bloom filter of as many bits at {} for an insertion, {} for a hit and {} for \
+             a miss, and has fewer false positives at {}: at 50 % {} for {}. So at equal memory it is the Bloom filter that should be \
+             taken, unless keys are deleted, listed or merged. At loads of 5, 50, 90 and 95 % an insertion takes {}; a hit {}; a miss {}. A deletion takes {} ns at 50 % and {} at 95 \
              %; a Bloom filter has none.",
+            LOADS.count(),
+            wins[0],
+            wins[1],
+            wins[2],
+            wins[3],
+            brief(of(QUOTIENT, "false positives", 0.5)),
+            brief(of(BLOOM, "false positives", 0.5)),
             text("insert ns"),
             text("hit ns"),
             text("miss ns"),

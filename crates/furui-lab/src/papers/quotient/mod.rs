@@ -2,12 +2,14 @@
 
 mod cascade;
 mod clusters;
+mod literal;
 mod load;
 mod resize;
 mod space;
 mod storage_bloom;
 mod store;
 mod stores;
+mod walk;
 
 use super::{Experiment, Source};
 
@@ -34,6 +36,20 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         claim: "Remainders of equal quotients form a run; runs that push each other form a cluster, which an operation has to walk. (It \
                 gives no lengths; theory does.)",
         run: clusters::run,
+    },
+    Experiment {
+        source: Source::Seed004,
+        name: "walk",
+        title: "Fig. 6: the walk to a run",
+        claim: "The beginning of a run is found by walking back to the beginning of its cluster and forth again, counting flags.",
+        run: walk::walk,
+    },
+    Experiment {
+        source: Source::Seed004,
+        name: "tombstones",
+        title: "Tombstones instead of shifting",
+        claim: "Instead of shifting the fingerprints of a cluster when one is deleted, a fourth flag, a tombstone, may be added.",
+        run: walk::tombstones,
     },
     Experiment {
         source: Source::Seed004,

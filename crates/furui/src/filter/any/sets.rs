@@ -43,7 +43,9 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
     /// If they cannot; the message says from which kinds they can.
     pub fn check_removable(&self) -> Result<(), ConfigError> {
         match self {
-            Self::Counting(_) | Self::Quotient(_) => Ok(()),
+            Self::Counting(_) => Ok(()),
+            Self::Quotient(filter) if filter.is_counting() => Ok(()),
+            Self::Quotient(_) => Err(ConfigError::OneCopy),
             _ => Err(ConfigError::NotRemovable(self.kind())),
         }
     }
@@ -94,7 +96,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
     fn remove_hash(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
         match self {
             Self::Counting(filter) => Ok(filter.remove_hash(key)),
-            Self::Quotient(filter) => Ok(filter.remove_hash(key)),
+            Self::Quotient(filter) => filter.remove_hash(key),
             _ => self.check_removable().map(|()| false),
         }
     }

@@ -2,6 +2,7 @@ use std::ops::DerefMut;
 
 use crate::bits::Cpu;
 use crate::bits::word::low_bits;
+use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
 use super::QuotientFilter;
@@ -137,30 +138,38 @@ impl<M: DerefMut<Target = [u8]>> Table<M> {
 }
 
 impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
-    /// Removes `key`, or one copy of it if the filter is [`counting`](Self::counting). False if its fingerprint is
-    /// absent.
+    /// Removes one copy of `key` from a [`counting`](Self::counting) filter. False if its fingerprint is absent.
     ///
-    /// Remove only keys that were inserted. A key that was not may share its fingerprint with one that was; removing it
-    /// makes the filter forget that key, a false negative, and nothing in the filter can tell the two apart. For the
-    /// same reason, two keys with one fingerprint are one entry unless the filter is counting, and removing either
-    /// removes both.
-    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> bool {
+    /// Remove only keys that were inserted, and each as often as it was inserted. A key that was not may share its
+    /// fingerprint with one that was; removing it makes the filter forget that key, a false negative, and nothing in
+    /// the filter can tell the two apart.
+    ///
+    /// # Errors
+    /// [`ConfigError::OneCopy`] if the filter is a set. There, two keys with one fingerprint are one entry, so that
+    /// removing either would remove both.
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool, ConfigError> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
     /// Works as [`remove`](Self::remove), for a key that the caller hashed by [`hash_spec`](Self::hash_spec). It is low
     /// level: a hash that was made in another way is not noticed, and is that of another key.
-    pub fn remove_hash(&mut self, key: KeyHash) -> bool {
+    ///
+    /// # Errors
+    /// [`ConfigError::OneCopy`] if the filter is a set.
+    pub fn remove_hash(&mut self, key: KeyHash) -> Result<bool, ConfigError> {
+        if !self.counting {
+            return Err(ConfigError::OneCopy);
+        }
         let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
         let removed = self.words.run(
             #[inline(always)]
             move |words| table.remove(words, quotient, remainder),
         );
         if removed == Removed::Absent {
-            return false;
+            return Ok(false);
         }
         self.len -= 1;
         self.distinct -= u64::from(removed == Removed::Last);
-        true
+        Ok(true)
     }
 }

@@ -179,7 +179,7 @@ fn capacity_of(slots: u64) -> u64 {
 }
 
 /// The smallest number of slots that holds `capacity` keys.
-fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
+pub(super) fn slots_for(capacity: u64) -> Result<u64, ConfigError> {
     let slots = u128::from(capacity.max(1) - 1) * 100 / MAX_LOAD_PERCENT + 1;
     u64::try_from(slots).ok().filter(|&slots| slots <= MAX_SLOTS).ok_or_else(|| ConfigError::OutOfRange {
         what: "keys of a quotient filter",
