@@ -43,7 +43,7 @@ pub use quotient::{Fingerprints, QuotientFilter, QuotientSlot};
 pub use recent::{Recent, RecentTag};
 pub use ringed::{Gamma, RingedBloom, RingedKey, RingedKeys, RingedParams, ringed_rate, ringed_rate_refined};
 pub use similarity::{Estimate, Similarity};
-pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, SplitBlockBloom};
+pub use split_block::{FINEST_SPLIT_BLOCK_RATE, MAX_PARQUET_BYTES, ParquetError, ParquetProblem, SplitBlockBloom};
 pub use stable::StableBloom;
 pub use stable_light::StableBloomLight;
 pub use steady::stable_decrements;

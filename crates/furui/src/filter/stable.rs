@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::Counters;
+use super::counters::CounterTable;
 use super::file::{Source, Stored, Writer};
 use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, random_zeros, read_stable};
@@ -35,7 +35,7 @@ const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 /// in the filter's file, so a filter that was written and read goes on with the same random numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StableBloom<M = Buffer> {
-    counters: Counters<M>,
+    counters: CounterTable<M>,
     decrements: usize,
     random: SplitMix64,
     hash: HashSpec,
@@ -67,7 +67,7 @@ impl StableBloom {
     pub fn from_parts(counters: usize, bits: u32, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
         max_of(bits)?;
-        let counters = Counters::new(counters, bits, probes)?;
+        let counters = CounterTable::new(counters, bits, probes)?;
         Ok(Self { counters, decrements, random: SplitMix64::new(), hash: HashSpec::default() })
     }
 

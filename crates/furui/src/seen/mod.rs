@@ -5,7 +5,7 @@ mod lru;
 mod pipeline;
 mod tiers;
 
-pub use counters::Counters;
+pub use counters::SeenCounters;
 pub use lru::{Lru, LruOutcome};
 pub use pipeline::{Seen, SeenOptions};
 pub use tiers::Cache;

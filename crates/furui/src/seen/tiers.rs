@@ -1,4 +1,4 @@
-use super::counters::Counters;
+use super::counters::SeenCounters;
 use super::lru::{KEY_BYTES, Lru, LruOutcome};
 use crate::error::Result;
 use crate::filter::{Recent, StableBloomLight};
@@ -105,7 +105,7 @@ impl Tiers {
         is_protected: impl Fn(usize) -> bool,
         misses: &mut Vec<u32>,
         asked: &mut Vec<Asked>,
-        counters: &mut Counters,
+        counters: &mut SeenCounters,
     ) {
         match self {
             Self::Recent(recent) => {
@@ -162,13 +162,13 @@ impl Round {
         stable: &StableBloomLight,
         misses: &mut Vec<u32>,
         asked: &mut Vec<Asked>,
-        counters: &mut Counters,
+        counters: &mut SeenCounters,
     ) {
         self.keys.clear();
         self.keys.extend(self.missed.iter().map(|&(_, key)| key));
         stable.contains_all(&self.keys, &mut self.claims);
         for (&(index, _), &claimed) in self.missed.iter().zip(&self.claims) {
-            if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(Counters::AUDIT) {
+            if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(SeenCounters::AUDIT) {
                 counters.stable_hits += 1;
             } else {
                 counters.audited += u64::from(claimed);

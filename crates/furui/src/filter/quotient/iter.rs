@@ -5,7 +5,7 @@ use crate::bits::word::low_bits;
 
 use super::QuotientFilter;
 use super::shape::Shape;
-use super::table::{Slot, Table};
+use super::slot_table::{Slot, SlotTable};
 
 /// The maximum number of fingerprints that a [`Decoder`] yields at a time.
 pub(super) const CHUNK: usize = 64;
@@ -15,7 +15,7 @@ pub(super) const CHUNK: usize = 64;
 /// Reading starts after the slots that wrapped around from the table's end, and ends with them.
 #[derive(Clone, Debug)]
 pub(super) struct Decoder<'a> {
-    table: Table<&'a [u8]>,
+    table: SlotTable<&'a [u8]>,
     shape: Shape,
     words: Cpu,
     /// The block of slots to read next, how many of its first slots to skip, how many to read when the block that was
@@ -32,7 +32,7 @@ pub(super) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(table: Table<&'a [u8]>, shape: Shape, words: Cpu) -> Self {
+    pub(super) fn new(table: SlotTable<&'a [u8]>, shape: Shape, words: Cpu) -> Self {
         let head = table.head(0);
         let (mut block, mut skip) = (0, u32::from(head.offset));
         while skip >= table.width(block) {
