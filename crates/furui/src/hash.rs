@@ -18,7 +18,8 @@ mod rolling;
 
 pub use hasher::KeyHasher;
 pub use polynomial::PolynomialHashes;
-pub use rolling::{Rolling, RollingRun, RollingState};
+pub(crate) use rolling::RollingRun;
+pub use rolling::{Rolling, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
@@ -90,7 +91,7 @@ impl HashAlgorithm {
     }
 
     /// The algorithm that a number in a file stands for, if this version knows it.
-    pub const fn from_code(code: u16) -> Option<Self> {
+    pub(crate) const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Xxh3),
             2 => Some(Self::SipHash13),

@@ -104,7 +104,7 @@ impl<M> CountingBloom<M> {
     }
 
     /// How many bits a counter has.
-    pub fn counter_bits(&self) -> u32 {
+    pub(crate) fn counter_bits(&self) -> u32 {
         self.counters.cells.bits()
     }
 

@@ -95,7 +95,7 @@ impl Kind {
     }
 
     /// The kind that a number in a file stands for, if this version knows it.
-    pub const fn from_code(code: u16) -> Option<Self> {
+    pub(crate) const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Manifest),
             2 => Some(Self::Run),

@@ -51,7 +51,7 @@ pub struct RollingState(u64);
 /// read at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed)]
-pub struct RollingRun {
+pub(crate) struct RollingRun {
     sum: u64,
     length: u8,
 }
@@ -124,7 +124,7 @@ impl Rolling {
 
     /// The state after a run of bytes whose effect was computed before: one multiplication, however long the run is.
     #[inline(always)]
-    pub const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
+    pub(crate) const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
         self.advance(state, self.powers[run.length as usize], run.sum)
     }
 
@@ -137,7 +137,7 @@ impl Rolling {
     }
 
     /// The effect of a run of these bytes; `None` if they are more than 128.
-    pub fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
+    pub(crate) fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
         (bytes.len() <= RUN)
             .then(|| RollingRun { sum: self.push_all(RollingState::ZERO, bytes).0, length: bytes.len() as u8 })
     }
@@ -222,8 +222,7 @@ fn last_of_eight(bytes: &[u8]) -> u64 {
 
 impl RollingRun {
     /// How many bytes.
-    #[expect(clippy::len_without_is_empty, reason = "an empty run is one like any other")]
-    pub const fn len(self) -> u32 {
+    pub(crate) const fn len(self) -> u32 {
         self.length as u32
     }
 }

@@ -126,7 +126,7 @@ impl WriteBuffer {
     ///
     /// # Errors
     /// If the system has no memory left.
-    pub fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
+    pub(crate) fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
         self.arena.try_reserve(record_len(length))?;
         if self.is_due_to_grow() {
             // This room is freed at once, for the new table that replaces the old one.
