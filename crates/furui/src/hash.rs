@@ -57,6 +57,18 @@ impl KeyHash {
 }
 
 /// The function that turns bytes into a [`KeyHash`]. Files hold the numbers that docs/format.md gives.
+///
+/// ```
+/// use furui::filter::Bloom;
+/// use furui::{HashAlgorithm, HashSpec};
+///
+/// // The keys come from strangers who see the answers.
+/// let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, ..HashSpec::random() };
+/// let mut words = Bloom::with_rate(1000, 0.01)?.hashed_by(spec);
+/// words.insert("以前");
+/// assert_eq!(words.hash_spec().algorithm.name(), "siphash");
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HashAlgorithm {

@@ -18,6 +18,15 @@ mod tests;
 /// decremented together. Cells past the end of the array are always 0.
 ///
 /// Cost: `bits` bits a cell, rounded up to whole words.
+///
+/// ```
+/// use furui::bits::Cells;
+///
+/// let mut cells = Cells::new(1000, 2)?;
+/// cells.set(33, 2);
+/// assert_eq!((cells.get(33), cells.max()), (2, 3));
+/// # Ok::<(), furui::bits::NoMemory>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells<M = Buffer> {
     /// Whole words; bits beyond the last cell are 0.

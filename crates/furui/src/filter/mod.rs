@@ -50,6 +50,24 @@ pub use steady::stable_decrements;
 
 /// A set whose "yes" may be wrong, at a stated rate, and whose "no" is certain, unless the filter
 /// [`forgets`](Self::forgets).
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::{Bloom, Filter, QuotientFilter};
+///
+/// fn known(filter: &impl Filter, lines: &[&str]) -> usize {
+///     let hasher = filter.hash_spec().hasher();
+///     let (keys, mut answers) = (lines.iter().map(|line| hasher.hash(line.as_bytes())).collect::<Vec<_>>(), vec![]);
+///     filter.contains_all(&keys, &mut answers);
+///     answers.iter().filter(|known| **known).count()
+/// }
+///
+/// let (mut bloom, mut quotient) = (Bloom::with_rate(100, 1e-6)?, QuotientFilter::with_rate(100, 1e-6)?);
+/// bloom.insert("a");
+/// quotient.insert("a")?;
+/// assert_eq!((known(&bloom, &["a", "b"]), known(&quotient, &["a", "b"])), (1, 1));
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait Filter {
     /// How keys are hashed.
     fn hash_spec(&self) -> HashSpec;
@@ -74,6 +92,18 @@ pub trait Filter {
 }
 
 /// A filter into which keys can be inserted one at a time.
+///
+/// ```
+/// use furui::filter::{Bloom, FilterMut, Full};
+///
+/// fn fill(filter: &mut impl FilterMut, lines: &[&str]) -> Result<u64, Full> {
+///     let hasher = filter.hash_spec().hasher();
+///     filter.insert_all(&lines.iter().map(|line| hasher.hash(line.as_bytes())).collect::<Vec<_>>())
+/// }
+///
+/// assert_eq!(fill(&mut Bloom::with_rate(100, 1e-6)?, &["a", "b", "a"])?, 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub trait FilterMut: Filter {
     /// Inserts the key with this hash. True if it was certainly new.
     ///
@@ -91,6 +121,15 @@ pub trait FilterMut: Filter {
 }
 
 /// Why a structure of fixed size has no room for another key.
+///
+/// ```
+/// use furui::filter::{Full, QuotientFilter};
+///
+/// let mut filter = QuotientFilter::with_rate(2, 0.01)?;
+/// let full = (0..1000u32).find_map(|key| filter.insert(key.to_le_bytes()).err());
+/// assert!(matches!(full, Some(Full::AtCapacity { .. })));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// The structure holds as many keys as it was made for.

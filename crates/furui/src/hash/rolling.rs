@@ -44,6 +44,16 @@ pub struct Rolling {
 ///
 /// It is not fully reduced: it is at most 2⁶² + 2⁹, because a step then takes only a shift and an addition. Such a
 /// number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte adds less than 2⁸.
+///
+/// ```
+/// use furui::hash::{Rolling, RollingState};
+///
+/// // A walk down a trie keeps the state of each path, and hashes every key with one step.
+/// let rolling = Rolling::new(7);
+/// let see: RollingState = rolling.push_all(rolling.start(), b"see");
+/// let [seed, seen] = [b'd', b'n'].map(|byte| rolling.push(see, byte).finish());
+/// assert_eq!((seed, seen), (Rolling::spec(7).hash(b"seed"), Rolling::spec(7).hash(b"seen")));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RollingState(u64);
 

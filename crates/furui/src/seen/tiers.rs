@@ -5,6 +5,18 @@ use crate::filter::{Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// The cache in front of the exact set, which answers for keys that are repeated soon.
+///
+/// ```
+/// use furui::seen::{Cache, Seen, SeenOptions};
+/// use furui::store::Memory;
+///
+/// // The paper's tiers: one new key in a hundred may be dropped.
+/// let options = SeenOptions { cache: Cache::LruStable { rate: 0.01 }, ..SeenOptions::default() };
+/// let mut seen = Seen::open_with(Memory::new(), options)?;
+/// seen.extend(["a", "b", "a"])?;
+/// assert_eq!(seen.counters().lru_hits, 1);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cache {
     /// A flat table of the latest hashes. It compares whole hashes, so it drops nothing.

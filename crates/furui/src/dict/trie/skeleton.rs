@@ -18,6 +18,15 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 ///
 /// It takes 5.3 bytes for each node, 4 for each key, and every distinct label once, with an index of 24 bytes for each.
 /// On 5 million paths that is 21 bytes a key.
+///
+/// ```
+/// use furui::dict::Skeleton;
+///
+/// let keys = ["rom", "romane", "romanus"].map(|key| (key.as_bytes(), Some(key.len() as u32)));
+/// let skeleton = Skeleton::from_sorted(keys)?;
+/// assert_eq!((skeleton.keys(), skeleton.nodes()), (3, 4));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Skeleton {
     /// The first byte of every node's label.
