@@ -35,6 +35,16 @@ const NEAR_BYTES: usize = 1 << 20;
 /// way take up to 6 times as much, where the LRU just holds the keys that come again. The paper's tiers take 51 to 87 %
 /// less at 1 %, and drop 0.3 to 0.5 % of the new keys; `u16` tags dropped 0.02 %, wider tags none. The layout is that
 /// of a processor cache.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::Recent;
+///
+/// let mut recent = Recent::<u64>::new(1024)?;
+/// let keys = ["a", "b", "a"].map(|line| HashSpec::default().hash(line.as_bytes()));
+/// assert_eq!(keys.map(|key| recent.observe(key)), [false, false, true]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
     sets: Vec<[T; WAYS]>,

@@ -33,6 +33,17 @@ const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 /// From Deng and Rafiei (SIGMOD 2006), as described in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
 /// from SplitMix64 with a fixed seed, so that equal insertions give equal filters. The state of the generator is kept
 /// in the filter's file, so a filter that was written and read goes on with the same random numbers.
+///
+/// ```
+/// use furui::filter::StableBloom;
+///
+/// // 64 KiB for a stream without end: of its new keys, one in a hundred is taken for an old one.
+/// let mut lately = StableBloom::with_rate(1 << 18, 2, 0.01)?;
+/// assert!(lately.insert("https://example.org/") && lately.contains("https://example.org/"));
+/// lately.extend((0..1_000_000u32).map(u32::to_le_bytes));
+/// assert!(lately.false_positive_rate() < 0.011);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StableBloom<M = Buffer> {
     counters: CounterTable<M>,
