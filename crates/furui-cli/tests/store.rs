@@ -482,6 +482,10 @@ fn a_store_whose_first_run_was_killed_is_said_to_be_one() {
         let message = failure(&[verb, &store], b"");
         assert!(message.contains("nothing is recorded here yet") && message.contains("killed"), "{message}");
     }
+    let dict = dir.join("dict");
+    assert_eq!(stdout(&["dict", "number", "--store", &dict], b""), b"");
+    let message = failure(&["verify", &dict], b"");
+    assert!(message.contains("nothing is damaged") && message.contains("had no input"), "{message}");
     assert_eq!(stdout(&["seen", "--store", &store], b"a\n"), b"a\n");
 }
 

@@ -24,7 +24,8 @@ mod rolling;
 pub use hasher::KeyHasher;
 pub use hashes::Hashes;
 pub use polynomial::PolynomialHashes;
-pub use rolling::{Rolling, RollingRun, RollingState};
+pub(crate) use rolling::RollingRun;
+pub use rolling::{Rolling, RollingState};
 
 /// The 64-bit hash of a key, made by a [`HashSpec`].
 ///
@@ -62,6 +63,18 @@ impl KeyHash {
 }
 
 /// The function that turns bytes into a [`KeyHash`]. Files hold the numbers that docs/format.md gives.
+///
+/// ```
+/// use furui::filter::Bloom;
+/// use furui::{HashAlgorithm, HashSpec};
+///
+/// // The keys come from strangers who see the answers.
+/// let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, ..HashSpec::random() };
+/// let mut words = Bloom::with_rate(1000, 0.01)?.hashed_by(spec);
+/// words.insert("以前");
+/// assert_eq!(words.hash_spec().algorithm.name(), "siphash");
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HashAlgorithm {
@@ -96,7 +109,7 @@ impl HashAlgorithm {
     }
 
     /// The algorithm that a number in a file stands for, if this version knows it.
-    pub const fn from_code(code: u16) -> Option<Self> {
+    pub(crate) const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Xxh3),
             2 => Some(Self::SipHash13),

@@ -1,11 +1,11 @@
-//! Runs every `cargo run` that README.md prints, as it is printed.
+//! Runs the Rust program and every `cargo run` that README.md prints, as they are printed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use crate::command::{cargo, cargo_command, cargo_output, root, system};
+use crate::command::{cargo, cargo_command, cargo_output, root, succeed, system};
 
 /// A release build in a third of the time: this step checks what the commands do, not how fast they are.
 const QUICK_BUILD: [(&str, &str); 3] = [
@@ -17,12 +17,55 @@ const QUICK_BUILD: [(&str, &str); 3] = [
 /// The part of a command that builds the search engine, too.
 const NODE: &str = "--features node";
 
-/// Runs each line of README.md's `sh` blocks that starts with `cargo run`; the demo until it shows a result. Without its feature
-/// the demo must say how to get it.
-pub(crate) fn run_commands() -> Result<(), String> {
+/// The crate around the program that README.md prints: a stranger's, who has added furui by its path.
+const MANIFEST: &str = r#"[package]
+name = "readme"
+edition = "2024"
+
+[[bin]]
+name = "readme"
+path = "main.rs"
+
+[dependencies]
+furui.path = "../../crates/furui"
+
+[workspace]
+"#;
+
+/// Runs all that README.md prints and that can be run.
+pub(crate) fn run() -> Result<(), String> {
     let readme =
         fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
-    let commands = cargo_runs(&readme)?;
+    run_program(&readme)?;
+    run_commands(&readme)
+}
+
+/// Builds the one program in a `rust` block as a crate by itself, and runs it where it finds no file of an earlier run.
+fn run_program(readme: &str) -> Result<(), String> {
+    let dir = root().join("target").join("readme");
+    let (files, target) = (dir.join("files"), dir.join("target"));
+    let write = || {
+        let _none_yet = fs::remove_dir_all(&files);
+        fs::create_dir_all(&files)?;
+        fs::write(dir.join("Cargo.toml"), MANIFEST)?;
+        // The versions of the workspace, so that nothing is looked up or downloaded.
+        fs::copy(root().join("Cargo.lock"), dir.join("Cargo.lock"))?;
+        fs::write(dir.join("main.rs"), program(readme))
+    };
+    write().map_err(|error| format!("cannot write a crate to {}: {error}", dir.display()))?;
+    println!("$ cargo run   # the program of README.md");
+    let mut command = cargo_command();
+    command
+        .args(["run", "--quiet", "--manifest-path", "../Cargo.toml"])
+        .current_dir(files)
+        .env("CARGO_TARGET_DIR", target);
+    succeed(&mut command, "cargo run, with the program of README.md,")
+}
+
+/// Runs each line of README.md's `sh` blocks that starts with `cargo run`; the demo until it shows a result. Without its feature
+/// the demo must say how to get it.
+fn run_commands(readme: &str) -> Result<(), String> {
+    let commands = cargo_runs(readme)?;
     if commands.is_empty() {
         return Err("README.md prints no `cargo run` in an `sh` block".to_owned());
     }
@@ -79,6 +122,12 @@ fn page(address: &str, query: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
+/// What the `rust` blocks print; nothing, which is no program, if there is none.
+fn program(readme: &str) -> String {
+    let blocks = readme.split("```rust\n").skip(1);
+    blocks.filter_map(|rest| rest.split("```").next()).collect()
+}
+
 /// What follows `cargo` in each such line, without a comment at its end.
 fn cargo_runs(readme: &str) -> Result<Vec<&str>, String> {
     let mut commands = Vec::new();
@@ -107,6 +156,11 @@ mod tests {
         let readme = "cargo run in text\n```sh\ncargo run --release -- seen FILE   # prints\ncargo xtask test\n```\n\
                       ```text\ncargo run nothing\n```\n```sh\n$ no\ncargo run -- help\n```\n";
         assert_eq!(cargo_runs(readme).unwrap(), ["run --release -- seen FILE", "run -- help"]);
+    }
+
+    #[test]
+    fn a_program_is_what_stands_in_rust_blocks() {
+        assert_eq!(program("text\n```sh\nls\n```\n```rust\nfn main() {}\n```\ntext\n"), "fn main() {}\n");
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Step {
             Self::Library => "the tests of the library by itself, as a user of it builds it",
             Self::Test => "the tests of all other crates",
             Self::Browser => "the search page in a browser without a window",
-            Self::Readme => "the commands printed in README.md work",
+            Self::Readme => "the program and the commands printed in README.md work",
             Self::Soak => "property tests with many cases and ignored tests, in release",
         }
     }
@@ -123,7 +123,7 @@ impl Step {
                     "test --workspace --exclude furui --features furui-cli/node --test browser -- --ignored";
                 cargo(arguments, &[("CHROMIUM", chromium)])?;
             }
-            Self::Readme => readme::run_commands()?,
+            Self::Readme => readme::run()?,
             // Doc tests are left out: there, "ignored" means "not meant to run".
             Self::Soak => cargo(
                 "test --workspace --features furui-cli/node --release --lib --bins --tests -- --include-ignored",

@@ -73,6 +73,39 @@ pub enum AnswerEvent {
 ///
 /// **Source.** The paper's sections 2.1 and 6.2. In the paper, the node of the second word sends the filter of C₁ ∩ C₂
 /// on to the third.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use std::time::Duration;
+/// use furui_search::{AnswerEvent, Answerer, Index, Peer, Request};
+/// # use furui_search::{ContentId, IdRange, Listing, Weight};
+/// # struct Empty;
+/// # impl Index for Empty {
+/// #     fn size(&mut self, _: &str) -> furui::Result<Listing> {
+/// #         Ok(Listing { ids: 0, whole: true })
+/// #     }
+/// #     fn slice(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<Arc<[ContentId]>> {
+/// #         Ok([].into())
+/// #     }
+/// #     fn weights(&mut self, _: &str, _: IdRange, _: usize) -> furui::Result<Arc<[Weight]>> {
+/// #         Ok([].into())
+/// #     }
+/// #     fn document(&mut self, _: ContentId) -> furui::Result<Option<Vec<u8>>> {
+/// #         Ok(None)
+/// #     }
+/// # }
+///
+/// /// Takes a request of a peer, and returns the messages to send.
+/// fn on_request(answerer: &mut Answerer, lists: &mut impl Index, peer: &Peer, request: Request) -> Vec<AnswerEvent> {
+///     if let Some(other) = answerer.on_request(peer, 1, request, Duration::ZERO, lists) {
+///         println!("the caller answers {other:?}");
+///     }
+///     std::iter::from_fn(|| answerer.poll()).collect()
+/// }
+/// # let (mut answerer, peer) = (Answerer::new(Peer::new(b"me", b"")), Peer::new(b"you", b""));
+/// # let size = Request::Size { words: vec!["filter".into()] };
+/// # assert!(on_request(&mut answerer, &mut Empty, &peer, size).is_empty());
+/// ```
 #[derive(Debug)]
 pub struct Answerer {
     me: Peer,

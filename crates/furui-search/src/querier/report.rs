@@ -3,6 +3,16 @@ use std::time::Duration;
 use super::super::{Cost, Peer};
 
 /// The cost of a query. The network does the look-ups, whose bytes do not count here.
+///
+/// ```
+/// use std::time::Duration;
+/// use furui_search::{Querier, Query, QueryOptions};
+///
+/// let mut querier = Querier::new(Query::parse("bloom filter")?.clauses(), vec![], QueryOptions::new(1))?;
+/// while querier.poll(Duration::ZERO).is_some() {}
+/// assert_eq!((querier.report().lookups, querier.report().messages), (2, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The salt of the query's checks. With it, the cost of the exchanges can be computed again.

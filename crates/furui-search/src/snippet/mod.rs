@@ -18,6 +18,17 @@ const MARKS: usize = 1 << 14;
 /// ```text
 ///  new "york times" -tea        … read the [new] issue of the [York Times], while in York …
 /// ```
+///
+/// ```
+/// use furui_search::{Query, Record, Snippets};
+///
+/// let query = Query::parse("seen before")?;
+/// let record = Record { url: "https://example.org/".into(), title: "Seen?".into(), text: "What was seen before.".into() };
+/// let snippet = Snippets::new(query.clauses()).of(&record, 40);
+/// assert_eq!(snippet.text, "What was seen before.");
+/// assert_eq!(snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect::<Vec<_>>(), ["seen", "before"]);
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// The byte ranges of the marks in the title, in order, none of which overlap or touch.
@@ -36,6 +47,18 @@ pub struct Snippet {
 /// words, unless a word is very long, and in Japanese text between any two of most characters.
 ///
 /// **Cost.** Time proportional to title and text, and memory proportional to the marks.
+///
+/// ```
+/// use furui_search::{Query, Record, Snippets};
+///
+/// let query = Query::parse("篩")?;
+/// let snippets = Snippets::new(query.clauses());
+/// for text in ["Furui is 篩.", "A sieve."] {
+///     let record = Record { url: "https://example.org/".into(), title: String::new(), text: text.into() };
+///     println!("{}", snippets.of(&record, 20).text);
+/// }
+/// # Ok::<(), furui_search::QueryError>(())
+/// ```
 #[derive(Debug)]
 pub struct Snippets<'a> {
     pattern: Pattern<'a>,

@@ -14,6 +14,15 @@ const LINE: usize = 64;
 /// A large table requests huge pages from the system. Otherwise a random access to a table larger than the caches would
 /// also wait for the page table, which doubles its time. A table that is mapped from a file reads the file's pages when
 /// they are touched, and writes to private copies of them: the file never changes.
+///
+/// ```
+/// use furui::bits::{Buffer, Rank1};
+///
+/// let words = Buffer::from(vec![0b1101, 0, 0, 0, 0, 0, 0, 0]);
+/// assert_eq!(words.len(), 8);
+/// let bits = Rank1::new(words, 64);
+/// assert_eq!(bits.rank1(3), 2);
+/// ```
 pub struct Buffer {
     kind: Kind,
     /// The offset at which the table begins in the memory of `kind`.
@@ -28,6 +37,12 @@ enum Kind {
 }
 
 /// The error that there is not enough memory for a table.
+///
+/// ```
+/// use furui::bits::{Cells, NoMemory};
+///
+/// assert_eq!(Cells::new(usize::MAX / 2, 8).err(), Some(NoMemory));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoMemory;
 

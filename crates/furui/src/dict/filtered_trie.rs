@@ -25,6 +25,20 @@ const FILTER: Tag = Tag::new(*b"FILT");
 /// The filter is a blocked one, which costs a miss one cache line. It is sized for the trie's keys, or for at most a
 /// fifteenth more if a few keys of merged tries were equal. It is hashed as the dictionary's keys are, so that a key is
 /// hashed once for all tries.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// let mut dict = Dict::open_with(Memory::new(), DictOptions::default())?;
+/// dict.put("see", 1)?;
+/// dict.put("seen", 2)?;
+/// dict.sync()?;
+/// let trie = dict.tries().next().expect("what was synced is in a trie");
+/// assert_eq!((trie.keys(), trie.nodes()), (2, 2));
+/// assert!(trie.filter().contains("see")?);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,

@@ -3,6 +3,15 @@ use crate::filter::{Bloom, ConfigError, FilterMut};
 use crate::hash::{KeyHash, Rolling, RollingState};
 
 /// A frozen trie and the filter of its keys.
+///
+/// ```
+/// use furui::dict::{Frozen, SortedKeys, freeze};
+///
+/// let keys = [("ab", Some(1)), ("bd", Some(2))];
+/// let Frozen { trie, filter } = freeze(SortedKeys::new(&keys)?.root(), 0.01, 0)?;
+/// assert!(filter.contains("bd") && trie.get(b"bd") == Some(Some(2)));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Frozen {
     /// The trie.

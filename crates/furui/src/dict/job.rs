@@ -45,6 +45,19 @@ impl<S> fmt::Debug for Job<S> {
 }
 
 /// The result of a [`Job`], to be [installed](super::Dict::install) in the dictionary.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// let options = DictOptions { window_keys: 1, ..DictOptions::default() };
+/// let mut dict = Dict::open_with(Memory::new(), options)?;
+/// dict.put("a", 1)?;
+/// dict.put("b", 2)?;
+/// let done = dict.job()?.expect("a window is full").run()?;
+/// assert!(dict.install(done)?);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Done {
     pub(super) sources: Vec<Layer>,

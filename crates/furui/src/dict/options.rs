@@ -3,6 +3,17 @@ use crate::filter::{ConfigError, FINEST_BLOCKED_RATE};
 use crate::hash::HashSpec;
 
 /// The options of a [`Dict`](super::Dict).
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::Memory;
+///
+/// // For a small machine: little memory, and filters of 1 %.
+/// let options = DictOptions { window_bytes: 4 << 20, filter_rate: 0.01, ..DictOptions::default() };
+/// let dict = Dict::open_with(Memory::new(), options)?;
+/// assert_eq!(dict.options().window_keys, 500_000);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
     /// The most keys of a window before it is frozen: the paper's w. At least 1.
@@ -23,6 +34,20 @@ pub struct DictOptions {
 }
 
 /// The choice of the tries of a [`Dict`](super::Dict) that are merged.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions, Merging};
+/// use furui::store::Memory;
+///
+/// let options = DictOptions { merging: Merging::All, most_tries: 2, window_keys: 1, ..DictOptions::default() };
+/// let mut dict = Dict::open_with(Memory::new(), options)?;
+/// for key in ["a", "b", "c", "d"] {
+///     dict.number(key)?;
+/// }
+/// dict.sync()?;
+/// assert!(dict.tries().count() <= 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
     /// The newest ones, when they have grown to the size of the next older one, so that sizes fall geometrically from

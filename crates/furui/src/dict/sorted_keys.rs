@@ -53,6 +53,15 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
 }
 
 /// A node of [`SortedKeys`].
+///
+/// ```
+/// use furui::dict::{Node, SortedKeys};
+///
+/// let keys = [("a", Some(1)), ("ab", Some(2))];
+/// let a = SortedKeys::new(&keys)?.root().first_child().expect("the node of a");
+/// assert_eq!((a.value(), a.sibling().is_none()), (Some(Some(1)), true));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct SortedNode<'a, K> {
     /// The keys that begin with the path, and after them those of later siblings.

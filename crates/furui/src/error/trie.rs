@@ -4,6 +4,13 @@ use std::fmt;
 pub const MAX_KEY: usize = 1 << 16;
 
 /// The reasons why a trie cannot be built.
+///
+/// ```
+/// use furui::dict::{Skeleton, TrieError};
+///
+/// let error = Skeleton::from_sorted([(&b"b"[..], Some(1)), (b"a", Some(2))]).unwrap_err();
+/// assert_eq!(error, TrieError::Unsorted { index: 1 });
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrieError {

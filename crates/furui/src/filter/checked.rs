@@ -50,7 +50,7 @@ impl CheckedFilter {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
+    pub(crate) fn from_shared(bytes: &Bytes, name: &str) -> Result<Self, ReadError> {
         let envelope = Envelope::open(&**bytes, name)?;
         let regions = envelope.regions(bytes).ok_or_else(|| envelope.error(0, Problem::NotAFilter(envelope.kind())))?;
         if envelope.kind() == Kind::QuotientFilter {

@@ -23,12 +23,12 @@ pub(super) const META_BYTES: usize = 32;
 
 /// A table of counters, `probes` of which belong to every key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counters<M = Buffer> {
+pub(super) struct CounterTable<M = Buffer> {
     pub(super) cells: Cells<M>,
     pub(super) probes: u32,
 }
 
-impl Counters {
+impl CounterTable {
     /// A table of `counters` counters, all 0. Each has `bits` bits, a number that the caller has checked.
     pub(super) fn new(counters: usize, bits: u32, probes: u32) -> Result<Self, ConfigError> {
         check_counters(counters, probes)?;
@@ -50,7 +50,7 @@ pub(super) fn check_counters(counters: usize, probes: u32) -> Result<(), ConfigE
     check_probes(probes)
 }
 
-impl<M> Counters<M> {
+impl<M> CounterTable<M> {
     /// How many counters the filter has.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
@@ -63,7 +63,7 @@ impl<M> Counters<M> {
     }
 }
 
-impl<M: Deref<Target = [u8]>> Counters<M> {
+impl<M: Deref<Target = [u8]>> CounterTable<M> {
     /// Whether none of a key's counters is 0. All of them are read before any is tested: at the fill of these filters
     /// each is as unpredictable as a coin toss, and a branch on it would often be mispredicted.
     #[inline]

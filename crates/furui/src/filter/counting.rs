@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::Counters;
+use super::counters::CounterTable;
 use super::error::Meaning;
 use super::file::{META, Source, Stored, Writer};
 use super::probes::own_rate;
@@ -49,7 +49,7 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountingBloom<M = Buffer> {
-    counters: Counters<M>,
+    counters: CounterTable<M>,
     /// How many keys the filter was sized for; 0 if it was not sized for a number of keys.
     capacity: u64,
     hash: HashSpec,
@@ -76,7 +76,7 @@ impl CountingBloom {
         if !WIDTHS.contains(&bits) {
             return Err(ConfigError::CounterBits { given: bits, valid: &WIDTHS });
         }
-        Ok(Self { counters: Counters::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
+        Ok(Self { counters: CounterTable::new(counters, bits, probes)?, capacity: 0, hash: HashSpec::default() })
     }
 
     /// This filter, for keys that are hashed by `hash` instead of by [`HashSpec::default`]. Keys that are already in
@@ -104,7 +104,7 @@ impl<M> CountingBloom<M> {
     }
 
     /// How many bits a counter has.
-    pub fn counter_bits(&self) -> u32 {
+    pub(crate) fn counter_bits(&self) -> u32 {
         self.counters.cells.bits()
     }
 
@@ -224,7 +224,7 @@ impl<M: Deref<Target = [u8]>> Stored<M> for CountingBloom<M> {
     }
 
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError> {
-        let (counters, capacity, reserved) = Counters::read(source, &WIDTHS)?;
+        let (counters, capacity, reserved) = CounterTable::read(source, &WIDTHS)?;
         if reserved != 0 {
             return Err(source.invalid(META, "its reserved bytes are not 0"));
         }

@@ -5,6 +5,12 @@ use crate::format::Kind;
 use crate::hash::{HashSpec, Hashes, KeyHash};
 
 /// A parameter is invalid, or there is not enough memory.
+///
+/// ```
+/// use furui::filter::{Bloom, ConfigError};
+///
+/// assert!(matches!(Bloom::with_rate(1000, 1.5), Err(ConfigError::Rate { given: 1.5, .. })));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -145,6 +151,17 @@ impl std::error::Error for ConfigError {
 }
 
 /// Why two filters cannot be combined or compared, or why a filter does not take a batch of hashes.
+///
+/// ```
+/// use furui::filter::{Bloom, Mismatch};
+///
+/// let (mut small, large) = (Bloom::from_parts(1 << 10, 7)?, Bloom::from_parts(1 << 20, 7)?);
+/// match small.union_with(&large) {
+///     Err(Mismatch::Size { ours, theirs, .. }) => assert_eq!((ours, theirs), (1 << 10, 1 << 20)),
+///     other => panic!("{other:?}"),
+/// }
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Mismatch {

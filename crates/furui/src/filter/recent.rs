@@ -38,6 +38,16 @@ const NEAR_BYTES: usize = 1 << 20;
 ///
 /// It is low level, a part of [`Seen`](crate::seen::Seen): it takes bare hashes, and nothing checks how the caller made
 /// them.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::Recent;
+///
+/// let mut recent = Recent::<u64>::new(1024)?;
+/// let keys = ["a", "b", "a"].map(|line| HashSpec::default().hash(line.as_bytes()));
+/// assert_eq!(keys.map(|key| recent.observe(key)), [false, false, true]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recent<T: RecentTag, const WAYS: usize = 4> {
     sets: Vec<[T; WAYS]>,

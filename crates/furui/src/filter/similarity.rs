@@ -3,6 +3,16 @@
 use crate::bits::Cpu;
 
 /// An estimate and how far it may be off.
+///
+/// ```
+/// use furui::filter::Bloom;
+///
+/// let mut words = Bloom::with_rate(10_000, 0.01)?;
+/// words.extend((0..5000u32).map(u32::to_le_bytes));
+/// let keys = words.cardinality();
+/// assert!((keys.value - 5000.0).abs() < 5.0 * keys.error);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The estimate. It is infinite for the number of keys in a full filter, and NaN for a share that a full filter
@@ -37,6 +47,19 @@ impl Estimate {
 /// equal bits; their covariance is V(|s ∩ t|), where V(n) is the variance of the estimate for n keys. For a Bloom
 /// filter V(n) = m (e^c - 1 - c) / k² with c = kn/m. Hence the variance of the intersection is V(u) + 2 V(i) - V(a) -
 /// V(b).
+///
+/// ```
+/// use furui::filter::Bloom;
+///
+/// let filter_of = |ids: std::ops::Range<u32>| -> Result<Bloom, furui::Error> {
+///     let mut filter = Bloom::with_rate(10_000, 0.01)?;
+///     filter.extend(ids.map(u32::to_le_bytes));
+///     Ok(filter)
+/// };
+/// let shared = filter_of(0..3000)?.similarity(&filter_of(1000..4000)?)?;
+/// assert!((shared.jaccard.value - 0.5).abs() < 5.0 * shared.jaccard.error);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Similarity {
     /// How many bits differ: the ones of a XOR b. 0 for equal sets.

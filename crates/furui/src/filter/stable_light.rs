@@ -1,7 +1,7 @@
 use std::io;
 use std::ops::{Deref, DerefMut};
 
-use super::counters::Counters;
+use super::counters::CounterTable;
 use super::file::{META, Source, Stored, Writer};
 use super::probes::own_rate;
 use super::steady::{check_stable, lasting_probes, read_stable, sequential_decrements, sequential_zeros};
@@ -53,7 +53,7 @@ const MAX: u8 = 3;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StableBloomLight<M = Buffer> {
-    counters: Counters<M>,
+    counters: CounterTable<M>,
     decrements: usize,
     cursor: usize,
     hash: HashSpec,
@@ -80,7 +80,7 @@ impl StableBloomLight {
     /// If there is no such filter; the message says which values are valid.
     pub fn from_parts(counters: usize, probes: u32, decrements: usize) -> Result<Self, ConfigError> {
         check_stable(counters, probes, decrements)?;
-        let counters = Counters::new(counters, BITS, probes)?;
+        let counters = CounterTable::new(counters, BITS, probes)?;
         Ok(Self { counters, decrements, cursor: 0, hash: HashSpec::default() })
     }
 

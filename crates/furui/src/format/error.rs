@@ -5,6 +5,14 @@ use super::layout::{Kind, Tag};
 use crate::hash::HashSpec;
 
 /// What is wrong with a file's bytes, and where.
+///
+/// ```
+/// use furui::filter::FilterRef;
+/// use furui::format::{Problem, ReadError};
+///
+/// let Err(ReadError::Format(error)) = FilterRef::from_bytes(&[0; 200], "words.filter") else { panic!("no filter") };
+/// assert_eq!((error.file.as_str(), error.offset, error.problem), ("words.filter", 0, Problem::NotFurui));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     /// The file's name, as the caller knows it.
@@ -16,6 +24,18 @@ pub struct FormatError {
 }
 
 /// The problems with a file's bytes that a reader distinguishes.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::format::{Envelope, EnvelopeWriter, Kind, Problem, ReadError};
+///
+/// let mut file = vec![];
+/// EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?.finish()?;
+/// file.push(0);
+/// let Err(ReadError::Format(error)) = Envelope::open(&file[..], "example") else { panic!("a byte too many") };
+/// assert_eq!(error.problem, Problem::Appended { bytes: 1 });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
@@ -134,6 +154,16 @@ impl fmt::Display for Problem {
 impl std::error::Error for FormatError {}
 
 /// The reason why a file could not be read: the operating system refused, or its bytes are wrong.
+///
+/// ```
+/// use furui::filter::Bloom;
+/// use furui::format::ReadError;
+///
+/// match Bloom::open("no such file") {
+///     Err(ReadError::Io { source, .. }) => assert_eq!(source.kind(), std::io::ErrorKind::NotFound),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -173,6 +203,14 @@ impl From<FormatError> for ReadError {
 }
 
 /// An error of the operating system while a file was being written, with what was being done to which file.
+///
+/// ```
+/// use furui::filter::Bloom;
+///
+/// let error = Bloom::with_rate(100, 0.01)?.save("no such directory/words.filter").unwrap_err();
+/// assert_eq!(error.source.kind(), std::io::ErrorKind::NotFound);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct WriteError {
     /// What was being done, as in "cannot write".

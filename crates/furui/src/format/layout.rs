@@ -40,6 +40,17 @@ pub(super) const FOOTER_END_MAGIC: usize = 56;
 pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 
 /// The kind of a furui file.
+///
+/// ```
+/// use furui::filter::{AnyFilter, Bloom};
+/// use furui::format::{Envelope, Kind};
+///
+/// let mut file = vec![];
+/// AnyFilter::from(Bloom::with_rate(100, 0.01)?).write_to(&mut file)?;
+/// let kind = Envelope::open(&file[..], "words.filter")?.kind();
+/// assert!(kind == Kind::Bloom && kind.is_filter());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -95,7 +106,7 @@ impl Kind {
     }
 
     /// The kind that a number in a file stands for, if this version knows it.
-    pub const fn from_code(code: u16) -> Option<Self> {
+    pub(crate) const fn from_code(code: u16) -> Option<Self> {
         match code {
             1 => Some(Self::Manifest),
             2 => Some(Self::Run),
@@ -170,6 +181,13 @@ impl fmt::Display for Kind {
 }
 
 /// The name of a section: four upper-case letters, which have a meaning within one [`Kind`] of file.
+///
+/// ```
+/// use furui::format::Tag;
+///
+/// const KEYS: Tag = Tag::new(*b"KEYS");
+/// assert_eq!(KEYS.to_string(), "KEYS");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tag([u8; 4]);
 
@@ -213,6 +231,21 @@ impl fmt::Debug for Tag {
 }
 
 /// The multiples that a section starts at.
+///
+/// ```
+/// use std::io::Write;
+/// use furui::HashSpec;
+/// use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+///
+/// let mut file = vec![];
+/// let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?;
+/// writer.section(Tag::new(*b"KEYS"), Align::Page)?;
+/// writer.write_all(b"some bytes")?;
+/// writer.finish()?;
+/// let section = Envelope::open(&file[..], "example")?.sections()[0];
+/// assert_eq!(section.offset, u64::from(Align::Page.bytes()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Align {
     /// Multiples of 64, the size of a cache line.
@@ -246,6 +279,17 @@ impl Align {
 
 /// The length and the checksum that identify a finished file. A file that refers to another one holds its seal, so that
 /// an exchanged file is noticed.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::format::{Envelope, EnvelopeWriter, Kind};
+///
+/// let mut file = vec![];
+/// let seal = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?.finish()?;
+/// assert_eq!(seal.length, file.len() as u64);
+/// assert!(Envelope::open(&file[..], "example")?.seal() == seal, "the file that was written, and no other");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seal {
     /// The file's length in bytes.
@@ -255,6 +299,22 @@ pub struct Seal {
 }
 
 /// A section as the table describes it.
+///
+/// ```
+/// use std::io::Write;
+/// use furui::HashSpec;
+/// use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Tag};
+///
+/// let mut file = vec![];
+/// let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default())?;
+/// writer.section(Tag::new(*b"KEYS"), Align::Page)?;
+/// writer.write_all(b"some bytes")?;
+/// writer.finish()?;
+/// for section in Envelope::open(&file[..], "example")?.sections() {
+///     println!("{} has {} bytes from byte {} on", section.tag, section.length, section.offset);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
     /// Its name.

@@ -19,6 +19,20 @@ const DIGITS: usize = 8;
 const MAX_NAME_TRIES: u32 = 16;
 
 /// Who may read a new file. A file that replaces another one keeps that one's permissions.
+///
+/// ```
+/// use furui::format::{Access, WriteError, publish};
+///
+/// # let dir = std::env::temp_dir().join(format!("furui-access-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let path = dir.join("secret");
+/// publish(&path, Access::Owner, |out| {
+///     out.write_all(b"a key").map_err(|source| WriteError { action: "cannot write", file: "secret".into(), source })
+/// })?;
+/// assert_eq!(std::fs::read(&path)?, b"a key");
+/// # std::fs::remove_dir_all(dir).unwrap();
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everybody whom the process's umask allows.

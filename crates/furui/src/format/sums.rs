@@ -1,7 +1,7 @@
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// The number of bytes that one checksum covers.
-pub const REGION: usize = 4096;
+pub(crate) const REGION: usize = 4096;
 
 /// The number of bytes of a region's checksum, which is the low half of the region's XXH3-64.
 pub(super) const SUM: usize = 4;

@@ -77,7 +77,7 @@ impl KeyHasher {
 
     /// The rolling hash, if keys are hashed by one. A walk over a trie carries its state along each path.
     #[inline]
-    pub fn rolling(&self) -> Option<&Rolling> {
+    pub(crate) fn rolling(&self) -> Option<&Rolling> {
         match &self.prepared {
             Prepared::Rolling(rolling) => Some(rolling),
             _ => None,

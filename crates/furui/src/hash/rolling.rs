@@ -44,6 +44,16 @@ pub struct Rolling {
 ///
 /// It is not fully reduced: it is at most 2⁶² + 2⁹, because a step then takes only a shift and an addition. Such a
 /// number times a factor below 2⁶⁰, folded, is at most 2⁶¹ + 2⁶¹ + 2⁸, and a byte adds less than 2⁸.
+///
+/// ```
+/// use furui::hash::{Rolling, RollingState};
+///
+/// // A walk down a trie keeps the state of each path, and hashes every key with one step.
+/// let rolling = Rolling::new(7);
+/// let see: RollingState = rolling.push_all(rolling.start(), b"see");
+/// let [seed, seen] = [b'd', b'n'].map(|byte| rolling.push(see, byte).finish());
+/// assert_eq!((seed, seen), (Rolling::spec(7).hash(b"seed"), Rolling::spec(7).hash(b"seen")));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct RollingState(u64);
 
@@ -51,7 +61,7 @@ pub struct RollingState(u64);
 /// read at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed)]
-pub struct RollingRun {
+pub(crate) struct RollingRun {
     sum: u64,
     length: u8,
 }
@@ -124,7 +134,7 @@ impl Rolling {
 
     /// The state after a run of bytes whose effect was computed before: one multiplication, however long the run is.
     #[inline(always)]
-    pub const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
+    pub(crate) const fn push_run(&self, state: RollingState, run: RollingRun) -> RollingState {
         self.advance(state, self.powers[run.length as usize], run.sum)
     }
 
@@ -137,7 +147,7 @@ impl Rolling {
     }
 
     /// The effect of a run of these bytes; `None` if they are more than 128.
-    pub fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
+    pub(crate) fn run(&self, bytes: &[u8]) -> Option<RollingRun> {
         (bytes.len() <= RUN)
             .then(|| RollingRun { sum: self.push_all(RollingState::ZERO, bytes).0, length: bytes.len() as u8 })
     }
@@ -222,8 +232,7 @@ fn last_of_eight(bytes: &[u8]) -> u64 {
 
 impl RollingRun {
     /// How many bytes.
-    #[expect(clippy::len_without_is_empty, reason = "an empty run is one like any other")]
-    pub const fn len(self) -> u32 {
+    pub(crate) const fn len(self) -> u32 {
         self.length as u32
     }
 }

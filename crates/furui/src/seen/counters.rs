@@ -13,7 +13,7 @@
 /// # Ok::<(), furui::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct SeenCounters {
     /// Keys observed.
     pub keys: u64,
     /// Keys that were new.
@@ -37,7 +37,7 @@ pub struct Counters {
     pub audited_false: u64,
 }
 
-impl Counters {
+impl SeenCounters {
     /// The number of claims of the stable filter of which one is checked.
     pub const AUDIT: u64 = 32;
 

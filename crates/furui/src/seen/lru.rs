@@ -43,6 +43,22 @@ pub struct Lru {
 }
 
 /// The outcome of observing a key.
+///
+/// ```
+/// use furui::KeyHash;
+/// use furui::seen::{Lru, LruOutcome};
+///
+/// let mut lru = Lru::new(2)?;
+/// let evicted: Vec<u64> = [1, 2, 1, 3, 4]
+///     .into_iter()
+///     .filter_map(|key| match lru.observe(KeyHash::new(key)) {
+///         LruOutcome::Miss { evicted } => evicted.map(KeyHash::get),
+///         LruOutcome::Hit => None,
+///     })
+///     .collect();
+/// assert_eq!(evicted, [2, 1]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LruOutcome {
     /// The key was in the cache, and is now the newest.

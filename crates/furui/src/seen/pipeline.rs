@@ -2,7 +2,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::Verdict;
-use super::counters::Counters;
+use super::counters::SeenCounters;
 use super::tiers::{Asked, Cache, Tiers};
 use crate::error::Result;
 use crate::filter::Mismatch;
@@ -77,7 +77,7 @@ pub struct Seen<S: Storage = Directory> {
     tiers: Tiers,
     options: SeenOptions,
     set: Cascade<S>,
-    counters: Counters,
+    counters: SeenCounters,
     /// The keys of the current batch that the cache does not know: their indices in the batch.
     misses: Vec<u32>,
     keys: Vec<KeyHash>,
@@ -170,7 +170,7 @@ impl<S: Storage> Seen<S> {
             tiers,
             options,
             set,
-            counters: Counters::default(),
+            counters: SeenCounters::default(),
             misses: vec![],
             keys: vec![],
             asked: vec![],
@@ -327,7 +327,7 @@ impl<S: Storage> Seen<S> {
     }
 
     /// What happened to the keys since the set was opened.
-    pub fn counters(&self) -> &Counters {
+    pub fn counters(&self) -> &SeenCounters {
         &self.counters
     }
 

@@ -1,10 +1,22 @@
-use super::counters::Counters;
+use super::counters::SeenCounters;
 use super::lru::{KEY_BYTES, Lru, LruOutcome};
 use crate::error::Result;
 use crate::filter::{Filter, FilterMut, Recent, StableBloomLight};
 use crate::hash::KeyHash;
 
 /// The cache in front of the exact set, which answers for keys that are repeated soon.
+///
+/// ```
+/// use furui::seen::{Cache, Seen, SeenOptions};
+/// use furui::store::Memory;
+///
+/// // The paper's tiers: one new key in a hundred may be dropped.
+/// let options = SeenOptions { cache: Cache::LruStable { rate: 0.01 }, ..SeenOptions::default() };
+/// let mut seen = Seen::open_with(Memory::new(), options)?;
+/// seen.extend(["a", "b", "a"])?;
+/// assert_eq!(seen.counters().lru_hits, 1);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cache {
     /// A flat table of the latest hashes. It compares whole hashes, so it drops nothing.
@@ -105,7 +117,7 @@ impl Tiers {
         is_protected: impl Fn(usize) -> bool,
         misses: &mut Vec<u32>,
         asked: &mut Vec<Asked>,
-        counters: &mut Counters,
+        counters: &mut SeenCounters,
     ) {
         match self {
             Self::Recent(recent) => {
@@ -162,13 +174,13 @@ impl Round {
         stable: &StableBloomLight,
         misses: &mut Vec<u32>,
         asked: &mut Vec<Asked>,
-        counters: &mut Counters,
+        counters: &mut SeenCounters,
     ) {
         self.keys.clear();
         self.keys.extend(self.missed.iter().map(|&(_, key)| key));
         stable.contains_all(&self.keys, &mut self.claims);
         for (&(index, _), &claimed) in self.missed.iter().zip(&self.claims) {
-            if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(Counters::AUDIT) {
+            if claimed && !(counters.stable_hits + counters.audited).is_multiple_of(SeenCounters::AUDIT) {
                 counters.stable_hits += 1;
             } else {
                 counters.audited += u64::from(claimed);

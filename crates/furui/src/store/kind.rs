@@ -7,6 +7,20 @@ pub const MANIFEST: &str = "MANIFEST";
 pub const JOURNAL: &str = "JOURNAL";
 
 /// The kinds of store.
+///
+/// ```
+/// use furui::dict::{Dict, DictOptions};
+/// use furui::store::{Manifest, Memory, StoreKind};
+///
+/// let memory = Memory::new();
+/// let mut dict = Dict::open_with(memory.clone(), DictOptions::default())?;
+/// dict.number("a")?;
+/// dict.sync()?;
+/// let manifest = Manifest::load(&memory)?.expect("a store");
+/// assert_eq!(manifest.store, StoreKind::Dict);
+/// assert_eq!(manifest.store.file_name(manifest.runs[0].number), "0000000000000000.trie");
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreKind {

@@ -65,6 +65,21 @@ pub struct Manifest {
 }
 
 /// An entry for a run in the manifest.
+///
+/// ```
+/// use furui::seen::{Seen, SeenOptions};
+/// use furui::store::{Manifest, Memory, ReadAt};
+///
+/// let memory = Memory::new();
+/// let mut seen = Seen::open_with(memory.clone(), SeenOptions::default())?;
+/// seen.extend(["a", "b"])?;
+/// seen.sync()?;
+/// let manifest = Manifest::load(&memory)?.expect("a store");
+/// let run = manifest.runs[0];
+/// assert_eq!(run.keys, 2);
+/// assert_eq!(run.open(&memory, manifest.store)?.len(), run.seal.length);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEntry {
     /// The number of its file.

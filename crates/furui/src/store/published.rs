@@ -60,7 +60,7 @@ impl<F> Published<F> {
 
     /// Removes the files that a crash left. The caller must know that the store is whole. On a storage that is only
     /// read they are not removed, and do no harm.
-    pub fn remove_orphans(&mut self, storage: &impl Storage) {
+    pub(crate) fn remove_orphans(&mut self, storage: &impl Storage) {
         for orphan in self.orphans.drain(..) {
             let _ = storage.remove(&orphan);
         }

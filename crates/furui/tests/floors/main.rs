@@ -7,12 +7,14 @@
 //! `filter/mod.rs`.
 
 mod circles;
+mod shown;
 mod sources;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use circles::Files;
+use shown::types_without_example;
 use sources::{imports, paths, read_sources};
 
 const FLOORS: [(&str, u8); 8] =
@@ -84,6 +86,14 @@ fn what_is_allowed_raises_nothing() {
     ] {
         assert_eq!(violations_of(file, source), Vec::<String>::new(), "{source}");
     }
+}
+
+#[test]
+fn every_public_type_shows_how_it_is_used() {
+    let mut sources = Vec::new();
+    read_sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), "", &mut sources).unwrap();
+    let found: Vec<String> = sources.iter().flat_map(|(file, text)| types_without_example(file, text)).collect();
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
 }
 
 #[test]

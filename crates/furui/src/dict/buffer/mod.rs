@@ -85,6 +85,18 @@ impl fmt::Debug for WriteBuffer {
 }
 
 /// A key in a [`WriteBuffer`].
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::dict::{Found, WriteBuffer};
+///
+/// let mut buffer = WriteBuffer::new();
+/// for (value, key) in ["b", "a"].iter().enumerate() {
+///     buffer.put(key.as_bytes(), HashSpec::default().hash(key.as_bytes()), Found::Value(value as u32));
+/// }
+/// let first = buffer.nth(0).expect("two keys");
+/// assert_eq!((first.key, first.found), (&b"a"[..], Found::Value(1)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     /// The key.
@@ -128,7 +140,7 @@ impl WriteBuffer {
     ///
     /// # Errors
     /// If the system has no memory left.
-    pub fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
+    pub(crate) fn reserve(&mut self, length: usize) -> Result<(), TryReserveError> {
         self.arena.try_reserve(record_len(length))?;
         if self.is_due_to_grow() {
             // This room is freed at once, for the new table that replaces the old one.

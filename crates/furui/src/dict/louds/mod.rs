@@ -38,6 +38,17 @@ pub use node::LoudsNode;
 /// marks the nodes without children, so that no key may be a prefix of another one; here it marks the nodes where a key
 /// ends, for any set of byte strings. In the paper a deleted key has a special value; here it has a bit beside the
 /// values, or no bit if no key is deleted.
+///
+/// ```
+/// use furui::dict::{SortedKeys, freeze};
+///
+/// let keys = [("ab", Some(1)), ("ac", None), ("bd", Some(3))];
+/// let trie = freeze(SortedKeys::new(&keys)?.root(), 0.01, 0)?.trie;
+/// assert_eq!(trie.get(b"ab"), Some(Some(1)));
+/// assert_eq!(trie.get(b"ac"), Some(None), "a deleted key");
+/// assert_eq!(trie.get(b"a"), None);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LoudsTrie<M = Buffer> {
     base: Select0<M>,

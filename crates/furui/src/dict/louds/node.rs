@@ -5,6 +5,17 @@ use crate::bits::Buffer;
 use crate::dict::{Node, Value};
 
 /// A node of a [`LoudsTrie`].
+///
+/// ```
+/// use furui::dict::{Node, SortedKeys, freeze};
+///
+/// let trie = freeze(SortedKeys::new(&[("ab", Some(1)), ("bd", Some(3))])?.root(), 0.01, 0)?.trie;
+/// let a = trie.root().first_child().expect("the node of a");
+/// let b = a.sibling().expect("the node of b");
+/// assert_eq!((a.alphabet(), b.alphabet()), (b'a', b'b'));
+/// assert_eq!(b.first_child().and_then(|bd| bd.value()), Some(Some(3)));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct LoudsNode<'a, M = Buffer> {
     trie: &'a LoudsTrie<M>,

@@ -6,6 +6,17 @@ use super::search::group;
 use super::{Found, Guard, Trie};
 
 /// A node of a [`Trie`]. It is valid for that trie only.
+///
+/// ```
+/// use furui::dict::{Found, Skeleton, Trie};
+///
+/// let trie = Trie::encode(&Skeleton::from_sorted([(&b"see"[..], Some(1)), (b"seen", Some(2))])?)?;
+/// let see = trie.first_child(trie.root()).expect("the node of see");
+/// let mut label = vec![];
+/// trie.push_label(see, &mut label);
+/// assert_eq!((&label[..], trie.terminal(see)), (&b"see"[..], Some(Found::Value(1))));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrieNode(u64);
 

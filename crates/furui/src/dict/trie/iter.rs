@@ -6,6 +6,16 @@ use super::search::{Search, Step};
 use super::{Found, Guard, Trie, TrieNode, Trusted};
 
 /// An iterator over the keys of a [`Trie`] between two bounds, in byte order, and their values.
+///
+/// ```
+/// use furui::dict::{Found, Skeleton, Trie};
+///
+/// let trie = Trie::encode(&Skeleton::from_sorted([(&b"see"[..], Some(1)), (b"seen", Some(2)), (b"sieve", Some(3))])?)?;
+/// let mut keys = trie.prefix(b"see");
+/// assert_eq!(keys.next(), Some((b"see".to_vec(), Found::Value(1))));
+/// assert_eq!(keys.map(|(key, _)| key).collect::<Vec<_>>(), [b"seen"]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 pub struct TrieEntries<'t, G = Trusted> {
     trie: Trie<&'t [u8], G>,
     /// The nodes to visit, with the lengths of the paths to their parents. The next one is the last.

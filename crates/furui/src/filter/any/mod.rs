@@ -14,6 +14,21 @@ use crate::format::{Bytes, DiskFile, Envelope, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
 
 /// A filter of any kind: what the file of a filter holds.
+///
+/// ```
+/// use furui::filter::{AnyFilter, Bloom, Filter, FilterRef};
+///
+/// let mut words = Bloom::with_rate(1000, 0.01)?;
+/// words.insert("以前");
+/// let mut file = vec![];
+/// AnyFilter::from(words).write_to(&mut file)?;
+///
+/// // A program that is given a file needs no knowledge of its kind.
+/// let filter = FilterRef::from_bytes(&file, "words.filter")?;
+/// assert_eq!(filter.kind().name(), "bloom");
+/// assert!(filter.contains_hash(filter.hash_spec().hash("以前".as_bytes())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.

@@ -8,7 +8,7 @@ use super::QuotientFilter;
 use super::iter::CHUNK;
 use super::merge::Stream;
 use super::shape::Shape;
-use super::table::Table;
+use super::slot_table::SlotTable;
 
 /// Stands for "no quotient": it exceeds every quotient.
 const NONE: u64 = u64::MAX;
@@ -210,7 +210,7 @@ impl Front {
 
     /// Moves on to the blocks that hold the next `quotient` and its slot.
     #[inline(always)]
-    fn go_to(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, quotient: u64) {
+    fn go_to(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, quotient: u64) {
         if quotient / 64 != self.quotient_block {
             self.finish_quotients(table, quotient / 64);
         }
@@ -222,7 +222,7 @@ impl Front {
 
     /// Writes the pending occupied bits, and the offsets of the blocks up to `block`, the next that has a quotient.
     #[inline(always)]
-    fn finish_quotients(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
+    fn finish_quotients(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_occupied(self.quotient_block as usize, self.occupied);
         self.occupied = 0;
         for between in self.quotient_block + 1..=block {
@@ -238,7 +238,7 @@ impl Front {
 
     /// Writes the pending planes of the current block of slots and moves on to `block`.
     #[inline(always)]
-    fn finish_slots(&mut self, table: &mut Table<impl DerefMut<Target = [u8]>>, block: u64) {
+    fn finish_slots(&mut self, table: &mut SlotTable<impl DerefMut<Target = [u8]>>, block: u64) {
         table.set_starts(self.slot_block as usize, self.starts);
         table.set_shifted(self.slot_block as usize, self.shifted);
         (self.starts, self.shifted, self.tail, self.tail_at) = (0, 0, 0, 0);

@@ -1,7 +1,7 @@
 use std::ops::Deref;
 
 use super::QuotientFilter;
-use super::table::Slot;
+use super::slot_table::Slot;
 use crate::bits::word::low_bits;
 
 impl<M: Deref<Target = [u8]>> QuotientFilter<M> {

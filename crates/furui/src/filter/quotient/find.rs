@@ -7,7 +7,7 @@ use crate::hash::{HashSpec, KeyHash};
 
 use super::QuotientFilter;
 use super::block::Head;
-use super::table::{Slot, Table};
+use super::slot_table::{Slot, SlotTable};
 
 /// The prefetch distance of [`QuotientFilter::contains_all`], in lookups.
 const PREFETCH_DISTANCE: usize = 16;
@@ -16,7 +16,7 @@ const PREFETCH_DISTANCE: usize = 16;
 /// prefetching costs more than it saves.
 const PREFETCH_BITS: u64 = 8 << 20;
 
-impl<M: Deref<Target = [u8]>> Table<M> {
+impl<M: Deref<Target = [u8]>> SlotTable<M> {
     /// The first slot of the `rank`-th run, counted from 0, among the runs of the quotients of `block`.
     ///
     /// Runs lie in the order of their quotients, and the first of this block's runs begins at or after slot `offset`.
@@ -161,7 +161,7 @@ impl<M: Deref<Target = [u8]>> Table<M> {
     }
 }
 
-/// The index in its block of a run's first slot (see [`Table::run_start`]); 64 if that slot is in a later block.
+/// The index in its block of a run's first slot (see [`SlotTable::run_start`]); 64 if that slot is in a later block.
 #[inline(always)]
 fn near_run_start(words: Cpu, head: &Head, rank: u32) -> u32 {
     let offset = u32::from(head.offset);

@@ -11,7 +11,7 @@ mod merge;
 mod remove;
 mod sets;
 mod shape;
-mod table;
+mod slot_table;
 
 use std::ops::Deref;
 
@@ -25,7 +25,7 @@ pub use iter::{Fingerprints, QuotientSlot};
 
 use iter::Decoder;
 use shape::{MAX_REMAINDER_BITS, Shape};
-use table::Table;
+use slot_table::SlotTable;
 
 /// A set of key fingerprints in one table. It answers "was this key seen?" and supports resizing, ordered iteration and
 /// merging, all without the keys. A [`counting`](Self::counting) filter keeps a copy for each key that is inserted, and
@@ -85,7 +85,7 @@ use table::Table;
 /// ```
 #[derive(Clone, Debug)]
 pub struct QuotientFilter<M = Buffer> {
-    table: Table<M>,
+    table: SlotTable<M>,
     shape: Shape,
     lanes: Lanes,
     words: Cpu,
@@ -132,7 +132,7 @@ impl QuotientFilter {
     }
 
     fn with_shape(shape: Shape) -> Result<Self, ConfigError> {
-        Ok(Self::over(Table::new(&shape)?, shape))
+        Ok(Self::over(SlotTable::new(&shape)?, shape))
     }
 
     /// Replaces the hash specification, at first [`HashSpec::default`], by `hash`. Keys already in the filter must have
@@ -156,7 +156,7 @@ impl QuotientFilter {
 impl<M> QuotientFilter<M> {
     /// A filter over `table` that counts as empty: `table` must be all zeros, or the caller must set `len` and
     /// `distinct`.
-    fn over(table: Table<M>, shape: Shape) -> Self {
+    fn over(table: SlotTable<M>, shape: Shape) -> Self {
         Self {
             table,
             shape,

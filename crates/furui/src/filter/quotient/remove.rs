@@ -6,7 +6,7 @@ use crate::filter::ConfigError;
 use crate::hash::KeyHash;
 
 use super::QuotientFilter;
-use super::table::{Slot, Table};
+use super::slot_table::{Slot, SlotTable};
 
 /// The outcome of removing a fingerprint from a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Removed {
     Absent,
 }
 
-impl<M: DerefMut<Target = [u8]>> Table<M> {
+impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
     /// Removes one copy of `remainder` from the run of `quotient` and moves the rest of the cluster back by one slot.
     #[inline(always)]
     pub(super) fn remove(&mut self, words: Cpu, quotient: u64, remainder: u64) -> Removed {

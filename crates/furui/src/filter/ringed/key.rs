@@ -10,6 +10,21 @@ const HASH_WORDS: usize = 2;
 ///
 /// It is borrowed from [`RingedKeys`]. A lookup then costs one remainder, by two multiplications, and an addition for
 /// each probe.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::{Gamma, RingedBloom, RingedKeys, RingedParams};
+///
+/// let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000)?;
+/// let mut keys = RingedKeys::new(params);
+/// keys.push(HashSpec::default().hash("以前".as_bytes()));
+/// let key = keys.iter().next().expect("one key");
+///
+/// let mut filter = RingedBloom::with_size(params, 50)?;
+/// filter.insert_key(key);
+/// assert!(filter.contains_key(key) && filter.contains("以前"));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedKey<'a> {
     words: &'a [u32],

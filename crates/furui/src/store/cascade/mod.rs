@@ -6,6 +6,7 @@ mod durable;
 mod fences;
 mod journal;
 mod journal_writer;
+mod memtable;
 mod merge;
 mod options;
 mod page;
@@ -16,7 +17,6 @@ mod run;
 mod run_reader;
 mod run_writer;
 mod spill;
-mod table;
 
 pub use journal::{Journal, MAX_RECORD_KEYS};
 pub use merge::{MERGE_WINDOW, Merge, SortedSource};
@@ -33,8 +33,8 @@ use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::{JOURNAL, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 use journal_writer::JournalWriter;
+use memtable::MemTable;
 use room::{fill_to, reserve};
-use table::Table;
 
 /// An exact set of [`KeyHash`]es that may be far larger than memory.
 ///
@@ -94,7 +94,7 @@ pub struct Cascade<S: Storage> {
     journal: Option<JournalWriter>,
     /// Oldest first, as in the manifest.
     runs: Vec<Run<S::File>>,
-    table: Table,
+    table: MemTable,
     written: u64,
     /// The current batch: its hashes; those that are not in RAM, with their indices, sorted; and those that are in no
     /// run so far.
@@ -178,7 +178,7 @@ impl<S: Storage> Cascade<S> {
             replaying: false,
             journal: options.journal.then(|| JournalWriter::new(memory)).transpose()?,
             runs,
-            table: Table::new(),
+            table: MemTable::new(),
             written: 0,
             hashes: vec![],
             absent: vec![],

@@ -18,6 +18,16 @@ const BODY_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 ///
 /// With n keys and l = ⌊64 − log₂ n⌋ there are one to two quotients for each key, so the unary part takes 2 to 3 bits a
 /// key, and the whole page about 64 − log₂ n + 2. One bit more or less of remainder costs more than it saves.
+///
+/// ```
+/// use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
+///
+/// // A run of a billion keys: 30 bits of a hash are its quotient, and the others are stored.
+/// let bits = RemainderBits::for_keys(1_000_000_000);
+/// assert_eq!(bits.get(), 34);
+/// let (keys, mut page) = ((1..10_000).map(|i| i << 34).collect::<Vec<u64>>(), [0; PAGE_BYTES]);
+/// assert!(Page::encode(&keys, bits, &mut page) <= bits.most_keys());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemainderBits(u32);
 

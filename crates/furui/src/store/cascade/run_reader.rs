@@ -12,6 +12,28 @@ const READ_PAGES: usize = 16;
 ///
 /// The checksum, the place, the order and the number of keys of every page are checked. Pages are read and not mapped,
 /// so that a pass over a large file leaves nothing resident. Memory: 64 KiB and two [`MERGE_WINDOW`]s.
+///
+/// ```
+/// use std::sync::Arc;
+/// use furui::HashSpec;
+/// use furui::store::cascade::{Merge, Run, RunWriter};
+///
+/// let run = |keys: &[u64]| -> furui::Result<Run<Arc<[u8]>>> {
+///     let mut file = Vec::new();
+///     let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), keys.len() as u64)?;
+///     writer.push(keys)?;
+///     writer.finish()?;
+///     Run::open(file.into(), "example", HashSpec::default())
+/// };
+/// let (old, new) = (run(&[2, 4])?, run(&[1, 4, 6])?);
+/// let mut merge = Merge::new(vec![old.reader(), new.reader()]);
+/// let mut all = vec![];
+/// while let keys @ [_, ..] = merge.next_keys()? {
+///     all.extend_from_slice(keys);
+/// }
+/// assert_eq!(all, [1, 2, 4, 6]);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct RunReader<'a, F> {
     run: &'a Run<F>,

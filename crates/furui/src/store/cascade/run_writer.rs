@@ -57,6 +57,21 @@ impl<W> fmt::Debug for RunWriter<W> {
 }
 
 /// The size and the identity of a run that was written.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::store::RunEntry;
+/// use furui::store::cascade::RunWriter;
+///
+/// let mut file = Vec::new();
+/// let mut writer = RunWriter::new(&mut file, "example", HashSpec::default(), 2)?;
+/// writer.push(&[5, 6])?;
+/// let written = writer.finish()?;
+/// // What a manifest says of the run.
+/// let entry = RunEntry { number: 0, keys: written.keys, seal: written.seal };
+/// assert_eq!((entry.keys, entry.seal.length), (2, file.len() as u64));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrittenRun {
     /// The number of keys.

@@ -2,7 +2,7 @@
 
 use super::drain::Drain;
 use super::journal_writer::JournalWriter;
-use super::table::Table;
+use super::memtable::MemTable;
 use super::{Cascade, Merge, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
 use crate::error::{Error, Result};
 use crate::store::{RunEntry, Storage, StoreKind};
@@ -106,7 +106,7 @@ impl<S: Storage> Cascade<S> {
         self.runs.push(run);
         self.table.clear();
         if self.table.bytes() > self.table_budget() {
-            self.table = Table::new();
+            self.table = MemTable::new();
         }
         self.broken = false;
         for old in replaced {

@@ -74,7 +74,7 @@ impl Trie {
         }
         let vectors = Cpu::detect();
         let Some((heir, _)) = (0..=u8::MAX).zip(tries).max_by_key(|(_, trie)| trie.nodes()) else {
-            return Self::encode(&super::Skeleton::new());
+            return Self::encode(&super::Skeleton::default());
         };
         let mut walk = Walk::new(tries, heir, rolling, forget, each_key, vectors)?;
         walk.root(tries)?;
