@@ -105,8 +105,8 @@ impl Output {
         Ok(())
     }
 
-    /// How many of the printed bytes have arrived. A file is synced, and then all of them have. Of a pipe, those have arrived that
-    /// were read. `None` if the reader has closed the pipe.
+    /// The number of printed bytes that have arrived. A file is synced first, so that all of them have. Into a pipe,
+    /// bytes have arrived once the reader has read them. `None` if the reader has closed the pipe.
     pub fn arrived(&self) -> Result<Option<u64>, Error> {
         let Some(file) = &self.file else { return Ok(Some(self.printed)) };
         if file.metadata().is_ok_and(|data| data.is_file()) {

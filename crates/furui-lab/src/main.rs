@@ -1,4 +1,4 @@
-//! The experiments behind the numbers, and the rivals they are measured against.
+//! The experiments behind the published numbers, and the rivals that this project is compared with.
 
 mod clock;
 mod dict;

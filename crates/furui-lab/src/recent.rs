@@ -1,4 +1,5 @@
-//! The recent cache on a stream of lines: how many keys pass it, and what a key costs, by ways and size.
+//! The recent cache on a stream of lines: how many keys pass it, and the time a key, by the number of ways and the
+//! size.
 
 use std::hint::black_box;
 
@@ -12,7 +13,7 @@ const BATCH: usize = 4096;
 
 pub(crate) fn run(file: Option<&str>) {
     let Some(file) = file else {
-        eprintln!("usage: furui-lab recent FILE (its lines are the keys)");
+        eprintln!("usage: furui-lab recent FILE (each line of the file is a key)");
         return;
     };
     let text = match std::fs::read(file) {

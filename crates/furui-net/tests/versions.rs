@@ -1,4 +1,4 @@
-//! The data of a node on disk is as docs/format.md says, so that later versions can read it.
+//! Checks that the data of a node on disk has the form described in docs/format.md, so that later versions can read it.
 #![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Runs every `cargo run` that README.md prints, as it is printed.
+//! Runs every `cargo run` command that README.md prints, without changes.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -7,18 +7,19 @@ use std::process::Stdio;
 
 use crate::command::{cargo, cargo_command, cargo_output, root, system};
 
-/// A release build in a third of the time: this step checks what the commands do, not how fast they are.
+/// Variables for a release build that takes a third of the time: this step tests what the commands do, not how fast
+/// they are.
 const QUICK_BUILD: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "64"),
 ];
 
-/// The part of a command that builds the search engine, too.
+/// The arguments that build the search engine too.
 const NODE: &str = "--features node";
 
-/// Runs each line of README.md's `sh` blocks that starts with `cargo run`; the demo until it shows a result. Without its feature
-/// the demo must say how to get it.
+/// Runs each line of README.md's `sh` blocks that starts with `cargo run`. The demo runs until it shows a result; built
+/// without its feature, it must say how to build with it.
 pub(crate) fn run_commands() -> Result<(), String> {
     let readme =
         fs::read_to_string(root().join("README.md")).map_err(|error| format!("cannot read README.md: {error}"))?;
@@ -32,7 +33,7 @@ pub(crate) fn run_commands() -> Result<(), String> {
     })
 }
 
-/// Runs the demo in a build that does not have it.
+/// Checks the error message of the demo in a build without the search engine.
 fn refused(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     match cargo_output(arguments, &QUICK_BUILD) {
@@ -42,12 +43,12 @@ fn refused(arguments: &str) -> Result<(), String> {
     }
 }
 
-/// Runs the demo as a newcomer does, looks at the page it suggests first, and ends it by ^C.
+/// Runs the demo as a newcomer would: gets the first page that it suggests, and ends it by ^C.
 fn demo(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     let failed = |why: &str| format!("`cargo {arguments}` {why}");
     let mut command = cargo_command();
-    // Without a display no browser of whoever runs the tests is opened.
+    // Without a display, the demo does not open the browser of the person who runs the tests.
     command.args(arguments.split_whitespace()).envs(QUICK_BUILD).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&format!("cannot start: {error}")))?;
@@ -57,7 +58,7 @@ fn demo(arguments: &str) -> Result<(), String> {
         line.split_once("http://")?.1.split_once("/?").map(|(address, query)| (address.to_owned(), query.to_owned()))
     });
     let answer = suggested.map(|(address, query)| page(&address, &query));
-    // Where ^C cannot be sent, it is killed.
+    // On systems where ^C cannot be sent, the process is killed.
     let ended = system(&format!("kill -s INT {}", child.id()), &[])
         .or_else(|_| child.kill().map_err(|error| error.to_string()));
     let status = child.wait().map_err(|error| failed(&error.to_string()))?;
@@ -70,7 +71,7 @@ fn demo(arguments: &str) -> Result<(), String> {
     }
 }
 
-/// The page at this address for this query.
+/// Gets the page at this address for this query.
 fn page(address: &str, query: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "GET /?{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
@@ -79,7 +80,7 @@ fn page(address: &str, query: &str) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// What follows `cargo` in each such line, without a comment at its end.
+/// The arguments of each such `cargo` line, without a comment at its end.
 fn cargo_runs(readme: &str) -> Result<Vec<&str>, String> {
     let mut commands = Vec::new();
     let mut in_sh = false;
@@ -88,7 +89,7 @@ fn cargo_runs(readme: &str) -> Result<Vec<&str>, String> {
             in_sh = language.trim() == "sh";
         } else if in_sh && line.starts_with("cargo run") {
             let command = line.split(" #").next().unwrap_or(line).trim_end();
-            // No shell runs them, so that the step works on every system.
+            // The commands run without a shell, so that the step works on every system.
             if command.contains(['|', '<', '>', '&', ';', '$', '\'', '"', '\\', '*', '`']) {
                 return Err(format!("README.md: `{command}` needs a shell; print a plain command instead"));
             }

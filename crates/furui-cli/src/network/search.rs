@@ -88,7 +88,7 @@ struct Search<'a> {
     whole: bool,
 }
 
-/// How a page ended.
+/// Why a page ended.
 enum Page {
     Next(String),
     Last,

@@ -1,4 +1,4 @@
-//! `furui seen`: the first occurrence of each line.
+//! `furui seen`, which prints the first occurrence of each line.
 
 mod pace;
 mod recorder;

@@ -41,7 +41,7 @@ const TURN: usize = 10_000_000;
 /// The number of keys looked up before a contestant's turn, which brings a small table back into the cache.
 const WARM_UP: usize = 100_000;
 
-/// A filter to be measured.
+/// A filter that is measured, of this project or a rival.
 trait Contestant {
     fn insert(&mut self, keys: &[KeyHash]);
     /// How many of `keys` the filter reports as present.

@@ -88,15 +88,15 @@ impl Hostile {
         let port = bootstrap.split('/').nth(4).and_then(|port| port.parse::<u16>().ok()).ok_or("no port")?;
         // The bytes of a multiaddress are protocol and address in five, protocol in one, then the port.
         let is_victim = |peer: &Peer| peer.address().get(6..8) == Some(&[(port >> 8) as u8, port as u8]);
-        let victim = net.peers().await.into_iter().find(is_victim).ok_or("the victim is not known")?;
+        let victim = net.peers().await.into_iter().find(is_victim).ok_or("the address of the victim is unknown")?;
         Ok(Self { net, victim })
     }
 
-    /// Those of `words` whose lists the victim keeps.
+    /// The words of `words` whose lists the victim keeps.
     pub(super) async fn kept(&self, words: Vec<String>) -> Done<Vec<String>> {
         let request = Request::Size { words: words.clone() }.encode()?;
         let Response::Sizes(sizes) = Response::decode(&self.net.call(&self.victim, request).await?)? else {
-            return Err("the victim does not say how long its lists are".into());
+            return Err("the victim does not report the lengths of its lists".into());
         };
         Ok(words.into_iter().zip(sizes).filter(|(_, size)| size.ids > 0).map(|(word, _)| word).collect())
     }

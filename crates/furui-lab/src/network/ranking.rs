@@ -48,8 +48,8 @@ pub(super) fn run(options: &Options) -> Done {
         let ideal: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
         let ours: Vec<f64> = answers[0].iter().map(|url| by_url.get(&**url).copied().unwrap_or_default()).collect();
         by_score.push(gain(&ours) / gain(&ideal));
-        // The document that ought to be tenth is worth 1, and the first 10; documents with equal scores are worth the
-        // same.
+        // In the first measure the gain of a document is its score; in the second, the first document is worth 10 and
+        // the tenth 1, and documents with equal scores are worth the same.
         let grade = |score: f64| (SHOWN.saturating_sub(ideal.partition_point(|other| *other > score + 1e-6))) as f64;
         let grades = |scores: &[f64]| scores.iter().take(SHOWN).map(|score| grade(*score)).collect::<Vec<f64>>();
         by_grade.push(gain(&grades(&ours)) / gain(&grades(&ideal)));

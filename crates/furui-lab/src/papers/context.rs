@@ -1,4 +1,4 @@
-//! The input of an experiment.
+//! The input of an experiment: its data, size and seed.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ pub(crate) struct Context {
     pub(crate) quick: bool,
     /// The seed of all random numbers.
     pub(crate) seed: u64,
-    /// All progress bars.
+    /// The parent of all progress bars.
     pub(super) progress: MultiProgress,
 }
 

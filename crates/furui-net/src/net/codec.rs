@@ -18,8 +18,8 @@ const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The step in which memory for a message grows as its bytes arrive, so that an announced length alone takes no memory.
 const STEP: usize = 16 << 10;
 
-/// A request is its length (4 bytes, little-endian) and its bytes. An answer is 0, its length and its bytes; or 1,
-/// "busy".
+/// The codec of requests and answers. A request is its length (4 bytes, little-endian) and its bytes. An answer is 0,
+/// its length and its bytes; or 1, "busy".
 #[derive(Clone)]
 pub(super) struct Codec {
     tally: Arc<Tally>,

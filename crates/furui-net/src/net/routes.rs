@@ -33,7 +33,7 @@ pub(super) struct Routes {
     areas: VecDeque<Area>,
 }
 
-/// The result of a look-up.
+/// The bucket of keys at the distance of this key; `None` for this node's own.
 struct Found {
     key: Key<Vec<u8>>,
     wanted: usize,

@@ -1,4 +1,4 @@
-//! Takes the answers to slices.
+//! Takes answers to slices.
 
 use std::time::Duration;
 

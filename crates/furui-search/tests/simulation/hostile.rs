@@ -125,8 +125,8 @@ fn one_silent_replica_in_three_costs_a_wait_and_no_timeout() {
     }
     took.sort_unstable();
     let (median, p95) = (took[took.len() / 2], took[took.len() * 95 / 100]);
-    // A look-up takes two round trips, the sizes one, and the search two; then come the waits for both words at once,
-    // and the host's.
+    // The expected time is that of two round trips for a look-up, one for the sizes and two for the search, plus the
+    // waits for both words at once and for the host.
     assert!(took.len() > 100 && truths > 1000);
     assert!(median <= Links::STEADY.one_way * 10 + Duration::from_millis(300), "{median:?} of {took:?}");
     assert!(p95 <= Links::STEADY.one_way * 10 + Duration::from_millis(600), "{p95:?} of {took:?}");
@@ -223,7 +223,7 @@ fn who_is_asked_last_is_asked_when_nobody_else_is_left() {
             let outcome = world.run(querier);
             assert!(outcome.is_done());
             assert_eq!(outcome.ids, world.truth(&clauses));
-            // Nodes that fail are reported, whichever were to be asked last, and no others are.
+            // Nodes that fail are reported, whichever nodes were to be asked last, and no other nodes are reported.
             assert!(!outcome.shun.contains(&peer(replicas[honest])));
         }
     }

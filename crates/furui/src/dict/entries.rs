@@ -30,7 +30,7 @@ use crate::format::FormatError;
 /// ```
 #[derive(Debug)]
 pub struct Entries<'a> {
-    /// Newest first.
+    /// The streams, newest first.
     streams: Vec<Stream<'a>>,
     /// The first key behind the range.
     end: Option<Vec<u8>>,

@@ -57,7 +57,7 @@ pub struct Done {
 /// The parts that become one.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// Oldest first.
+    /// The parts, oldest first.
     pub(super) sources: Vec<Layer>,
     /// The number of the new file.
     pub(super) number: u64,

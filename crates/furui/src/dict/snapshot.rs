@@ -36,7 +36,7 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) hasher: KeyHasher,
-    /// Oldest first: tries, then windows.
+    /// The parts, oldest first: tries, then windows.
     pub(super) layers: Vec<Layer>,
 }
 

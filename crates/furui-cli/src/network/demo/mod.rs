@@ -66,7 +66,7 @@ async fn demo(options: &DemoOptions) -> Result<(), Error> {
         () = &mut interrupted => return Ok(()),
     };
     let (calls, asked) = mpsc::channel(CALLS);
-    // The first node plays the user's.
+    // The first node is the user's.
     tokio::spawn(nodes[0].clone().answer(asked));
     let shown = async {
         let client = Client::new(&url);
@@ -117,7 +117,7 @@ async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     for node in &nodes {
         node.net().refresh().await;
     }
-    // All nodes repair at the same time, as each of them does so only from time to time.
+    // All nodes are told to repair now, because each does so by itself only from time to time.
     let repaired = nodes.iter().cloned().map(|node| async move { node.repaired().await });
     repaired.collect::<JoinSet<()>>().join_all().await;
     Ok(nodes)

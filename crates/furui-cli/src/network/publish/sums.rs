@@ -21,15 +21,15 @@ pub(super) struct Sums {
 /// The reason why something was not published.
 #[derive(Clone, Copy)]
 pub(super) enum Reason {
-    /// It is not a document, or cannot be read.
+    /// The document is invalid, or cannot be read.
     Bad,
     /// Another document of this run has its URL.
     Repeated,
-    /// It does not want to be found.
+    /// The page asks search engines to leave it out.
     NoIndex,
-    /// It is in a language that is not wanted.
+    /// The page is in a language that was not requested.
     Language,
-    /// It is of a kind that contains no text for people.
+    /// The page is of a kind that contains no text for people.
     Kind,
 }
 

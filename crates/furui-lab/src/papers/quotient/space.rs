@@ -1,4 +1,4 @@
-//! Bits a key at a false-positive rate.
+//! The bits a key at each false-positive rate.
 
 use furui::filter::{Bloom, QuotientFilter};
 
@@ -32,12 +32,13 @@ pub(super) fn run(_: &Context) -> Result<Finding> {
     let verdict = Verdict::new(
         if from.is_some() { Grade::WithinBand } else { Grade::NotReproduced },
         format!(
-            "It depends on the rate: at 1 % a quotient filter takes {quotient} bits a key and a Bloom filter {bloom}; it is {below}, for a \
-             bit more of remainder halves the rate where a Bloom filter needs 1.44."
+            "It depends on the rate: at 1 %, a quotient filter takes {quotient} bits a key and a Bloom filter \
+             {bloom}. The quotient filter is {below}, because one more bit of remainder halves the rate, while a \
+             Bloom filter needs 1.44 bits for that."
         ),
     );
-    let data = "No keys: sizes follow from their number and the rate.".into();
+    let data = "no keys; sizes follow from the number of keys and the rate.".into();
     let notes =
-        vec!["Of the quotient filter 3.25 bits a slot are flags and counts, and 3 % of the slots stay empty.".into()];
+        vec!["In the quotient filter, 3.25 bits a slot are flags and counts, and 3 % of the slots stay empty.".into()];
     Ok(Finding { data, tables: vec![table], plots: vec![plot], verdict, notes })
 }

@@ -11,7 +11,7 @@ use super::{Found, MAX_KEY, TrieError};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::hash::KeyHash;
 
-/// The bytes of a record before its key: its hash, its length with a flag for a deletion, its value.
+/// The size of a record without its key, in bytes: its hash, its length with a flag for a deletion, and its value.
 const HEADER: usize = 16;
 const LENGTH: usize = 8;
 const VALUE: usize = 12;

@@ -9,7 +9,7 @@ pub(super) struct Body {
     len: usize,
 }
 
-/// The most bytes of a table that is copied to its own size when it is finished, because it takes less memory then.
+/// The maximum size of a table, in bytes, that is copied to its own size when it is finished, which saves memory.
 const SMALL_BODY: usize = 4 << 20;
 
 impl Body {
