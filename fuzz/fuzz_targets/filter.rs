@@ -1,5 +1,5 @@
-//! Any bytes as a filter's file, behind checksums that fit: an error, or a filter on which every operation ends in what
-//! it promises. Half of the inputs are files of good filters that were changed anywhere.
+//! Reads any bytes as a filter's file, under checksums that fit. The result is an error, or a filter whose operations
+//! all end and keep their promises. Half of the inputs are files of valid filters that were changed anywhere.
 #![no_main]
 
 use std::io::Write;
@@ -27,7 +27,7 @@ const KINDS: [Kind; 9] = [
 struct Input {
     kind: u8,
     start: Start,
-    /// Which bytes of which section are changed.
+    /// The bytes to change, each with its section.
     changes: Vec<(u8, u16, u8)>,
     keys: Vec<(u8, u64)>,
 }
@@ -72,7 +72,7 @@ fuzz_target!(|input: Input| {
 
     let path = std::env::temp_dir().join(format!("furui-fuzz-{}", std::process::id()));
     std::fs::write(&path, &file).expect("a file can be written");
-    let checked = CheckedFilter::open(&path).expect("what was read once");
+    let checked = CheckedFilter::open(&path).expect("what was read once can be read again");
     assert!(keys.iter().all(|&key| checked.contains_hash(key).expect("whole") == borrowed.contains_hash(key)));
     let mut filter = AnyFilter::open(&path).expect("what was read once");
     for &(operation, key) in &input.keys {
@@ -122,7 +122,7 @@ fn play(filter: &mut AnyFilter, operation: u8, key: KeyHash) {
     }
 }
 
-/// A filter that was used is still one that can be read; a quotient filter's table is checked whole then.
+/// Checks that a filter that was used can still be read; a quotient filter's table is then checked completely.
 fn check(filter: &AnyFilter) {
     assert!(filter.false_positive_rate() >= 0.0);
     let mut file = vec![];

@@ -101,15 +101,15 @@ const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 0 };
 const ROOM: u64 = 5000;
 const RATE: f64 = 0.01;
 
-/// `n` keys. Lists with different `list` have no key in common.
+/// Hashes that a filter might confuse with its empty slots, its masks or by rounding.
 const EXTREMES: [u64; 6] = [0, 1, u64::MAX, u64::MAX - 1, 1 << 63, 1 << 32];
 
-/// A stream in which keys repeat, soon or late.
+/// `n` keys. Lists with different `list` have no key in common.
 fn keys(list: u64, n: u64) -> Vec<KeyHash> {
     (0..n).map(|i| HashSpec::default().hash(&(list << 32 | i).to_le_bytes())).collect()
 }
 
-/// A stream in which keys come again, soon or late.
+/// A stream in which keys repeat, soon or late.
 fn stream() -> Vec<KeyHash> {
     let keys = keys(0, ROOM);
     let pick = |i: usize| keys[(i * 7919 + i * i % 211) % keys.len()];

@@ -3,7 +3,7 @@ use std::time::Instant;
 use crate::command::{Outcome, cargo, ensure_component};
 use crate::{browser, deny, package, readme, toolchains};
 
-/// cargo run -- seen a | wc
+/// The number of cases that a property test tries in a soak. The usual number is proptest's default, 256.
 const SOAK_CASES: &str = "20000";
 
 /// One check that can be run alone.

@@ -73,7 +73,7 @@ impl Buffer {
         self.len = len.min(self.len);
     }
 
-    /// This is not `eprintln!`, whose output is shown only for tests that fail.
+    /// A table of all bytes of a map, which must be a private map of a file's bytes or an anonymous one.
     pub(crate) fn mapped(pages: MmapMut) -> Self {
         let len = pages.len();
         Self { kind: Kind::Pages(pages), start: 0, len }
