@@ -1,4 +1,4 @@
-//! What the command says about itself: completions and manual pages.
+//! The completions and manual pages of the command.
 
 use std::io;
 use std::path::Path;

@@ -177,7 +177,7 @@ pub fn keep<'a>(block: &'a mut Block<'_>, wanted: impl Iterator<Item = bool>) ->
     &block.bytes[..kept + line - piece]
 }
 
-/// Prints a text on standard output. It is no error if the reader has closed the pipe.
+/// Prints a text on standard output. It is not an error if the reader has closed the pipe.
 pub fn print(text: &[u8]) -> Result<(), Error> {
     Output::new(false)?.print(text).map(drop)
 }

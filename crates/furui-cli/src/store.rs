@@ -187,7 +187,7 @@ fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
     Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
 }
 
-/// The kind of a store. A directory that is no store is an error, and is not changed.
+/// The kind of a store. A directory that is not a store is an error, and is not changed.
 fn kind_of(path: &Path) -> Result<StoreKind, Error> {
     Ok(Directory::open_read_only(path)?.manifest()?.store)
 }

@@ -5,7 +5,7 @@ use clap::Command;
 use crate::network;
 use crate::notes::{DONE, ERROR, Notes};
 
-/// The status of a command that records what it did when a signal ends it.
+/// The status of a command that records its progress when a signal ends it.
 const SIGNAL: (&str, &str) = ("128+N", "signal N ended it; what it had done by then is recorded");
 /// The statuses of a command that looks for something.
 const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];

@@ -30,7 +30,7 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     let were = if missing == 1 { "was no key" } else { "were no keys" };
-    // If standard error cannot be written to, the keys are deleted all the same.
+    // If standard error cannot be written to, the keys are deleted nevertheless.
     let _ = writeln!(
         std::io::stderr(),
         "furui: {}: {} {were}, and nothing was deleted for them",

@@ -1,4 +1,4 @@
-//! What `furui info` says of a filter.
+//! The description of a filter that `furui info` prints.
 
 use std::path::Path;
 

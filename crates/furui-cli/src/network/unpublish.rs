@@ -101,7 +101,7 @@ impl Withdrawal {
         Ok(())
     }
 
-    /// Withdraws what is published under these URLs. Returns the URLs under which nothing was published.
+    /// Withdraws the documents published under these URLs. Returns the URLs under which nothing was published.
     fn withdraw(&mut self, urls: Vec<String>) -> Result<Vec<String>, Error> {
         if urls.is_empty() {
             return Ok(urls);

@@ -110,7 +110,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
     }
     if records && !closed {
-        // After any error, what was printed is recorded if possible, in the journal, which needs no memory.
+        // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
         let kept = match recorder.settle(&mut seen) {
             Ok(Sink::Open) if failure.is_none() => seen.publish().map_err(Error::from),
             Ok(Sink::Open) => seen.sync().map_err(Error::from),

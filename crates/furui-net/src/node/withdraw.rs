@@ -59,7 +59,7 @@ pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     if missing == 0 { Ok(()) } else { Err(PublishError::NotWithdrawn { missing }) }
 }
 
-/// Tells one keeper. Returns what it was told if it answers.
+/// Tells one keeper of withdrawals. Returns these withdrawals if it answers.
 async fn deliver(inner: &Inner, keeper: &Peer, numbers: &[usize], documents: &[(ContentId, u32)]) -> Vec<usize> {
     let key = |&number: &usize| {
         let (id, withdrawals) = documents[number];

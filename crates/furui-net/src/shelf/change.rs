@@ -9,8 +9,8 @@ use super::{MAX_CHANGE, varint};
 /// counts, but less than twice as long.
 const MAX_ROW: usize = 2 * MAX_CHANGE;
 
-/// What one call of [`Shelf::store`](super::Shelf::store) adds, with numbers for words and documents: a row of the
-/// journal.
+/// The additions of one call of [`Shelf::store`](super::Shelf::store), with numbers for words and documents: a row of
+/// the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Change {
     /// The expiry of its documents.

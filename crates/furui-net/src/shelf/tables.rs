@@ -78,7 +78,7 @@ impl std::fmt::Debug for View {
 }
 
 impl Tables {
-    /// Opens the database in a file, or one in memory, and creates what is missing. `cache` is the maximum size of the
+    /// Opens the database in a file, or one in memory, and creates missing tables. `cache` is the maximum size of the
     /// cached pages, in bytes.
     pub(super) fn open(path: Option<&Path>, cache: usize) -> Result<(Self, Totals), Error> {
         let file = path.map_or_else(|| "memory".to_owned(), |path| path.display().to_string());

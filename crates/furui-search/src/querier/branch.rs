@@ -160,7 +160,8 @@ impl Branch {
         lost.or(if stuck { self.must.first() } else { None }).map(|&word| words[word].name.clone())
     }
 
-    /// True if the next slice may be requested: after what was found has been passed on, so that memory is bounded.
+    /// True if the next slice may be requested: it waits until found documents have been passed on, so that memory is
+    /// bounded.
     pub(super) fn may_ask(&self) -> bool {
         self.waits == 0 && !self.is_done() && self.found.is_empty()
     }

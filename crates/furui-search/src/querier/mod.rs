@@ -167,7 +167,7 @@ impl Querier {
         }
     }
 
-    /// What the query has learnt of its words, for the next query with one of them. Keepers that failed come last.
+    /// The sizes and keepers of the query's words, for the next query with one of them. Keepers that failed come last.
     pub fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.terms()
     }

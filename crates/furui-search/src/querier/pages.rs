@@ -1,4 +1,4 @@
-//! Puts what was found into pages.
+//! Puts found documents into pages.
 
 use super::super::{ContentId, Place};
 use super::branch::Branch;

@@ -37,7 +37,7 @@ pub struct WordReport {
     pub word: String,
     /// The number of ids in its list.
     pub size: u64,
-    /// True if the node that told the size has been given everything that it should hold.
+    /// True if the node that reported the size has been given everything that it should hold.
     pub whole: bool,
 }
 

@@ -63,7 +63,7 @@ fn a_query_ends_whatever_happens() {
         let truth = world.truth(&clauses);
         assert!(outcome.ids.iter().all(|id| truth.contains(id)), "seed {seed}: wrong ids before the end");
         if let QueryEvent::Failed { .. } = outcome.end {
-            // What was found is complete up to its end.
+            // The documents found are complete up to the last of them.
             assert!(truth.starts_with(&outcome.ids), "seed {seed}: gaps before the failure");
         }
     }
@@ -260,7 +260,7 @@ fn ids_that_are_ground_to_crowd_a_cell_do_not_hide_others() {
             assert_eq!(outcome.ids, world.truth(&clauses), "{must:?} without {without:?}, {wants:?}");
             assert_eq!(outcome.report.failures, 0, "nobody is blamed");
             if wants == Wants::Best && must == ["bloom", "search"] {
-                // The same replica was asked twice, the second time with a set of ids.
+                // One replica was asked twice, the second time with a set of ids.
                 let cost = outcome.report.rounds[0].costs[0];
                 assert_eq!(cost.coding, CodingKind::Ids);
                 assert!(cost.sent_bits > 160 * outcome.report.rounds[0].seen);

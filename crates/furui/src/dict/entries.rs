@@ -32,7 +32,7 @@ use crate::format::FormatError;
 pub struct Entries<'a> {
     /// The streams, newest first.
     streams: Vec<Stream<'a>>,
-    /// The first key behind the range.
+    /// The first key after the range.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
     /// An error of the beginning that was not returned yet.
@@ -108,7 +108,7 @@ impl<'a> Entries<'a> {
         Ok(found.map(|found| (&*self.key, found)))
     }
 
-    /// Goes on to the next key, leaves it in `key`, and returns what is known of it. After an error there is no next
+    /// Advances to the next key, leaves it in `key`, and returns its value or deletion. After an error there is no next
     /// key.
     fn advance(&mut self) -> Result<Option<Found>> {
         let next = match self.failure.take() {

@@ -123,7 +123,7 @@ impl FilteredTrie {
     }
 
     /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
-    /// `open` of the keys that the trie knows, ascending, and what it knows.
+    /// `open` of the keys that the trie knows, ascending, and the trie's answers for them.
     pub(super) fn get_all(
         &self,
         open: &[usize],

@@ -5,12 +5,12 @@ use crate::hash::HashSpec;
 /// The options of a [`Dict`](super::Dict).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
-    /// The most keys of a window before it is frozen: the paper's w. At least 1.
+    /// The maximum number of keys of a window before it is frozen: the paper's w. At least 1.
     pub window_keys: usize,
-    /// The most bytes of keys and values of a window, if those are reached first. A window that waits to be frozen
-    /// takes as much again.
+    /// The maximum number of bytes of keys and values of a window, if those are reached first. A window that waits to
+    /// be frozen takes as much again.
     pub window_bytes: usize,
-    /// The most tries when no job is running: the paper's f. At least 1.
+    /// The maximum number of tries when no job is running: the paper's f. At least 1.
     pub most_tries: usize,
     /// The choice of the tries that are merged.
     pub merging: Merging,

@@ -176,7 +176,7 @@ impl Snapshot {
     /// # Ok::<(), furui::Error>(())
     /// ```
     pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Entries<'_> {
-        // The least key that is greater than `key` is `key` with a zero byte behind it.
+        // The smallest key that is greater than `key` is `key` with a zero byte after it.
         let after = |key: &[u8]| [key, &[0]].concat();
         let from = match range.start_bound() {
             Bound::Included(key) => key.as_ref().to_vec(),
@@ -251,7 +251,7 @@ fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
     });
 }
 
-/// The least string that is greater than every string that begins with `prefix`; `None` if there is none.
+/// The smallest string that is greater than every string that begins with `prefix`; `None` if there is none.
 fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&byte| byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();

@@ -59,7 +59,7 @@ pub struct SortedNode<'a, K> {
     entries: &'a [(K, Value)],
     /// The number of keys that begin with the path.
     len: usize,
-    /// The length of the path.
+    /// The length of the node's path, in bytes.
     depth: usize,
 }
 

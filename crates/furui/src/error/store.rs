@@ -26,7 +26,7 @@ pub enum StoreProblem {
         /// How often the files were opened.
         tries: u32,
     },
-    /// An earlier change failed, and what it left on storage is not known.
+    /// An earlier change failed, and its effect on storage is not known.
     Failed,
     /// The store was opened without its journal, and so lacks keys.
     WithoutJournal,
@@ -49,7 +49,7 @@ pub enum StoreProblem {
     },
     /// The name of a file is not valid in a store.
     Name(String),
-    /// The storage keeps nothing beyond the process, and so no log.
+    /// The storage does not outlive the process, so it cannot have a log.
     NoLog,
     /// A manifest contradicts itself, and was not written.
     Manifest(&'static str),

@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// The most bytes of a key in a dictionary or a trie: 64 KiB.
+/// The maximum number of bytes of a key in a dictionary or a trie: 64 KiB.
 pub const MAX_KEY: usize = 1 << 16;
 
 /// The reasons why a trie cannot be built.

@@ -234,7 +234,7 @@ pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }
 
-/// What the bits of a filter mean: two filters can be combined if their values of this type are equal.
+/// The meaning of a filter's bits: two filters can be combined if their values of this type are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
     /// Sizes and parameters, with what they count.

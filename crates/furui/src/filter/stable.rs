@@ -32,7 +32,7 @@ const WIDTHS: [u32; 4] = [1, 2, 4, 8];
 ///
 /// From Deng and Rafiei (SIGMOD 2006), as described in section 3.2.3 of Kubota, Ueda and Yamana. The random numbers are
 /// from SplitMix64 with a fixed seed, so that equal insertions give equal filters. The state of the generator is kept
-/// in the filter's file, so a filter that was written and read goes on with the same random numbers.
+/// in the filter's file, so a filter that was written and read continues with the same random numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StableBloom<M = Buffer> {
     counters: Counters<M>,

@@ -11,8 +11,8 @@ use super::writer::seal_checksum;
 use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
 use crate::hash::HashSpec;
 
-/// The most bytes that may have been appended to a file for its own footer to be searched for, so that the error can
-/// say that it has grown.
+/// The maximum number of bytes that may have been appended to a file for its own footer to be searched for, so that the
+/// error can say that it has grown.
 const GROWTH: usize = 1 << 20;
 
 /// The number of bytes that [`Envelope::verify`] reads at a time.

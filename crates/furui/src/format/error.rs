@@ -35,7 +35,7 @@ pub enum Problem {
         /// The kind the reader wants.
         expected: Kind,
     },
-    /// The file is a whole furui file, but of a kind that is no filter.
+    /// The file is a whole furui file, but of a kind that is not a filter.
     NotAFilter(Kind),
     /// The kind's number is unknown to this furui.
     UnknownKind(u16),
@@ -59,9 +59,9 @@ pub enum Problem {
     },
     /// The file lacks the bytes that end every furui file.
     NoEnd,
-    /// The file has bytes behind its end.
+    /// The file has bytes after its end.
     Appended {
-        /// The number of bytes behind its end.
+        /// The number of bytes after its end.
         bytes: u64,
     },
     /// The file is missing, but its store needs it.
@@ -172,10 +172,10 @@ impl From<FormatError> for ReadError {
     }
 }
 
-/// An error of the operating system while a file was being written, with what was being done to which file.
+/// An error of the operating system while a file was being written, with the operation and the file.
 #[derive(Debug)]
 pub struct WriteError {
-    /// What was being done, as in "cannot write".
+    /// The operation that failed, as in "cannot write".
     pub action: &'static str,
     /// The file.
     pub file: String,

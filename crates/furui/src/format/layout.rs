@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The format version that is written, and the newest that is read.
 pub const VERSION: u16 = 1;
 
-/// The most sections that a file may have. It bounds the memory that an invalid envelope takes.
+/// The maximum number of sections that a file may have. It bounds the memory that an invalid envelope takes.
 pub const MAX_SECTIONS: usize = 64;
 
 pub(super) const MAGIC: [u8; 8] = *b"FURUI\r\n\x1a";
@@ -259,7 +259,7 @@ pub struct Seal {
 pub struct Section {
     /// Its name.
     pub tag: Tag,
-    /// What its offset is a multiple of.
+    /// The alignment of its offset.
     pub align: Align,
     /// The offset of its first byte from the start of the file.
     pub offset: u64,

@@ -15,7 +15,8 @@ pub(crate) const WRITE_BUFFER: usize = 128 << 10;
 /// The number of digits between a file's name and [`TEMPORARY`].
 const DIGITS: usize = 8;
 
-/// The most names that are tried for a temporary file. One is enough unless another process takes them on purpose.
+/// The maximum number of names that are tried for a temporary file. One is enough unless another process takes them on
+/// purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
 /// Who may read a new file. A file that replaces another one keeps that one's permissions.
@@ -28,8 +29,8 @@ pub enum Access {
 }
 
 /// Writes a file atomically and durably: under a temporary name beside `path`, synced, renamed, and the directory
-/// synced. If anything fails, `path` is either what it was before or what `write` wrote. A file that is replaced passes
-/// on its permissions, and its owner and group where the system allows that.
+/// synced. If anything fails, `path` has either its old contents or those that `write` wrote. A file that is replaced
+/// passes on its permissions, and its owner and group where the system allows that.
 ///
 /// Each call takes a new temporary name: nobody waits for a lock, no symbolic link is followed, and the last of two
 /// writers of one `path` wins. Temporary files that killed writers of `path` left behind are removed first, so that

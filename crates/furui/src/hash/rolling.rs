@@ -194,7 +194,7 @@ impl RollingState {
         if state >= PRIME { state - PRIME } else { state }
     }
 
-    /// The hash of the bytes so far. The state itself is no hash, because it has 61 bits.
+    /// The hash of the bytes so far. The state itself is not a hash, because it has 61 bits.
     #[inline(always)]
     pub const fn finish(self) -> KeyHash {
         KeyHash(mix(self.least()))
@@ -315,8 +315,8 @@ mod tests {
 
     #[test]
     fn keys_that_meet_modulo_a_power_of_two_do_not() {
-        // Of Thue and Morse: a string and the one of the other letters. Their difference is a polynomial that is the
-        // product of 1 - x^(2^i), so that any odd x makes it a multiple of a power of two beyond 64 bits.
+        // A Thue-Morse string and the string with its letters exchanged. The difference of their polynomials is a
+        // product of factors 1 - x^(2^i), which for any odd x is a multiple of a power of two beyond 64 bits.
         let morse = |turn: u32| -> Vec<u8> {
             (0..2048u32).map(|i| if (i.count_ones() + turn).is_multiple_of(2) { b'a' } else { b'b' }).collect()
         };

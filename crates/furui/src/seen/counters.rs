@@ -22,7 +22,7 @@ pub struct Counters {
     pub recent_hits: u64,
     /// Keys that the LRU answered for. They are certainly repeats.
     pub lru_hits: u64,
-    /// Keys that the stable filter claimed to have seen and that were believed. They are repeats but for a few that
+    /// Keys that the stable filter claimed to have seen and that were believed. They are repeats except for a few that
     /// were [dropped](Self::dropped_measured).
     pub stable_hits: u64,
     /// Keys that reached the exact set and were in it.

@@ -61,7 +61,7 @@ struct Entry {
 /// The bytes of an entry and its slots, rounded up.
 pub(super) const KEY_BYTES: usize = 21;
 
-/// The most keys an LRU holds.
+/// The maximum number of keys in an LRU.
 const MAX_CAPACITY: usize = 1 << 30;
 
 /// The number that stands for no entry.

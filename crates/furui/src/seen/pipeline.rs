@@ -126,7 +126,7 @@ impl Default for SeenOptions {
 }
 
 impl<S: Storage> fmt::Debug for Seen<S> {
-    /// Shows what was opened and how many keys there are, not the keys.
+    /// Shows the options and the number of keys, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seen")
             .field("options", &self.options)
@@ -224,7 +224,7 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Records keys, and returns how many of them are new. It takes them in batches, and so faster than
-    /// [`insert`](Self::insert). It is no [`Extend`], because it can fail.
+    /// [`insert`](Self::insert). It is not an [`Extend`], because it can fail.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -330,7 +330,7 @@ impl<S: Storage> Seen<S> {
         self.set.publish()
     }
 
-    /// What happened to the keys since the set was opened.
+    /// Counts of the keys since the set was opened, by the tier that answered.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }

@@ -22,22 +22,22 @@ pub enum Cache {
     None,
 }
 
-/// The most keys of an LRU, as in the paper's experiments (2²⁰).
+/// The maximum number of keys of an LRU, as in the paper's experiments (2²⁰).
 const LRU_KEYS: u64 = 1 << 20;
-/// The most counters of a stable filter, of two bits each: the paper's largest (2³⁰, 256 MiB).
+/// The maximum number of counters of a stable filter, of two bits each: the paper's largest (2³⁰, 256 MiB).
 const STABLE_COUNTERS: u64 = 1 << 30;
 
-/// The keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. More hits would
-/// not pay for slower probes.
+/// The number of keys of a recent cache in front of a set in RAM: 256 KiB, which stay in the second-level cache. More
+/// hits would not pay for slower probes.
 const RECENT_KEYS: u64 = 1 << 15;
-/// The keys of a recent cache in front of a set on storage, where a hit saves more: 2 MiB.
+/// The number of keys of a recent cache in front of a set on storage: 2 MiB, because a hit saves more there.
 const RECENT_KEYS_STORAGE: u64 = 1 << 18;
 /// A recent cache takes at most one part in this many of the memory.
 const RECENT_SHARE: u64 = 32;
-/// The least keys of a recent cache.
+/// The minimum number of keys of a recent cache.
 const RECENT_LEAST: u64 = 1 << 10;
 
-/// A key that the stable filter was asked about, and that the exact set answers for all the same.
+/// A key that the stable filter was asked about, and that the exact set answers for nevertheless.
 pub(super) struct Asked {
     /// The key's index in the batch.
     pub(super) index: u32,
@@ -85,7 +85,7 @@ impl Tiers {
         Ok(())
     }
 
-    /// The most bytes of RAM that the tiers take, out of `memory`.
+    /// The maximum number of bytes of RAM that the tiers take, out of `memory`.
     pub(super) fn bytes(&self, memory: u64) -> u64 {
         match self {
             Self::Recent(_) => recent_keys(RECENT_KEYS_STORAGE, memory) * size_of::<u64>() as u64,
@@ -153,7 +153,7 @@ pub(super) struct Round {
     claims: Vec<bool>,
 }
 
-/// The most keys of a round, which is less than any LRU holds.
+/// The maximum number of keys of a round, which is less than any LRU holds.
 const ROUND: usize = 256;
 
 impl Round {

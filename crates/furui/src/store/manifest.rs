@@ -8,7 +8,7 @@ use crate::format::field::{array_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
 
-/// The most runs of a store. It bounds the memory that an invalid manifest takes.
+/// The maximum number of runs of a store. It bounds the memory that an invalid manifest takes.
 pub const MAX_RUNS: usize = 4096;
 
 const META: Tag = Tag::new(*b"META");
@@ -50,7 +50,7 @@ const RUN_CHECKSUM: usize = 24;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// What the store is for.
+    /// The kind of the store.
     pub store: StoreKind,
     /// The spec that the keys of all runs were hashed by.
     pub hash: HashSpec,

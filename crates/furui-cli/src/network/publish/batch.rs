@@ -30,7 +30,7 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// What became of the documents of a batch.
+/// The node's results for the documents of a batch.
 #[derive(Default)]
 pub(super) struct Sent {
     pub(super) documents: u64,

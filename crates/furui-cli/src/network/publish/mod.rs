@@ -67,7 +67,7 @@ struct Publisher<'a> {
     sums: Sums,
 }
 
-/// The bytes of a page, and what is known about it.
+/// The bytes of a page, and the known facts about it.
 struct Source<'a> {
     /// The file or URL that the bytes come from, for messages.
     place: String,

@@ -231,7 +231,7 @@ mod tests {
         let crawl = square();
         let exact = crawl.run(Mode::Replay, |_, _| false);
         assert_eq!((exact.links, exact.hits, exact.false_negatives, exact.lost()), (6, 0, 3, 0));
-        // The answer about b is wrong. In replay mode all links are met all the same; in live mode d is met by way of
+        // The answer about b is wrong. In replay mode all links are met nevertheless; in live mode d is met by way of
         // c.
         let no_b = |page: u32, _| page == 1;
         assert_eq!(crawl.run(Mode::Replay, no_b).links, 6);

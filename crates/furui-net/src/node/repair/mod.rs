@@ -122,7 +122,7 @@ pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     }
 }
 
-/// What is remembered between rounds.
+/// The state that is remembered between rounds.
 #[derive(Default)]
 struct Rounds {
     /// For each neighbour, the state in which everything was taken over from it.
@@ -141,8 +141,8 @@ impl Rounds {
     /// Takes over what neighbours hold and this node should hold. True if there was nothing, and all neighbours
     /// answered.
     ///
-    /// What this node should no longer hold stays until it expires, because other nodes may not know yet which of them
-    /// should have it.
+    /// Lists and records that this node should no longer hold stay until they expire, because other nodes may not know
+    /// yet which of them should have it.
     async fn round(&mut self, inner: &Inner) -> bool {
         let places = Places::of(&inner.net).await;
         let neighbours = places.neighbours(&inner.net.me(), NEIGHBOURS);

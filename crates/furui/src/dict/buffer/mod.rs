@@ -21,11 +21,11 @@ const TOMBSTONE: u32 = 1 << 31;
 /// The multiple that records begin at, so that 32 bits reach [`MAX_BYTES`].
 const UNIT: usize = 8;
 
-/// The most bytes of records of a buffer: 16 GiB.
+/// The maximum number of bytes of records of a buffer: 16 GiB.
 const MAX_BYTES: u64 = 1 << 34;
 
-/// The most slots that a search probes before the buffer is [crowded](WriteBuffer::is_crowded). Of a hundred million
-/// keys with random hashes, one is so far from its place with a chance of 10⁻⁸.
+/// The maximum number of slots that a search probes before the buffer is [crowded](WriteBuffer::is_crowded). Of a
+/// hundred million keys with random hashes, one is so far from its place with a chance of 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
 /// The slots of a new table: a power of two, which doubling keeps.
@@ -94,7 +94,7 @@ pub struct Record<'a> {
 }
 
 impl WriteBuffer {
-    /// The most bytes of a record besides its key.
+    /// The maximum number of bytes of a record besides its key.
     pub const KEY_BYTES: usize = HEADER + UNIT - 1;
 
     /// An empty buffer.

@@ -5,7 +5,7 @@ use super::{UNIT, WriteBuffer, record_len};
 use crate::dict::TrieError;
 use crate::dict::trie::reserve;
 
-/// The most keys of a group that is sorted by comparing the rest of the keys.
+/// The maximum number of keys of a group that is sorted by comparing the rest of the keys.
 const SMALL_GROUP: usize = 12;
 
 /// The places of a buffer's records, in [`UNIT`]s, in order of keys.
@@ -85,7 +85,7 @@ impl Sorter<'_> {
         self.buffer.key(a.at).len().cmp(&self.buffer.key(b.at).len())
     }
 
-    /// The bytes of a key behind the first `depth` ones.
+    /// The bytes of a key after the first `depth` ones.
     fn rest(&self, item: &Item, depth: usize) -> &[u8] {
         &self.buffer.key(item.at)[depth..]
     }

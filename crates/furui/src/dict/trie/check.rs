@@ -7,7 +7,7 @@ use super::position::{NODES, Position};
 use super::writer::DIRECTORY_STEP;
 use super::{Part, Trie};
 
-/// A place among a trie's bytes, and what is wrong there.
+/// A place among a trie's bytes, and the problem there.
 type Damage = (usize, &'static str);
 
 impl<M: Deref<Target = [u8]>> Trie<M> {

@@ -23,7 +23,7 @@ pub(super) struct Draft {
     /// The number of records, and of their half bytes.
     count: usize,
     nibbles: usize,
-    /// The records. The bits behind the last half byte are 0.
+    /// The records. The bits after the last half byte are 0.
     records: Vec<u8>,
 }
 

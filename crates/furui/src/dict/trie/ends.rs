@@ -94,7 +94,7 @@ impl Ends {
 struct Packed {
     /// The whole words.
     pieces: Pieces,
-    /// The bits behind the whole words, fewer than 64.
+    /// The bits after the whole words, fewer than 64.
     word: u64,
     bits: u32,
 }

@@ -12,7 +12,8 @@ pub struct TrieEntries<'t, G = Trusted> {
     stack: Vec<(TrieNode, usize)>,
     path: Vec<u8>,
     end: End,
-    /// The most nodes that may still be visited, because a damaged trie may have more than one path to a node.
+    /// The maximum number of nodes that may still be visited, because a damaged trie may have more than one path to a
+    /// node.
     left: u64,
 }
 

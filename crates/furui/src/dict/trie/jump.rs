@@ -16,12 +16,12 @@ use crate::bits::{Cpu, scale};
 use crate::format::field::{put, u16_at, u64_at};
 use crate::hash::HashSpec;
 
-/// The most lengths of a table.
+/// The maximum number of lengths of a table.
 pub(super) const MAX_LENGTHS: usize = 4;
 /// The longest prefix that is jumped over.
 pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 
-/// The least keys below a node that has an entry.
+/// The minimum number of keys below a node that has an entry.
 const MIN_KEYS: u32 = 72;
 
 /// The multiple that candidate lengths are of.

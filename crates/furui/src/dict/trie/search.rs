@@ -4,8 +4,8 @@ use super::parts::Names;
 use super::position::Position;
 use crate::bits::{Cpu, prefetch};
 
-/// The most blocks that the children of a block's inner nodes are spread over. A group of siblings has at most 256
-/// nodes.
+/// The maximum number of blocks that the children of a block's inner nodes are spread over. A group of siblings has at
+/// most 256 nodes.
 const MAX_SPAN: usize = 260;
 
 /// A search in progress: `at` bytes of the key lead to a group of children.
@@ -137,8 +137,8 @@ pub(super) fn fetch(nodes: &[u8], offset: usize) {
     }
 }
 
-/// The group `skip` groups behind the one that begins at or after `slot` of the block at `offset`: its block, the
-/// offset of that, and the slot of its first node.
+/// The group `skip` groups after the one that begins at or after `slot` of the block at `offset`: its block, the offset
+/// of that, and the slot of its first node.
 #[inline(always)]
 pub(super) fn group<'a, G: Guard>(
     names: &Names<'a, G>,

@@ -3,7 +3,7 @@ use super::intern::{Batch, Interner};
 use super::room::{collected, filled, reserve};
 use super::{Found, MAX_KEY, TrieError};
 
-/// The most nodes of a trie, whose ranks have 32 bits.
+/// The maximum number of nodes of a trie, whose ranks have 32 bits.
 pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 
 /// A path-compressed (Patricia) trie as a list of its nodes in breadth-first order. A [`Trie`](super::Trie) is encoded

@@ -37,7 +37,7 @@ impl TokenPlace {
         Self((parent as u64) << (NAME_BITS + END_BITS) | (end as u64) << NAME_BITS)
     }
 
-    /// The name of the node's parent. In a free place it is no node.
+    /// The name of the node's parent. In a free place it is not a node.
     #[inline(always)]
     pub(super) fn parent(self) -> u32 {
         (self.0 >> (NAME_BITS + END_BITS)) as u32

@@ -49,7 +49,7 @@ fn last_word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// The bits of inner nodes in a line of 64 bytes, behind the number of bits that are set before it.
+/// The bits of inner nodes in a line of 64 bytes, after the number of bits that are set before it.
 const LINE_BITS: u64 = 512 - 32;
 
 /// The bits of inner nodes as lines. A bit, the root's first, is set if a key ends there. There are no lines if no key

@@ -45,7 +45,7 @@ impl AnyFilter {
     /// [`CheckedFilter`](super::CheckedFilter) is opened without it.
     ///
     /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
-    /// be those that were checked, and reading behind the end kills the process. Replacing the file by another one of
+    /// be those that were checked, and reading after the end kills the process. Replacing the file by another one of
     /// its name, as `furui filter` does, is fine. A caller that cannot rule out such changes reads the file into memory
     /// and uses [`from_bytes`](FilterRef::from_bytes).
     ///

@@ -89,7 +89,7 @@ impl<'a> Side<'a> {
         Self { stream, piece: vec![], at: 0 }
     }
 
-    /// What has been read and not merged yet; empty only at the end of the stream.
+    /// The fingerprints that have been read but not merged yet; empty only at the end of the stream.
     fn rest(&mut self) -> &[u64] {
         if self.at == self.piece.len() {
             self.stream.next_piece(&mut self.piece);

@@ -11,7 +11,7 @@ use crate::hash::KeyHash;
 /// Tables of at most this many words are in a cache near enough for the processor to overlap lookups by itself.
 const NEAR: usize = (4 << 20) / 8;
 
-/// How many keys have their offsets computed at a time: as many as fit into the first cache.
+/// The number of keys whose offsets are computed at a time: as many as fit into the first cache.
 const CHUNK: usize = 128;
 
 /// Into tables of at most this many words, keys are inserted as fast without a prefetch, which would compute the
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_way_to_look_keys_up_tests_the_bits_at_their_positions() {
-        // The last numbers of keys have tables that are beyond the caches.
+        // The tables of the last numbers of keys are larger than the caches.
         let words = mostly_ones(650_000);
         for keys in [1, 2, 30, 1000, 70_001, 4_000_000] {
             for delta in [1, 100, 1000, 100_000] {

@@ -111,7 +111,7 @@ impl<S: Storage> Cascade<S> {
             self.save_first()?;
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
-        // A write or sync that failed is never tried again, because it is not known what it left on storage.
+        // A write or sync that failed is never tried again, because its effect on storage is not known.
         self.broken = true;
         self.written += journal.sync(&self.storage, &self.manifest, keys)?;
         self.broken = false;

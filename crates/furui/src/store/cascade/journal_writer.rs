@@ -8,7 +8,7 @@ use crate::store::{JOURNAL, Log, Manifest, Storage};
 pub(super) struct JournalWriter {
     /// Room for the head of a record, and after it the keys in the order in which they came.
     waiting: Vec<u8>,
-    /// The most bytes that may wait.
+    /// The maximum number of bytes that may wait.
     most: usize,
     begun: Option<Begun>,
 }

@@ -54,11 +54,11 @@ use table::Table;
 /// log₂(n / memory) times at 5 bytes. On storage a key takes 2 to 3 % more than the theoretical minimum of log₂(2⁶⁴/n)
 /// + 1.44 bits.
 ///
-/// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact but for equal hashes; the
+/// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact except for equal hashes; the
 /// level in RAM is a flat table in hash order; levels on storage have no empty slots, because they are never inserted
 /// into; and a level is merged when the newer ones have grown to its size, whatever its number.
 ///
-/// It is no [`Filter`](crate::filter::Filter), because it reads storage and can fail.
+/// It is not a [`Filter`](crate::filter::Filter), because it reads storage and can fail.
 ///
 /// Each key is in one level only, so that counts are exact and a merge never has to choose.
 ///
@@ -89,7 +89,7 @@ pub struct Cascade<S: Storage> {
     /// True while that journal is being read. It is needed until its end was read.
     replaying: bool,
     journal: Option<JournalWriter>,
-    /// Oldest first, as in the manifest.
+    /// The runs, oldest first, as in the manifest.
     runs: Vec<Run<S::File>>,
     table: Table,
     written: u64,
@@ -206,7 +206,7 @@ impl<S: Storage> Cascade<S> {
         &self.runs
     }
 
-    /// The manifest of what is on storage.
+    /// The manifest of the files on storage.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -381,7 +381,8 @@ impl<S: Storage> Cascade<S> {
     }
 }
 
-/// The hash for the table, in which 0 is an empty slot. Hash 0 is taken for hash 1, which is one more collision in 2⁶⁴.
+/// The hash for the table, in which 0 is an empty slot. Hash 0 is treated as hash 1, which is one more collision in
+/// 2⁶⁴.
 fn nonzero(key: KeyHash) -> u64 {
     key.get().max(1)
 }

@@ -14,7 +14,7 @@ use crate::hash::HashSpec;
 /// and a processor has about as many outstanding misses.
 const PREFETCH_LOOKUPS: usize = 16;
 
-/// The most adjacent pages that a sorted batch reads at once from a file that is not mapped.
+/// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
 
 /// A sorted, immutable set of hashes in a file. It says exactly whether a hash is in the set, and reads at most one
@@ -67,7 +67,7 @@ impl<F: ReadAt> Run<F> {
     /// Opens the run in `file`, which is called `name` in errors. Reads and checks everything but the pages.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file is no run, damaged, or made with another `hash`; [`Error::Io`].
+    /// [`Error::Format`] if the file is not a run, damaged, or made with another `hash`; [`Error::Io`].
     pub fn open(file: F, name: &str, hash: HashSpec) -> Result<Self> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;

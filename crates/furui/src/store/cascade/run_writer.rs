@@ -15,7 +15,7 @@ pub(super) const META_BYTES: usize = 24;
 /// The number of pages that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// The most keys that are taken from a piece at a time, so that a piece of any length takes little memory.
+/// The maximum number of keys that are taken from a piece at a time, so that a piece of any length takes little memory.
 const TAKEN: usize = 8192;
 
 /// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.

@@ -65,7 +65,7 @@ impl<S: Storage> Cascade<S> {
         self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
     }
 
-    /// Merges the table and the newest `count` runs into one new run, durably, and removes what was merged.
+    /// Merges the table and the newest `count` runs into one new run, durably, and removes the merged runs.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         if !self.saved {
             self.save_first()?;

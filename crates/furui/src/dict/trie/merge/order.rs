@@ -5,7 +5,8 @@ pub(super) struct Order {
     items: Vec<u32>,
 }
 
-/// The most branches that are sorted by counting the smaller ones for each, which needs no unpredictable branches.
+/// The maximum number of branches that are sorted by counting the smaller ones for each, which needs no unpredictable
+/// branches.
 const COUNTED: usize = 16;
 
 impl Order {

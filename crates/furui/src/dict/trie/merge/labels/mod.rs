@@ -34,7 +34,7 @@ pub(super) struct Labels<'t> {
     tokens: Vec<Token>,
     /// The effects of the tokens on a rolling hash. [`NOTHING`] and [`NONE`] have no effect.
     runs: Vec<RollingRun>,
-    /// The merged trie's numbers of each source's tokens, or [`NONE`]; behind them [`NOTHING`].
+    /// The merged trie's numbers of each source's tokens, or [`NONE`]; after them [`NOTHING`].
     inherited: Vec<[u16; MAX_TOKENS + 1]>,
     greedy: Greedy,
     /// The number of waiting labels.
@@ -73,7 +73,7 @@ struct Sought {
     hash: u64,
 }
 
-/// The number that stands behind the last token of a record.
+/// The number that stands after the last token of a record.
 const NOTHING: u16 = MAX_TOKENS as u16;
 /// The number of a token that the merged trie does not have.
 const NONE: u16 = NOTHING + 1;
