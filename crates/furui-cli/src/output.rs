@@ -12,7 +12,7 @@ use crate::streams::standard_output;
 /// Standard output, or nothing.
 pub struct Output {
     file: Option<File>,
-    /// True if it is a pipe.
+    /// True if standard output is a pipe.
     pipe: bool,
     /// How many bytes were printed.
     printed: u64,
@@ -44,7 +44,7 @@ impl Output {
         self
     }
 
-    /// True if it is a pipe, of which the system tells how much was read.
+    /// True if standard output is a pipe, and the system tells how much of it was read.
     pub fn is_pipe(&self) -> bool {
         self.pipe
     }
@@ -118,8 +118,8 @@ impl Output {
         })
     }
 
-    /// Waits until all that was printed has [arrived](Self::arrived), at most until `until`. The reader may close the pipe before it
-    /// has read everything.
+    /// Waits until all printed bytes have [arrived](Self::arrived), but at most until `until`. The reader may close the
+    /// pipe before it has read everything.
     pub fn settle(&self, until: Option<Instant>) -> Result<Sink, Error> {
         if let Some(pipe) = self.file.as_ref().filter(|_| self.pipe) {
             return Ok(match pipes::wait_drained(pipe, until) {

@@ -19,7 +19,7 @@ use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
 use crate::{ERROR, complain, size};
 
-/// A merge takes little memory, and the table holds only the keys of a journal.
+/// The options for maintenance: a merge takes little memory, and the table holds only the keys of a journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
 
 /// Merges a store into one run.
@@ -42,7 +42,7 @@ pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     Ok(each(paths, check))
 }
 
-/// Says what stores and files are.
+/// Prints descriptions of stores and files.
 pub fn info(paths: &[PathBuf], json: bool) -> Result<ExitCode, Error> {
     let mut texts = Vec::new();
     let code = each(paths, |path| {

@@ -225,7 +225,7 @@ fn crawls_are_published_past_what_is_broken_in_them() {
     let errors = text(&output.stderr);
     for error in [
         "crawl.warc: record 4: no Content-Length; left out",
-        "crawl.warc: record 8: \"mailto:x\" is no URL of the web; left out",
+        "crawl.warc: record 8: \"mailto:x\" is not a URL of the web; left out",
         "crawl.warc: record 9 (http://a.example/5): it ends in the middle; left out",
     ] {
         assert!(errors.contains(error), "{errors}");

@@ -112,7 +112,7 @@ fn what_was_asked_for_is_bold_on_a_terminal() {
 #[test]
 fn options_after_the_words_are_not_taken_for_words() {
     let message = failure(&["search", "--node", &node().url(), "filters", "--json"], b"");
-    assert_eq!(message, "furui: --json is no word; options come before the words\n");
+    assert_eq!(message, "furui: --json is not a word; options come before the words\n");
 }
 
 #[test]

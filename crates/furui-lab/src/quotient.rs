@@ -226,10 +226,10 @@ pub(crate) fn run(log_slots: Option<&str>) -> Result<()> {
             #[cfg(feature = "rivals")]
             let rival = || {
                 qfilter::Filter::with_fingerprint_size(slots * 19 / 20, (log + remainder_bits) as u8)
-                    .expect("sizes that it can have")
+                    .expect("valid sizes")
             };
             #[cfg(not(feature = "rivals"))]
-            let rival = || QuotientFilter::new(slots, remainder_bits).expect("sizes that it can have");
+            let rival = || QuotientFilter::new(slots, remainder_bits).expect("valid sizes");
             measure(slots, remainder_bits, rival)?;
         }
     }

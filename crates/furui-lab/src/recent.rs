@@ -43,7 +43,7 @@ fn one<T: RecentTag, const WAYS: usize>(keys: &[KeyHash], entries: usize) {
     let mut misses = Vec::with_capacity(BATCH);
     let mut samples: Vec<f64> = (0..ROUNDS)
         .map(|_| {
-            let mut recent = Recent::<T, WAYS>::new(entries).expect("parameters that can be");
+            let mut recent = Recent::<T, WAYS>::new(entries).expect("valid parameters");
             passed = 0;
             ns_each(keys.len(), || {
                 for batch in keys.chunks(BATCH) {

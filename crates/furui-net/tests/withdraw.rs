@@ -204,7 +204,7 @@ fn a_shelf_lets_go_of_a_record_with_its_last_lock() {
             assert_eq!(shelf.fingerprint("word").unwrap().0, 50);
         }
     }
-    // It comes back with another lock.
+    // The record comes back with another lock.
     assert_eq!(shelf.store_locked(&[], &records[15..16], &[(id(15), key(7, 15).lock())], 1000).unwrap().new, 1);
     assert_eq!(shelf.document(id(15)).unwrap(), Some(vec![15; 100]));
     assert_eq!(shelf.locks(id(15)).unwrap(), [(key(7, 15).lock(), 1000)]);

@@ -134,13 +134,13 @@ impl<R: BufRead> Warc<R> {
         let mut is_lost = false;
         loop {
             if !self.has_line && !self.read_line()? {
-                return if is_lost { Err(broken("bytes that are no record follow")) } else { Ok(false) };
+                return if is_lost { Err(broken("bytes that are not a record follow")) } else { Ok(false) };
             }
             self.has_line = false;
             if self.line.starts_with(b"WARC/1.") {
                 if is_lost {
                     self.has_line = true;
-                    return Err(broken("bytes that are no record follow"));
+                    return Err(broken("bytes that are not a record follow"));
                 }
                 self.records += 1;
                 return Ok(true);
@@ -278,13 +278,13 @@ mod tests {
     #[test]
     fn what_is_no_warc_is_one_broken_record() {
         let found = items(&b"this is\nno WARC\n"[..]);
-        assert_eq!(found.iter().map(url).collect::<Vec<_>>(), ["bytes that are no record follow"]);
+        assert_eq!(found.iter().map(url).collect::<Vec<_>>(), ["bytes that are not a record follow"]);
         assert_eq!(items(&b"\r\n\r\n"[..]), []);
         let found =
             items(&[&answer("http://a/", "a")[..], b"more than it says\r\n", &answer("http://b/", "b")].concat()[..]);
         assert_eq!(
             found.iter().map(url).collect::<Vec<_>>(),
-            ["http://a/", "bytes that are no record follow", "http://b/"]
+            ["http://a/", "bytes that are not a record follow", "http://b/"]
         );
     }
 

@@ -62,7 +62,7 @@ pub enum Error {
         /// How many bytes it would have been.
         bytes: usize,
     },
-    /// A dictionary, or a node, has given all the 32-bit numbers there are.
+    /// A dictionary, or a node, has given all 32-bit numbers.
     NoNumberLeft {
         /// The things to which the numbers were given, in the plural.
         to: &'static str,

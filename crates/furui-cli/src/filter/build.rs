@@ -90,8 +90,7 @@ fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
     };
     let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
-        let reason =
-            "--kind parquet goes with --hash xxh64 and no --hash-seed: no reader of Parquet knows another hash";
+        let reason = "--kind parquet goes with --hash xxh64 and no --hash-seed: readers of Parquet know no other hash";
         return Err(Error::Message(reason.into()));
     }
     Ok(spec)
@@ -105,14 +104,14 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
         FilterKind::Blocked => AnyFilter::Blocked(BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Counting => AnyFilter::Counting(CountingBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Stable => {
-            // At 0.6 random decrements a counter, 97 counters of 100 have had less than the three that empty them, so
-            // nine keys of ten with four of them are still there.
+            // After 0.6 random decrements a counter on average, 97 of 100 counters have had fewer than the three
+            // decrements that empty them, so nine of ten keys, which have four counters each, are still there.
             let per_key = StableBloom::with_rate(STABLE_SAMPLE, STABLE_BITS, rate)?.decrements();
             let counters = remembered(capacity, per_key, 0.6);
             AnyFilter::Stable(StableBloom::with_rate(counters, STABLE_BITS, rate)?.hashed_by(hash))
         }
         FilterKind::StableLight => {
-            // A key is surely there for two rounds of the cursor.
+            // A key is never forgotten within two rounds of the cursor.
             let per_key = StableBloomLight::with_rate(STABLE_SAMPLE, rate)?.decrements();
             AnyFilter::StableLight(
                 StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),

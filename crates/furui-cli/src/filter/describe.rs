@@ -21,7 +21,7 @@ pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
     let intended = filter.intended_rate().map_or(String::new(), |rate| format!(" (made for {})", figure(rate)));
     rows.push(("errs", format!("says yes wrongly at a rate of {}{intended}", figure(rate))));
     if filter.forgets() {
-        rows.push(("forgets", "old lines fade: a no is no proof".into()));
+        rows.push(("forgets", "old lines are forgotten: a no proves nothing".into()));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{}: {}\n", path.display(), filter.kind());

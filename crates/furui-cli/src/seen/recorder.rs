@@ -29,7 +29,7 @@ impl Recorder {
         Self { output, pace: within.map(Pace::new), wanted, unread: VecDeque::new() }
     }
 
-    /// When [`sync`](Self::sync) should be called. `None` if there is nothing to record.
+    /// The time at which [`sync`](Self::sync) should be called. `None` if there is nothing to record.
     pub fn deadline<S: Storage>(&self, seen: &Seen<S>) -> Option<Instant> {
         self.pace.as_ref().and_then(|pace| pace.deadline(seen.unsynced()))
     }

@@ -52,7 +52,7 @@ fn text<S: Storage>(seen: &Seen<S>, bytes: u64) -> String {
         ));
     }
     lines.push(format!(
-        "exact set: {} asked about, {} of them known; {} now, {} of memory",
+        "exact set: {} looked up, {} of them known; {} in the set now, {} of memory",
         counted(c.set_repeats + c.new, "line"),
         grouped(c.set_repeats),
         counted(set.len(), "key"),

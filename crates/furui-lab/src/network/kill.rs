@@ -44,7 +44,7 @@ pub(super) fn run(options: &Options) -> Done {
     check("from disk", &cluster, &mut dice)?;
     for &node in &dead {
         let (exact, _, _) = ask(&[node], 20, &corpus, &cluster, &mut dice)?;
-        println!("  asked of node {node} alone: {exact} of 20 exact");
+        println!("  queries to node {node} only: {exact} of 20 exact");
     }
 
     let victims = victims(&cluster, AT_ONCE, &mut dice);

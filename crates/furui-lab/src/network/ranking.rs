@@ -60,7 +60,7 @@ pub(super) fn run(options: &Options) -> Done {
     println!("  gain the score there: mean {:.4}, least {:.4}", mean(&by_score), least(&by_score));
     println!("  gain 10 to 1 by the place there: mean {:.4}, least {:.4}", mean(&by_grade), least(&by_grade));
     println!(
-        "  the same first document: {first} of {queries}; one order on all {} nodes: {same} of {queries}",
+        "  first document as on one machine: {first} of {queries}; equal order on all {} nodes: {same} of {queries}",
         options.nodes
     );
     Ok(())

@@ -32,7 +32,7 @@ impl Context {
     /// not a terminal.
     pub(crate) fn bar(&self, steps: u64, what: &str) -> ProgressBar {
         let style = ProgressStyle::with_template("{msg:32} {bar:40} {pos}/{len} {elapsed}");
-        let style = style.expect("a template that is one").progress_chars("##-");
+        let style = style.expect("a valid template").progress_chars("##-");
         self.progress.add(ProgressBar::new(steps).with_style(style).with_message(what.to_owned()))
     }
 }

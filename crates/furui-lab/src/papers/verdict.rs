@@ -56,7 +56,7 @@ impl Verdict {
         Self::new(grade, format!("{what}: {} here, {} in the paper.", brief(ours), brief(paper)))
     }
 
-    /// The verdict on several claims together: the worst of theirs.
+    /// The verdict on several claims together: the worst of their verdicts.
     pub(crate) fn all(verdicts: impl IntoIterator<Item = Self>) -> Self {
         let join = |a: Self, b: Self| Self::new(a.grade.max(b.grade), format!("{} {}", a.text, b.text));
         verdicts.into_iter().reduce(join).expect("a claim")

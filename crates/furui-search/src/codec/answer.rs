@@ -110,7 +110,7 @@ pub(super) fn decode_ids(bytes: &[u8], range: IdRange) -> Result<Vec<ContentId>,
     let count = read_count(&mut fields)?;
     let (ids, rest) = fields.0.as_chunks();
     if ids.len() as u64 != count || !rest.is_empty() {
-        return Err(CodecError::Malformed("another number of ids than it states"));
+        return Err(CodecError::Malformed("a different number of ids than it states"));
     }
     let ids: Vec<_> = ids.iter().map(|&id| ContentId::new(id)).collect();
     check_set(&ids, range).map_err(|_| CodecError::Malformed("ids out of order or range"))?;

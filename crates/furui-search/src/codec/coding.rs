@@ -101,7 +101,7 @@ impl Golomb {
 pub(super) struct Cells {
     first: u64,
     shift: u32,
-    /// The last cell.
+    /// The number of the last cell.
     pub(super) last: u64,
 }
 

@@ -16,9 +16,9 @@ pub enum MessageError {
     TooMany {
         /// The name of what there is too much of.
         what: &'static str,
-        /// The number of them in the message.
+        /// The number of these items in the message.
         count: u64,
-        /// The maximum number of them.
+        /// The maximum number of these items.
         most: usize,
     },
     /// A field has an invalid value.

@@ -34,7 +34,7 @@ pub enum Request {
     Settle(Settle),
     /// Asks for the records of these documents.
     Fetch {
-        /// Their ids.
+        /// The ids of these documents.
         ids: Vec<ContentId>,
         /// If there are clauses, only records that fit one of them are wanted: see [`Fit`](super::Fit).
         clauses: Vec<Clause>,
@@ -53,7 +53,7 @@ pub enum Request {
     },
     /// Asks for the locks of these documents, to hand them over.
     Locks {
-        /// Their ids.
+        /// The ids of these documents.
         ids: Vec<ContentId>,
     },
     /// Asks which locks of documents have been opened, to hand the keys over.

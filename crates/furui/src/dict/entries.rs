@@ -35,7 +35,7 @@ pub struct Entries<'a> {
     /// The first key after the range.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
-    /// An error of the beginning that was not returned yet.
+    /// An error from the beginning of the iteration that was not returned yet.
     failure: Option<Error>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The next key, or deletion of a key, with what the newest part says of it.
+    /// The next key, or deletion of a key, with its state in the newest part that has it.
     pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
         Ok(found.map(|found| (&*self.key, found)))

@@ -175,7 +175,7 @@ impl FilteredTrie {
             last = Some(key.to_vec());
         }
         if keys != self.entry.keys {
-            return Err(invalid("the trie has another number of keys"));
+            return Err(invalid("the trie has a different number of keys"));
         }
         Ok(())
     }

@@ -54,7 +54,7 @@ pub struct Done {
     _ticket: Arc<()>,
 }
 
-/// The parts that become one.
+/// The parts that are merged into one.
 #[derive(Debug)]
 pub(super) struct Task {
     /// The parts, oldest first.
@@ -78,7 +78,7 @@ impl<S: Storage> Job<S> {
         self.task.run(&*self.storage)
     }
 
-    /// The number of keys that it works on.
+    /// The number of keys that the job works on.
     pub fn keys(&self) -> u64 {
         self.task.sources.iter().map(Layer::keys).sum()
     }

@@ -65,7 +65,7 @@ impl Snapshot {
         Ok(count)
     }
 
-    /// Its tries, oldest first.
+    /// The tries, oldest first.
     pub fn tries(&self) -> impl DoubleEndedIterator<Item = &FilteredTrie> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Trie(trie) => Some(&**trie),

@@ -81,7 +81,7 @@ impl fmt::Display for StoreProblem {
             Self::Failed => "an earlier change failed: open the store again",
             Self::WithoutJournal => "opened without its journal, for reading only: open the whole store",
             Self::NotADirectory => "a file, where the directory of a store belongs; name another path",
-            Self::Foreign => "holds other files and is no store; name an empty or a new directory",
+            Self::Foreign => "holds other files and is not a store; name an empty or a new directory",
             Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",
             Self::NoStore => "not a store: it has no MANIFEST; name the directory of a store",
             Self::NothingRecorded => {

@@ -9,14 +9,14 @@ pub const MAX_KEY: usize = 1 << 16;
 pub enum TrieError {
     /// A key is longer than [`MAX_KEY`].
     KeyTooLong {
-        /// The number of keys before it.
+        /// The number of keys before this one.
         index: usize,
         /// The length of the key in bytes.
         length: usize,
     },
     /// A key is not greater than the one before it.
     Unsorted {
-        /// The number of keys before it.
+        /// The number of keys before this one.
         index: usize,
     },
     /// The trie would exceed a limit of its format.

@@ -68,7 +68,7 @@ impl CheckedFilter {
         self.contains_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`contains`](Self::contains) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`contains`](Self::contains) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     ///
     /// # Errors
     /// Those of [`contains`](Self::contains).

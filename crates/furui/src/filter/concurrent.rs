@@ -124,7 +124,7 @@ impl<F: Shareable> Concurrent<F> {
         self.contains_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`contains`](Self::contains) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`contains`](Self::contains) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     #[inline]
     pub fn contains_hash(&self, key: KeyHash) -> bool {
         self.shape.all(self.words.len(), key, |index, bits| self.words[index].get() & bits == bits)
@@ -135,7 +135,7 @@ impl<F: Shareable> Concurrent<F> {
         self.insert_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`insert`](Self::insert) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`insert`](Self::insert) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     #[inline]
     pub fn insert_hash(&self, key: KeyHash) -> bool {
         let mut new = false;
@@ -146,8 +146,8 @@ impl<F: Shareable> Concurrent<F> {
         new
     }
 
-    /// [`insert_hash`](Self::insert_hash) for many keys, whose cache lines are prefetched. Returns how many were
-    /// certainly new.
+    /// Works like [`insert_hash`](Self::insert_hash) for many keys, whose cache lines are prefetched. Returns how many
+    /// were certainly new.
     pub fn insert_all(&self, keys: &[KeyHash]) -> u64 {
         let fetch = |words: &&[AtomicU64], key| {
             self.shape.all(words.len(), key, |index, _| {

@@ -122,7 +122,7 @@ impl<M: Deref<Target = [u8]>> CountingBloom<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`count`](Self::count) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let cells = self.counters.cells.lend();
         self.counters.of(key).map(|position| cells.get(position)).min().map_or(0, u64::from)
@@ -146,7 +146,7 @@ impl<M: DerefMut<Target = [u8]>> CountingBloom<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         if !self.contains_hash(key) {
             return false;

@@ -95,8 +95,8 @@ impl fmt::Display for ConfigError {
             }
             Self::Rate { given, finest } => write!(
                 f,
-                "a false-positive rate of {given:e}: what this kind of filter takes of a hash allows more than {finest:.1e}, and less \
-                 than 1; ask for a larger rate, fewer keys, or another kind of filter"
+                "a false-positive rate of {given:e}: what this kind of filter uses of a hash allows rates of more than \
+                 {finest:.1e}, and less than 1; ask for a larger rate, fewer keys, or another kind of filter"
             ),
             Self::TooLarge { keys, rate, most, what } => {
                 write!(
@@ -197,7 +197,7 @@ impl fmt::Display for Mismatch {
         match self {
             Self::Kind { ours, theirs } => write!(f, "{ours} and {theirs} cannot be combined: build both of one kind"),
             Self::Unsupported(kind) => {
-                write!(f, "{kind} and another cannot be combined so: Bloom, blocked and quotient filters can")
+                write!(f, "{kind} does not support this operation: Bloom, blocked and quotient filters do")
             }
             Self::Size { what, ours, theirs } => {
                 write!(f, "one filter has {ours} {what} and the other {theirs}: build both with as many")

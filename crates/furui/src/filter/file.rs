@@ -90,7 +90,7 @@ pub(super) trait Source {
     fn place(&self, tag: Tag, length: u64) -> Result<(u64, usize), ReadError> {
         let section = self.envelope().section(tag)?;
         if section.length != length {
-            return Err(self.invalid(tag, "the length of the table is not what META says"));
+            return Err(self.invalid(tag, "the length of the table is not the one in META"));
         }
         let length =
             usize::try_from(length).map_err(|_| self.invalid(tag, "the table is too large for this machine"))?;

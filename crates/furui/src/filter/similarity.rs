@@ -280,7 +280,7 @@ mod tests {
         // A window longer than half of the ring.
         let ring = Marking::of_windows(5, 4, 64).cardinality(4);
         assert!((ring.value - 1.0).abs() < 0.1 && ring.error > 0.1, "{ring:?}");
-        // So many probes that a bit is missed less often than a number can say.
+        // There are so many probes that the probability of missing a bit rounds to 0.
         let tiny = Marking::of_probes(2, 64).cardinality(1);
         assert!(tiny.value > 0.0 && tiny.value < 1.0, "{tiny:?}");
     }

@@ -286,7 +286,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
             sections.push(section);
         }
         if Align::Line.round_up(end) != Some(table_offset) {
-            return Err(self.error(table_offset, Problem::Invalid("the section table is not behind the sections")));
+            return Err(self.error(table_offset, Problem::Invalid("the section table does not follow the sections")));
         }
         Ok((sections, u64_at(&footer, FOOTER_SUMS), checksum))
     }

@@ -50,11 +50,11 @@ pub enum Problem {
     UnknownStore(String),
     /// The hash algorithm's number is unknown to this furui.
     UnknownHash(u16),
-    /// The file is shorter than it says.
+    /// The file is shorter than it states.
     Truncated {
-        /// The bytes that it should have.
+        /// The number of bytes that the file should have.
         expected: u64,
-        /// The bytes that it has.
+        /// The number of bytes that the file has.
         found: u64,
     },
     /// The file lacks the bytes that end every furui file.
@@ -72,7 +72,7 @@ pub enum Problem {
     NoSection(Tag),
     /// A section is longer than a reader takes at once.
     TooLong {
-        /// Its length in bytes.
+        /// The length of the section in bytes.
         length: u64,
         /// The limit.
         limit: u64,
@@ -99,7 +99,9 @@ impl fmt::Display for Problem {
                     "format version {found} is newer than {supported}, the newest this furui reads: upgrade furui"
                 )
             }
-            Self::NotAFilter(found) => write!(f, "this is {found}, no filter: name a file that `furui filter` wrote"),
+            Self::NotAFilter(found) => {
+                write!(f, "this is {found}, not a filter: name a file that `furui filter` wrote")
+            }
             Self::WrongKind { found, expected } => write!(f, "this is {found}, where {expected} belongs"),
             Self::UnknownKind(code) => write!(f, "files of kind {code} are unknown to this furui: upgrade furui"),
             Self::OtherHash { found, expected } => {

@@ -212,7 +212,7 @@ impl fmt::Debug for Tag {
     }
 }
 
-/// The multiples that a section starts at.
+/// The alignment of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Align {
     /// Multiples of 64, the size of a cache line.
@@ -257,14 +257,14 @@ pub struct Seal {
 /// A section as the table describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its name.
+    /// The name of the section.
     pub tag: Tag,
     /// The alignment of its offset.
     pub align: Align,
     /// The offset of its first byte from the start of the file.
     pub offset: u64,
-    /// How many bytes it has.
+    /// The length of the section in bytes.
     pub length: u64,
-    /// The XXH3-64 of those bytes.
+    /// The XXH3-64 of the section's bytes.
     pub checksum: u64,
 }

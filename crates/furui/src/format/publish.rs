@@ -19,12 +19,12 @@ const DIGITS: usize = 8;
 /// purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
-/// Who may read a new file. A file that replaces another one keeps that one's permissions.
+/// The users who may read a new file. A file that replaces another one keeps that one's permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everybody whom the process's umask allows.
     Default,
-    /// Its owner alone, from the first moment on.
+    /// Only the owner of the file, from its creation on.
     Owner,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn replace<T, E: From<WriteError>>(
     let replaced = path.metadata().ok();
     remove_left_over(path);
     let access = if replaced.is_some() { Access::Owner } else { access };
-    // It stays open, and so locked, until it has its name or is gone.
+    // The file stays open, and so locked, until it has its name or is removed.
     let (file, temporary) = create(path, access).map_err(WriteError::at("cannot create a file beside", path))?;
     let published = write_durably(&file, &temporary, write).and_then(|written| {
         if let Some(replaced) = replaced {
@@ -125,7 +125,7 @@ fn remove_left_over(path: &Path) {
     for entry in entries.flatten() {
         if is_temporary_of(name, &entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let left = entry.path();
-            // It is removed and never truncated, because a process that has it mapped would be killed.
+            // The file is removed and never truncated, because a process that has it mapped would be killed.
             if File::open(&left).is_ok_and(|file| file.try_lock().is_ok() && is_still(&file, &left)) {
                 let _ = fs::remove_file(&left);
             }

@@ -48,7 +48,7 @@ impl KeyHasher {
         Self { spec, prepared }
     }
 
-    /// The spec it was made from.
+    /// The spec from which the hasher was made.
     pub fn spec(&self) -> HashSpec {
         self.spec
     }

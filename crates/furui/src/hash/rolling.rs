@@ -128,8 +128,8 @@ impl Rolling {
         self.advance(state, self.powers[run.length as usize], run.sum)
     }
 
-    /// The state after `length` more bytes, where `rest` is their state when they are pushed to
-    /// [`ZERO`](RollingState::ZERO).
+    /// The state after `length` more bytes. `rest` is the state of these bytes alone: the state after they are pushed
+    /// to [`ZERO`](RollingState::ZERO).
     #[inline(always)]
     pub(crate) fn push_rest(&self, state: RollingState, rest: RollingState, length: usize) -> RollingState {
         let power = self.powers.get(length).copied().unwrap_or_else(|| self.power(length));
@@ -145,7 +145,7 @@ impl Rolling {
     /// The effect of a run of the first `len` of these bytes, from 1 to 16. No branch depends on `len`.
     #[inline(always)]
     pub(crate) fn run_of_first(&self, bytes: [u8; 16], len: usize) -> RollingRun {
-        // They become the last of 16 bytes, and the others are 0.
+        // The bytes become the last of 16, and the others are 0.
         let word = u128::from_le_bytes(bytes) << (8 * (16 - len));
         let sum = self.advance(RollingState(self.eight(word as u64)), self.powers[8], self.eight((word >> 64) as u64));
         RollingRun { sum: sum.0, length: len as u8 }

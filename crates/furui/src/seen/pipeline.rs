@@ -335,7 +335,7 @@ impl<S: Storage> Seen<S> {
         &self.counters
     }
 
-    /// The options it was opened with.
+    /// The options that were given when it was opened.
     pub fn options(&self) -> &SeenOptions {
         &self.options
     }

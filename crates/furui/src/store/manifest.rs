@@ -67,11 +67,11 @@ pub struct Manifest {
 /// An entry for a run in the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEntry {
-    /// The number of its file.
+    /// The number of the run's file.
     pub number: u64,
-    /// The number of its keys.
+    /// The number of the run's keys.
     pub keys: u64,
-    /// The length and the checksum that identify its file.
+    /// The length and the checksum that identify the run's file.
     pub seal: Seal,
 }
 

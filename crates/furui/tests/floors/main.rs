@@ -2,9 +2,9 @@
 //!
 //! Modules on one floor do not see each other, and neither do the filters inside `filter`.
 //!
-//! The check reads the sources, as `cargo fmt` lays them out: every path that starts with `crate` or `super`, outside
-//! comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs` and
-//! `filter/mod.rs`.
+//! The check reads the sources, which must be formatted by `cargo fmt`: every path that starts with `crate` or `super`,
+//! outside comments and `#[cfg(test)]` items, is resolved to the module it names, through the re-exports of `lib.rs`
+//! and `filter/mod.rs`.
 
 mod circles;
 mod sources;

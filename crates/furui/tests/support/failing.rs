@@ -26,8 +26,9 @@ impl Fault {
 /// Storage in memory that counts its operations and, at one of them, fails or dies.
 ///
 /// Operations are: open, each read of a file, the start of a publish, each write into it, its end (when the file gets
-/// its name), each append to a log (of which a half may be left), remove, list. To try a program against every crash, run it with the operation 0, 1, 2 … until the fault
-/// no longer [`struck`](Self::struck), and look at what is left with [`after_crash`](Self::after_crash).
+/// its name), each append to a log (of which a half may be left), remove, list. To try a program against every crash,
+/// run it with the operation 0, 1, 2 … until the fault no longer [`struck`](Self::struck), and check the files that are
+/// left with [`after_crash`](Self::after_crash).
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
     files: Memory,

@@ -68,7 +68,7 @@ impl Client {
             return Ok(lines);
         }
         match lines.next() {
-            // The line was the error of the whole answer.
+            // The line reported an error of the whole request.
             Err(error @ Error::Message(_)) => Err(error),
             _ => Err(Error::Message(format!("{} answers {status}: is this a node?", self.url))),
         }

@@ -23,7 +23,7 @@ pub(super) struct Sums {
 pub(super) enum Reason {
     /// The document is invalid, or cannot be read.
     Bad,
-    /// Another document of this run has its URL.
+    /// Another document of this run has the same URL.
     Repeated,
     /// The page asks search engines to leave it out.
     NoIndex,

@@ -18,7 +18,7 @@ const VALUE: usize = 12;
 /// The flag in the length of a deleted key.
 const TOMBSTONE: u32 = 1 << 31;
 
-/// The multiple that records begin at, so that 32 bits reach [`MAX_BYTES`].
+/// The alignment of records, with which 32 bits reach [`MAX_BYTES`].
 const UNIT: usize = 8;
 
 /// The maximum number of bytes of records of a buffer: 16 GiB.
@@ -76,7 +76,7 @@ pub struct WriteBuffer {
 }
 
 impl fmt::Debug for WriteBuffer {
-    /// Shows how much it holds, not the keys.
+    /// Shows the size of the buffer, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WriteBuffer").field("keys", &self.keys).field("bytes", &self.bytes()).finish_non_exhaustive()
     }
@@ -87,7 +87,7 @@ impl fmt::Debug for WriteBuffer {
 pub struct Record<'a> {
     /// The key.
     pub key: &'a [u8],
-    /// The hash that it was put with.
+    /// The hash with which the key was put.
     pub hash: KeyHash,
     /// The last value, or a deletion.
     pub found: Found,
@@ -112,7 +112,7 @@ impl WriteBuffer {
         self.keys == 0
     }
 
-    /// The bytes of its records.
+    /// The size of the records, in bytes.
     pub fn bytes(&self) -> usize {
         self.arena.len()
     }
@@ -228,7 +228,7 @@ impl WriteBuffer {
         self.order.get_or_init(|| sort::in_order(self).expect("memory for the order of keys"))
     }
 
-    /// The place of a key's record, or as an error the slot that the key should have.
+    /// The place of a key's record; if there is none, the slot for the key, as an error.
     #[inline]
     fn find(&self, key: &[u8], hash: KeyHash) -> Result<u32, usize> {
         let upper = upper(hash);

@@ -37,8 +37,7 @@ struct Item {
 impl Sorter<'_> {
     fn sort(mut self) -> Result<Vec<u32>, TrieError> {
         let mut items = std::mem::take(&mut self.items);
-        // Groups of keys that are equal up to a depth, and that depth. It is a stack of its own, because keys may be
-        // long.
+        // Groups of keys that are equal up to a depth, and that depth. The stack is explicit, because keys may be long.
         let mut groups = vec![(0, items.len(), 0)];
         while let Some((start, end, depth)) = groups.pop() {
             let group = &mut items[start..end];

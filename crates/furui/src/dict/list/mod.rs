@@ -161,7 +161,7 @@ impl<S: Storage> Dict<S> {
         })
     }
 
-    /// The options it was opened with.
+    /// The options that were given when it was opened.
     pub fn options(&self) -> &DictOptions {
         &self.options
     }

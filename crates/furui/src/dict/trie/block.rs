@@ -29,7 +29,7 @@ pub(super) const LEAVES: usize = 43;
 pub(super) const EDGES: usize = 47;
 pub(super) const CODES: usize = EDGES + NODES;
 
-/// A block of the trie, and the bytes behind it.
+/// A block of the trie, and the bytes after it.
 #[derive(Clone, Copy)]
 pub(super) struct NodeBlock<'a> {
     head: &'a [u8; CODES],

@@ -24,7 +24,7 @@ pub(super) const MAX_JUMP_LENGTH: u16 = 248;
 /// The minimum number of keys below a node that has an entry.
 const MIN_KEYS: u32 = 72;
 
-/// The multiple that candidate lengths are of.
+/// The step between candidate lengths.
 const STEP: usize = 4;
 /// The number of candidate lengths.
 const CANDIDATES: usize = MAX_JUMP_LENGTH as usize / STEP;
@@ -38,12 +38,12 @@ pub(super) type Lengths = [u16; MAX_LENGTHS];
 
 /// A node with an entry.
 struct Landing {
-    /// The bytes of the path to it.
+    /// The bytes of the path to the node.
     path: Vec<u8>,
-    /// The number of them that are hashed.
+    /// The number of the path's bytes that are hashed.
     length: u16,
     keys: u32,
-    /// The position of its children.
+    /// The position of the node's children.
     children: Position,
 }
 

@@ -67,7 +67,7 @@ impl Part {
     }
 }
 
-/// The multiple that parts begin at.
+/// The alignment of parts.
 pub(super) const ALIGN: u64 = 64;
 
 /// The places of the parts among the bytes of a trie.

@@ -4,7 +4,7 @@ use super::skeleton::common_prefix;
 use crate::hash::{Rolling, RollingRun};
 
 /// A text with more bytes after it in memory, so that a short one can be read and copied at a fixed length. The
-/// processor could not predict its own length.
+/// processor could not predict the length of the text itself.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Text<'a> {
     bytes: &'a [u8],
@@ -40,7 +40,7 @@ impl<'a> Text<'a> {
         &self.bytes[..self.len]
     }
 
-    /// The first byte, and the text behind it.
+    /// The first byte, and the text after it.
     #[inline(always)]
     pub(super) fn split_first(self) -> Option<(u8, Self)> {
         let (&first, bytes) = self.bytes.split_first()?;

@@ -80,7 +80,7 @@ impl<M: DerefMut<Target = [u8]>> AnyFilter<M> {
         self.remove_hash(self.hash_spec().hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
+    /// Works like [`remove`](Self::remove) for a key hash that was computed by [`hash_spec`](Self::hash_spec).
     ///
     /// # Errors
     /// If keys cannot be removed from a filter of this kind.

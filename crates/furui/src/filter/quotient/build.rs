@@ -230,7 +230,7 @@ impl Front {
             if offset == 0 {
                 break;
             }
-            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots behind its quotient");
+            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots after its quotient");
             table.set_offset(between as usize, offset);
         }
         self.quotient_block = block;

@@ -29,8 +29,8 @@ impl<M: Deref<Target = [u8]>> Table<M> {
         }
     }
 
-    /// [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the common path
-    /// takes few registers and instructions: then more lookups are in flight at a time.
+    /// Works like [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the
+    /// common path takes few registers and instructions: then more lookups are in flight at a time.
     #[inline(never)]
     fn distant_run_start(&self, words: Cpu, block: usize, rank: u32) -> Slot {
         words.run(
@@ -175,7 +175,7 @@ impl<M: Deref<Target = [u8]>> QuotientFilter<M> {
         self.count_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`count`](Self::count) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
+    /// Works like [`count`](Self::count) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
     pub fn count_hash(&self, key: KeyHash) -> u64 {
         let (quotient, remainder) = self.shape.locate(key);
         self.table.count(self.words, quotient, remainder)

@@ -148,7 +148,7 @@ impl<M: DerefMut<Target = [u8]>> QuotientFilter<M> {
         self.remove_hash(self.hash.hash(key.as_ref()))
     }
 
-    /// [`remove`](Self::remove) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
+    /// Works like [`remove`](Self::remove) for a key whose hash, by [`hash_spec`](Self::hash_spec), is `key`.
     pub fn remove_hash(&mut self, key: KeyHash) -> bool {
         let (table, (quotient, remainder)) = (&mut self.table, self.shape.locate(key));
         let removed = self.words.run(

@@ -44,7 +44,7 @@ impl fmt::Display for ParquetError {
                  to {MAX_PARQUET_BYTES}; build it with for_parquet"
             ),
             Self::Invalid { offset, what } => {
-                write!(f, "these bytes are no Bloom filter of a Parquet file: byte {offset}: {what}")
+                write!(f, "these bytes are not a Bloom filter of a Parquet file: byte {offset}: {what}")
             }
             Self::Memory(error) => write!(f, "cannot read the filter: {error}"),
             Self::Io(error) => write!(f, "cannot write the filter: {error}"),

@@ -98,7 +98,7 @@ impl<F: ReadAt> Journal<F> {
         })
     }
 
-    /// The spec that its keys were hashed by.
+    /// The spec by which the journal's keys were hashed.
     pub fn hash(&self) -> HashSpec {
         self.hash
     }
@@ -151,7 +151,7 @@ impl<F: ReadAt> Journal<F> {
             return Err(self.error(at, Problem::Checksum));
         }
         if self.is_record_behind(at, keys)? {
-            return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one behind it")));
+            return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one after it")));
         }
         Ok(Scanned::End)
     }

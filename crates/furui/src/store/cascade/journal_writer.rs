@@ -34,7 +34,7 @@ impl JournalWriter {
         Ok(Self { waiting, most, begun: None })
     }
 
-    /// The bytes of memory that it takes.
+    /// The memory that the waiting keys take, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.waiting.capacity() as u64
     }

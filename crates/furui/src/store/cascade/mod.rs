@@ -201,7 +201,7 @@ impl<S: Storage> Cascade<S> {
         self.len() == 0
     }
 
-    /// Its runs, oldest first.
+    /// The runs, oldest first.
     pub fn runs(&self) -> &[Run<S::File>] {
         &self.runs
     }
@@ -211,7 +211,7 @@ impl<S: Storage> Cascade<S> {
         &self.manifest
     }
 
-    /// The bytes of RAM that it takes now.
+    /// The memory that the set takes now, in bytes.
     pub fn resident_bytes(&self) -> u64 {
         self.table.bytes() as u64 + self.run_bytes() + self.journal.as_ref().map_or(0, JournalWriter::bytes)
     }

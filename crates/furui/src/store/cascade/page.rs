@@ -198,7 +198,7 @@ impl<'a> Page<'a> {
 
     fn decode_into(&self, keys: &mut [u64]) -> Result<(), Problem> {
         if !unary_numbers(self.unary, self.base, keys) {
-            return Err(Problem::Invalid("a page's unary part holds another number of keys than its header says"));
+            return Err(Problem::Invalid("a page's unary part holds a different number of keys than its header says"));
         }
         append_packed(self.remainders, self.bits.get(), keys);
         // This fold has no early exit, so the compiler makes vector comparisons of it.

@@ -77,7 +77,7 @@ impl<F: ReadAt> Run<F> {
         let meta: [u8; META_BYTES] = envelope
             .read_section(&file, META, META_BYTES)?
             .try_into()
-            .map_err(|_| invalid("the description of a run has another length"))?;
+            .map_err(|_| invalid("the description of a run has a wrong length"))?;
         let keys = field::u64_at(&meta, 0);
         let greatest = field::u64_at(&meta, 8);
         let bits = RemainderBits::new(field::u32_at(&meta, 16)).ok_or_else(|| invalid("width of remainders"))?;

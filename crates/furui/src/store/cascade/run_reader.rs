@@ -64,7 +64,9 @@ impl<F: ReadAt> RunReader<'_, F> {
         let problem = match run.next_fence(index) {
             Some(fence) if last >= Some(fence) => "the last key of a page is not less than the next page's first",
             None if last != Some(run.greatest()) => "the last key of a run is not the one it describes",
-            None if self.decoded != run.len() => "the pages of a run hold another number of keys than it describes",
+            None if self.decoded != run.len() => {
+                "the pages of a run hold a different number of keys than the run states"
+            }
             _ => return Ok(()),
         };
         Err(run.page_error(index, Problem::Invalid(problem)))

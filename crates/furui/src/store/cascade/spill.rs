@@ -17,7 +17,7 @@ impl<S: Storage> Cascade<S> {
     /// batch that does not fit even then gets the room it needs, because the caller has memory for it, too.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
         if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
-            // It is not known what storage has of a journal whose writer was killed or failed, so it is not continued.
+            // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
             self.publish()?;
         }
         if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {

@@ -65,7 +65,7 @@ impl Table {
         self.len
     }
 
-    /// The bytes of RAM that it takes.
+    /// The memory that the table takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }

@@ -1,4 +1,4 @@
-//! Nodes where several tries continue together.
+//! Merges branches of several tries that begin with the same byte.
 
 use super::cursor::Cursor;
 use super::path::Path;
@@ -11,8 +11,8 @@ use crate::dict::trie::text::{SLACK, Text};
 use crate::hash::KeyHash;
 
 impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
-    /// Adds the node where the tries of `alike`, whose first bytes are equal, continue together. Its label is the
-    /// common prefix of theirs.
+    /// Adds one node for the branches of `alike`, whose first bytes are equal. Its label is the common prefix of their
+    /// labels.
     #[inline(always)]
     pub(super) fn join<'b, 'p: 'b>(
         &mut self,

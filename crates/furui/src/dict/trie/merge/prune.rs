@@ -49,7 +49,7 @@ impl Trie {
         Ok(Self::assemble(writer.finish(labels.finish(), vectors)?))
     }
 
-    /// The number of children of each inner node that stay, at most 2; by rank, the root first.
+    /// For each inner node, by rank with the root first: the number of its children that stay, counted up to 2.
     fn staying(&self) -> Result<Vec<u8>, TrieError> {
         // In breadth-first order a node comes before its children.
         let mut inners = vec![self.root()];
