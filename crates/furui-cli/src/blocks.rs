@@ -143,8 +143,8 @@ impl<'a> Blocks<'a> {
         self.skipped
     }
 
-    /// Cuts a line that is too long, instead of returning an error. What is left of it is a few bytes longer than `max_line`, so that
-    /// the caller can tell.
+    /// Cuts a line that is too long, instead of returning an error. The rest of the line is a few bytes longer than
+    /// `max_line`, so that the caller can notice the cut.
     #[cfg(any(test, feature = "node"))]
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }

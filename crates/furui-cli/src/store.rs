@@ -197,7 +197,7 @@ fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
-    // If the file is not a journal, the reader of its own kind reports what is wrong with it.
+    // If the file is not a journal, the reader of its own kind reports its damage.
     Ok(Journal::open(file, &name).ok())
 }
 

@@ -497,7 +497,7 @@ fn the_uses_in_the_page_on_choosing_work_as_printed() {
         assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]), "{line}");
         output.stdout
     };
-    // This is what the other process does.
+    // The other process writes this filter.
     here(
         "furui filter build -c 10000 --hash siphash --hash-seed 0x5EED0F7B0B12A11C -o theirs.filter their-contacts.txt",
     );

@@ -1,4 +1,4 @@
-//! The experiments behind the published numbers, and the rivals that this project is compared with.
+//! The experiments behind the published numbers, and the rivals in them.
 
 mod clock;
 mod dict;

@@ -1,4 +1,4 @@
-//! The split-block filter tested against the crate `parquet`: each reads what the other writes.
+//! The split-block filter tested against the crate `parquet`: each reads the other's files.
 
 #![cfg(feature = "rivals")]
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]

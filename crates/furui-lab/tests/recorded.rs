@@ -13,7 +13,7 @@ fn numbers(text: &str) -> Vec<&str> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// Whether a number is one of those recorded, or one of them rounded to its digits.
+/// True if a number is one of the recorded numbers, or a recorded number rounded to as many digits.
 fn is_recorded(number: &str, recorded: &[&str]) -> bool {
     let digits = number.split_once('.').map_or(0, |(_, digits)| digits.len());
     let rounded = |one: &str| one.parse::<f64>().is_ok_and(|value| format!("{value:.digits$}") == number);
@@ -26,7 +26,7 @@ fn read(run: &Path) -> String {
     std::fs::read_to_string(run).unwrap() + &std::fs::read_to_string(run.with_file_name("raw.txt")).unwrap()
 }
 
-/// The paths of the runs that a paragraph links to.
+/// The paths of the runs to which a paragraph links.
 fn runs(paragraph: &str) -> impl Iterator<Item = &str> {
     paragraph
         .split("](")
@@ -36,7 +36,7 @@ fn runs(paragraph: &str) -> impl Iterator<Item = &str> {
         .filter(|path| path.contains("bench/runs/") && path.ends_with("README.md"))
 }
 
-/// The tables of a document whose preceding paragraph links to runs, each with those runs.
+/// The tables of a document for which the preceding paragraph links to runs, each with these runs.
 fn tables(document: &str) -> Vec<(String, Vec<&str>)> {
     let blocks: Vec<&str> = document.split("\n\n").collect();
     let is_table = |block: &str| block.trim_start().starts_with('|');

@@ -583,7 +583,7 @@ fn golden_bytes() {
     );
 }
 
-/// The bytes in hexadecimal, equal ones in a row as byte×times.
+/// The bytes in hexadecimal; a run of equal bytes is written as byte×times.
 fn hex(bytes: &[u8]) -> String {
     let runs = bytes.chunk_by(|a, b| a == b).map(|run| match run.len() {
         times @ 8.. => format!("{:02x}×{times}", run[0]),

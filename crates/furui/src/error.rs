@@ -1,4 +1,4 @@
-//! The crate's error: what happened, where, and what to do about it.
+//! The crate's error. It says what happened, where, and what to do.
 
 mod store;
 mod trie;
@@ -17,7 +17,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong in this crate.
 ///
-/// Its message says what happened, where, and what to do. Its variants and their fields are for programs:
+/// The message of an error says what happened, where, and what to do. Its variants and their fields are for programs:
 ///
 /// ```
 /// use furui::Error;

@@ -38,7 +38,7 @@ fn format_error<T>(outcome: Result<T>) -> FormatError {
     }
 }
 
-/// Strategy for hashes: uniform ones, ones that crowd in one place, and the smallest and largest.
+/// Strategy for hashes: uniform ones, hashes that crowd in one place, and the smallest and largest.
 fn hash() -> impl Strategy<Value = u64> {
     prop_oneof![3 => any::<u64>(), 2 => 0u64..400, 1 => (0u64..50).prop_map(|i| u64::MAX - i)]
 }

@@ -309,7 +309,7 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
             changed[bit / 8] ^= 1 << (bit % 8);
             refused += usize::from(!use_all(&sealed(Kind::QuotientFilter, &meta, &changed)));
         }
-        // The format refuses all changes except those of a remainder that give another set in the right order.
+        // The format refuses all changes, except a change of a remainder that gives another set in the right order.
         assert!(refused >= bits.len() * 8 - 60 * 14 && refused < bits.len() * 8, "{refused} of {}", bits.len() * 8);
     }
 }

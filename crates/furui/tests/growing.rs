@@ -244,7 +244,7 @@ fn no_meta_makes_a_filter_that_fails() {
         let error = FilterRef::from_bytes(&bytes, "bad").unwrap_err().to_string();
         assert!(error.contains(why), "{error}, not {why}");
     }
-    // Whatever the rate, the part after a full one is a filter or an error.
+    // Whatever the rate, the part that follows a full part is a filter or an error.
     let bytes = file(1e-300, 1, &[(20, 20, 20, 6, good().4)]);
     let path = std::env::temp_dir().join(format!("furui-huge-{}.filter", std::process::id()));
     std::fs::write(&path, &bytes).unwrap();

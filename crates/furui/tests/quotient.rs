@@ -1,5 +1,5 @@
 //! The properties of `QuotientFilter` that users rely on: the paper's table, slot by slot; sets and multisets compared
-//! with models; and the numbers of sizes, rates and errors.
+//! with models; and the values of sizes, rates and errors.
 
 mod quotient_oracle;
 

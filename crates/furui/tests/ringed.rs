@@ -1,5 +1,5 @@
 //! The properties of `RingedBloom` that users rely on: the paper's filter bit by bit, keys that fit filters of every
-//! size, numbers of rates, and files.
+//! size, the values of rates, and files.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 

@@ -25,8 +25,8 @@ use crate::streams::standard_input;
 const GATHERED_SHARE: u64 = 4;
 /// The bits of a stable filter's counters.
 const STABLE_BITS: u32 = 2;
-/// The number of counters of the smallest stable filter that is built. It is large enough that the numbers of probes and decrements
-/// are those of any larger filter.
+/// The number of counters of the smallest stable filter that is built. It is large enough that larger filters have
+/// equal numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
@@ -137,8 +137,8 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<
     Ok(filter)
 }
 
-/// Reads the input once, and estimates how many different lines a filter needs room for, rather too many than too few. For a stable
-/// filter, repeats count as well, as each insertion makes it forget.
+/// Reads the input once, and estimates for how many different lines a filter needs room, rather too many than too few.
+/// For a stable filter, repeats count as well, because each insertion makes it forget.
 fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
@@ -221,7 +221,7 @@ pub fn no_room(path: &Path, full: Full) -> Error {
     })
 }
 
-/// Warns if a filter holds so many lines that it errs more often than it was built to.
+/// Warns if a filter holds so many lines that its rate is higher than the one it was built for.
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
     // A small filter may have a higher rate by chance, so the number of lines must be too large as well.

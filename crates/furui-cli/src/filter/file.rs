@@ -183,7 +183,7 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
 fn wait_to_lock(lock: &File, name: &str) -> Result<(), fs::TryLockError> {
     match lock.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
-            // If standard error cannot be written to, the wait goes on nevertheless.
+            // If standard error cannot be written to, the wait continues without a message.
             let _ = writeln!(io::stderr(), "furui: {name}: waiting for another process that is changing it");
             lock.lock().map_err(fs::TryLockError::Error)
         }

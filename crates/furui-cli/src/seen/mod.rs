@@ -101,7 +101,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
         // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
         if recorder.print(&mut seen, &mut block, &verdicts)? == Sink::Closed {
-            // It is unknown which of the last lines were read. The next run prints again those that are not durable.
+            // It is unknown which of the last lines were read. The next run prints again the lines that are not
+            // durable.
             closed = true;
             break;
         }

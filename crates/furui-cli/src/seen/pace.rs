@@ -10,7 +10,8 @@ const SOON: Duration = Duration::from_secs(1);
 /// such pause, up to an hour.
 const HOLD: Duration = Duration::from_secs(60);
 const LONGEST_HOLD: Duration = Duration::from_secs(3600);
-/// At least this many keys are worth a sync in any case, as they fill a part of the page of storage that a sync writes.
+/// At least this many keys are worth a sync in any case, because they fill a good part of the page of storage that a
+/// sync writes.
 const MANY: usize = 64;
 
 /// Tells when to sync: some time after a line was printed, or as soon as the input pauses.

@@ -1,4 +1,4 @@
-//! Recording of the lines that were printed, and of no others.
+//! Records the lines that were printed, and no others.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

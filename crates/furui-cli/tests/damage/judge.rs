@@ -1,4 +1,4 @@
-//! Finds what furui does wrong with a damaged file.
+//! Finds the faults of furui with a damaged file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -28,7 +28,7 @@ pub enum Fault {
     Missed,
     /// The error does not name the damaged file.
     Unnamed,
-    /// After a command has written, the error names another file than the damaged one.
+    /// After a command has written, the error names a file other than the damaged one.
     Spread,
 }
 

@@ -15,7 +15,7 @@ const RUN: u16 = 2;
 /// The places of a file's sections, as far as its table states them.
 struct Layout {
     table: Range<usize>,
-    /// For each section: the place of its entry in the table, its tag, and its own place.
+    /// For each section: the place of its entry in the table, its tag, and the section's place.
     sections: Vec<(usize, [u8; 4], Range<usize>)>,
 }
 

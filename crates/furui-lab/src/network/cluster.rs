@@ -120,7 +120,7 @@ impl Cluster {
         Ok(start.elapsed())
     }
 
-    /// Publishes a file on a node by `furui publish`, and returns what that prints.
+    /// Publishes a file on a node by `furui publish`, and returns the output of the command.
     pub(super) fn publish(&self, node: usize, file: &Path, again: bool) -> Done<String> {
         let mut command = Command::new(&self.program);
         command.args(["publish", "--format", "jsonl", "--node", &self.nodes[node].url]).arg(file);

@@ -9,8 +9,8 @@ use furui_search::{
 use super::Done;
 use super::corpus::{Corpus, Dice};
 
-/// The kinds of requests that a node is flooded with, each as costly as possible. `Store` comes last, as the node keeps
-/// its data, and other nodes then take that over.
+/// The kinds of requests with which a node is flooded, each as costly as possible. `Store` comes last, as the node
+/// keeps its data, and other nodes then take that over.
 pub(super) const KINDS: [Kind; 17] = [
     Kind::Size,
     Kind::Sample,
@@ -43,9 +43,9 @@ pub(super) enum Kind {
     Search,
     /// Like `Search`, but for the best documents: the host goes through the whole list.
     Ranked,
-    /// As many ids as a message holds, to be matched with a hot list.
+    /// A request to match as many ids as a message holds with a hot list.
     Meet,
-    /// As many ids as a message holds, coded as a ringed filter with the maximum number of probes.
+    /// A request to match a ringed filter of as many ids as a message holds, with the maximum number of probes.
     Filter,
     /// All ids, for an exchange in three messages of which the third is never sent.
     Sessions,
@@ -102,7 +102,7 @@ impl Hostile {
     }
 }
 
-/// The data that requests are made from.
+/// The data from which requests are made.
 pub(super) struct Arms {
     /// The longest lists that the victim keeps.
     hot: Vec<String>,

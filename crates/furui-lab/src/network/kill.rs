@@ -9,7 +9,7 @@ const AT_A_TIME: usize = 2;
 const TIMES: usize = 5;
 /// How many nodes are killed at once in the end.
 const AT_ONCE: usize = 5;
-/// The number of nodes that queries are sent to.
+/// The number of nodes to which queries are sent.
 const ASKED: usize = 5;
 
 /// Kills nodes two at a time, with repair in between; restarts them all from disk; then kills five at once.

@@ -71,7 +71,7 @@ fn gain(gains: &[f64]) -> f64 {
     (2..).zip(gains.iter().take(SHOWN)).map(|(place, gain)| gain / f64::from(place).log2()).sum()
 }
 
-/// A tantivy index of the words as furui splits them; those of the title are repeated as often as they count.
+/// A tantivy index of the words as furui splits them; words of the title are repeated as often as they count.
 struct OneMachine {
     searcher: Searcher,
     url: Field,

@@ -1,5 +1,5 @@
-//! The experiments for the column that explains Bloom filters. The column has no figures; these experiments test what
-//! it says.
+//! The experiments for the column that explains Bloom filters. The column has no figures; these experiments test its
+//! statements.
 
 use std::ops::Range;
 

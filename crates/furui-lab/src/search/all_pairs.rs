@@ -1,4 +1,4 @@
-//! The mean traffic over all pairs of words, by formula: what the mean over many queries converges to.
+//! The mean traffic over all pairs of words, by formula. The mean over many queries converges to it.
 
 use std::collections::BTreeMap;
 

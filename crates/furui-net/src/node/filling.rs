@@ -2,7 +2,7 @@ use furui_search::{Clause, ContentId, Fit, Place, Querier, Report, limits};
 
 use super::{Hit, Inner, SearchEvent, fetch};
 
-/// The maximum number of candidates that one search examines. It then ends with a cursor.
+/// The maximum number of candidates that one search examines. The search then ends with a cursor.
 const CHECKED: u64 = 1 << 12;
 /// The minimum number of candidates of the first page that are examined at a time.
 const FIRST: u64 = 16;

@@ -93,7 +93,7 @@ pub struct NodeStatus {
     pub addresses: Vec<String>,
     /// True if the node has been given everything that it should hold.
     pub whole: bool,
-    /// The progress of taking over what the node should hold.
+    /// How far the node has taken over the data that it should hold.
     pub repair: Progress,
     /// The number of other nodes that the node knows.
     pub peers: u64,

@@ -38,7 +38,7 @@ impl Node {
     }
 }
 
-/// Tells keepers of all withdrawals. One keeper of each record suffices: repair tells the others.
+/// Tells keepers of all withdrawals. One keeper of each record suffices, because repair tells the others.
 pub(super) async fn tell(inner: &Inner) -> Result<(), PublishError> {
     let (mut after, mut missing) = (None, 0);
     loop {

@@ -264,7 +264,7 @@ impl Shelf {
         self.whole = whole;
     }
 
-    /// Makes a change, unless an earlier one has failed. If it fails, it is the last one.
+    /// Makes a change, unless an earlier one has failed. If the change fails, no other is made.
     pub(super) fn changing<T>(&mut self, change: impl FnOnce(&mut Self) -> Outcome<T>) -> Result<T> {
         if let Some(why) = &self.fault {
             return Err(Error::io("cannot change", self.tables.file(), io::Error::other(why.clone())));

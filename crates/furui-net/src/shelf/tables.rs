@@ -63,7 +63,7 @@ pub(super) struct Totals {
     pub(super) next_document: u32,
     /// The number of the next block of records.
     pub(super) next_block: u32,
-    /// A number above those of all words.
+    /// A number larger than the numbers of all words.
     pub(super) next_word: u32,
     /// The number of postings of all words.
     pub(super) postings: u64,

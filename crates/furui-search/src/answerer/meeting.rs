@@ -52,7 +52,7 @@ struct Waiting {
     until: Duration,
 }
 
-/// What a meeting does next.
+/// The next step of a meeting.
 pub(super) enum Next {
     /// Sends this request; the caller then calls [`Meeting::sent`].
     Send {
@@ -180,7 +180,7 @@ impl Meeting {
         self.waiting.iter().filter(move |waiting| waiting.until <= now).map(|waiting| waiting.call)
     }
 
-    /// Takes an answer. Returns the peers that should be asked after others from now on: the sender, if its answer
+    /// Takes an answer. Returns the peers that should be asked after all others from now on: the sender, if its answer
     /// breaks the protocol, and the peers that were asked earlier and have not answered yet.
     pub(super) fn on_response(&mut self, call: u64, response: Response, now: Duration) -> Vec<Peer> {
         let Some(Waiting { mut exchange, .. }) = self.take(call) else { return Vec::new() };

@@ -6,7 +6,7 @@ use furui::filter::{ConfigError, Mismatch};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum CodecError {
-    /// No node that keeps to the protocol sends these bytes: ask the next replica. The text says what is wrong with them.
+    /// No node that keeps to the protocol sends these bytes: ask the next replica. The text names the problem.
     Malformed(&'static str),
     /// A limit of this crate is exceeded. If it is a limit of matches, the coding does not suit the two lists, or ids were
     /// chosen so that they crowd: [`Coding::Ids`](super::Coding::Ids) always works.

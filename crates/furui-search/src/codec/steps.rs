@@ -25,7 +25,7 @@ pub(crate) fn encode_steps(steps: &[u8]) -> Coded {
     Coded { bytes, bits }
 }
 
-/// Reads what [`encode_steps`] wrote for `count` documents.
+/// Reads steps that [`encode_steps`] coded for `count` documents.
 ///
 /// # Errors
 /// If the bytes are not exactly `count` steps.

@@ -14,7 +14,7 @@ pub enum MessageError {
     },
     /// A limit is exceeded.
     TooMany {
-        /// The name of what there is too much of.
+        /// The name of the items of which there are too many.
         what: &'static str,
         /// The number of these items in the message.
         count: u64,

@@ -176,8 +176,8 @@ impl Branch {
         self.hedge_at.take_if(|at| *at <= now).is_some()
     }
 
-    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is no larger than what probably
-    /// holds them.
+    /// The size of the next slice. If only `wanted` more ids are wanted, the slice is only as large as probably
+    /// necessary for them.
     pub(super) fn slice(&self, first: usize, wanted: Option<usize>, most_allowed: usize) -> u32 {
         let mut most = if self.most == 0 { first } else { self.most.saturating_mul(GROWTH) };
         if let (Some(wanted), 1..) = (wanted, self.hits) {

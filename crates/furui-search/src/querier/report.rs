@@ -20,7 +20,7 @@ pub struct Report {
     pub checked: u64,
     /// The number of requests that failed, were refused, or whose answers were late or broke the protocol.
     pub failures: u64,
-    /// The bytes of those requests.
+    /// The bytes of the requests that the querier sent.
     pub sent_bytes: u64,
     /// The bytes of their answers.
     pub back_bytes: u64,

@@ -75,7 +75,7 @@ impl Querier {
             });
         }
         costs.iter().for_each(|cost| self.report.add(cost));
-        // A keeper that was whole before no longer is: try another one, once.
+        // A keeper had a whole list before, and now has not: try another keeper, once.
         let was_whole = slice.order.iter().all(|&word| self.words[word].is_whole());
         if !whole && was_whole && self.branches[slice.branch].insists() {
             // The host's own list may be whole while another word's list is nowhere whole, so the words are looked up.

@@ -154,7 +154,7 @@ fn a_silent_keeper_that_alone_is_known_is_not_waited_for_to_the_end() {
             _ => assert!(outcome.took < Duration::from_secs(2), "{manner:?}: {:?}", outcome.took),
         }
     }
-    // If there is no other keeper, the slow one is waited for.
+    // If there is no other keeper, the search waits for the slow one.
     let mut world = World::new(3, 1, 1000, &WORDS);
     world.links.one_way = Duration::from_millis(400);
     let clauses = [clause(&["sieve"], &[])];

@@ -78,7 +78,7 @@ impl<S: Storage> Job<S> {
         self.task.run(&*self.storage)
     }
 
-    /// The number of keys that the job works on.
+    /// The number of keys that are merged.
     pub fn keys(&self) -> u64 {
         self.task.sources.iter().map(Layer::keys).sum()
     }

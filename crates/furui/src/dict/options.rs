@@ -7,8 +7,8 @@ use crate::hash::HashSpec;
 pub struct DictOptions {
     /// The maximum number of keys of a window before it is frozen: the paper's w. At least 1.
     pub window_keys: usize,
-    /// The maximum number of bytes of keys and values of a window, if those are reached first. A window that waits to
-    /// be frozen takes as much again.
+    /// The maximum number of bytes of keys and values of a window, if it is reached before `window_keys`. A window that
+    /// waits to be frozen takes as much again.
     pub window_bytes: usize,
     /// The maximum number of tries when no job is running: the paper's f. At least 1.
     pub most_tries: usize,
@@ -25,8 +25,8 @@ pub struct DictOptions {
 /// The choice of the tries of a [`Dict`](super::Dict) that are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
-    /// The newest ones, when they have grown to the size of the next older one, so that sizes fall geometrically from
-    /// the oldest to the newest. Each key is written about log₂(keys / window) times.
+    /// The newest tries, when together they have grown to the size of the next older one. So sizes fall geometrically
+    /// from the oldest to the newest. Each key is written about log₂(keys / window) times.
     Geometric,
     /// All tries, when there would be more than [`most_tries`](DictOptions::most_tries): the paper's way. Each key is
     /// written about keys / (window × most_tries) times.

@@ -47,7 +47,8 @@ impl Snapshot {
     }
 
     /// An upper bound of the number of keys. A key that was put again or deleted counts once for each part that knows
-    /// it, until those are merged. With one part it is the number of keys. [`count`](Self::count) counts.
+    /// it, until these parts are merged. With one part, the bound is the number of keys. [`count`](Self::count) gives
+    /// the exact number.
     pub fn len_at_most(&self) -> u64 {
         self.layers.iter().map(Layer::keys).sum()
     }

@@ -1,9 +1,9 @@
 use std::fmt;
 
-/// What keeps a store from being opened or changed, and which store it is.
+/// A problem that keeps a store from being opened or changed, and the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
-    /// The store's directory, or the file in it that the problem is about.
+    /// The store's directory, or the file in it that has the problem.
     pub path: String,
     /// The problem.
     pub problem: StoreProblem,
@@ -30,7 +30,7 @@ pub enum StoreProblem {
     Failed,
     /// The store was opened without its journal, and so lacks keys.
     WithoutJournal,
-    /// The path is that of a file.
+    /// The path is the path of a file.
     NotADirectory,
     /// The directory holds files that belong to no store.
     Foreign,

@@ -10,7 +10,7 @@ use crate::hash::HashSpec;
 pub enum ConfigError {
     /// A number is outside its range.
     OutOfRange {
-        /// What the number counts, in the plural.
+        /// The name of the counted things, in the plural.
         what: &'static str,
         /// The number that was given.
         given: u64,
@@ -35,7 +35,7 @@ pub enum ConfigError {
         rate: f64,
         /// The maximum size.
         most: u64,
-        /// What the size counts, in the plural.
+        /// The unit of the size, in the plural.
         what: &'static str,
     },
     /// With fingerprints of this length, the keys would have a higher false-positive rate than is allowed.
@@ -76,9 +76,9 @@ pub enum ConfigError {
     Full(Full),
     /// There is not enough memory.
     NoMemory {
-        /// The number of items that there is no memory for.
+        /// The number of items for which there is no memory.
         count: usize,
-        /// What the items are.
+        /// The name of the items.
         what: &'static str,
     },
 }
@@ -153,7 +153,7 @@ pub enum Mismatch {
     Unsupported(Kind),
     /// A size or parameter differs.
     Size {
-        /// What is counted, in the plural.
+        /// The name of the counted things, in the plural.
         what: &'static str,
         /// The number of the first filter.
         ours: u64,
@@ -229,7 +229,7 @@ impl fmt::Display for Mismatch {
 
 impl std::error::Error for Mismatch {}
 
-/// The error that there is not enough memory for `count` items, which are `what`.
+/// The error that there is not enough memory for `count` items of the kind `what`.
 pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }
@@ -237,13 +237,13 @@ pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
 /// The meaning of a filter's bits: two filters can be combined if their values of this type are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
-    /// Sizes and parameters, with what they count.
+    /// Sizes and parameters, each with its name.
     pub(super) sizes: [(&'static str, u64); N],
     pub(super) hash: HashSpec,
 }
 
 impl<const N: usize> Meaning<N> {
-    /// Checks that `other` is equal; the error names what differs.
+    /// Checks that `other` is equal. The error names the difference.
     pub(super) fn check(self, other: Self) -> Result<(), Mismatch> {
         for ((what, ours), (_, theirs)) in self.sizes.into_iter().zip(other.sizes) {
             if ours != theirs {

@@ -31,8 +31,8 @@ pub(super) trait Stored<M>: Sized {
     /// with the whole table if the key does not determine them.
     fn reads(&self, key: KeyHash, see: &mut dyn FnMut(&[u8]));
 
-    /// Reads what [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable filter or an
-    /// error.
+    /// Reads a filter that [`write`](Self::write) wrote. The function is total: for any bytes it returns a usable
+    /// filter or an error.
     fn read<S: Source<Bytes = M>>(source: &S) -> Result<Self, ReadError>;
 }
 

@@ -93,7 +93,7 @@ pub trait FilterMut: Filter {
 /// Why a structure of fixed size has no room for another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The structure holds as many keys as it was made for.
+    /// The structure holds its maximum number of keys.
     AtCapacity {
         /// The maximum number of keys.
         capacity: u64,

@@ -4,7 +4,7 @@ use std::io;
 use super::layout::{Kind, Tag};
 use crate::hash::HashSpec;
 
-/// What is wrong with a file's bytes, and where.
+/// A problem with a file's bytes, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError {
     /// The file's name, as the caller knows it.
@@ -43,7 +43,7 @@ pub enum Problem {
     OtherHash {
         /// The spec in the file.
         found: HashSpec,
-        /// The spec the reader works with.
+        /// The spec that the reader uses.
         expected: HashSpec,
     },
     /// The kind of store is unknown to this furui.

@@ -43,7 +43,7 @@ pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The manifest of a store: which files it is made of.
+    /// The manifest of a store, which names its files.
     Manifest,
     /// A run of a store: one sorted set of hashes.
     Run,

@@ -19,7 +19,7 @@ const DIGITS: usize = 8;
 /// purpose.
 const MAX_NAME_TRIES: u32 = 16;
 
-/// The users who may read a new file. A file that replaces another one keeps that one's permissions.
+/// The users who may read a new file. A file that replaces another file keeps the permissions of that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Everybody whom the process's umask allows.
@@ -118,7 +118,7 @@ fn create(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "other processes take every temporary name"))
 }
 
-/// Removes the temporary files of killed writers of `path`: those that nobody has locked. If that fails, they do no
+/// Removes the temporary files of killed writers of `path`, which nobody has locked. Files that cannot be removed do no
 /// harm.
 fn remove_left_over(path: &Path) {
     let (Some(name), Ok(entries)) = (path.file_name(), fs::read_dir(parent_of(path))) else { return };
@@ -155,23 +155,23 @@ pub fn is_still(_: &File, _: impl AsRef<Path>) -> bool {
     true
 }
 
-/// Gives the new file the owner and the permissions of the one that it replaces.
+/// Gives the new file the owner and the permissions of the file that it replaces.
 #[cfg(unix)]
 fn inherit(file: &File, replaced: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only root may change the owner, but an owner may choose among the groups that he is in.
+    // Only root may change the owner, but an owner may choose any group of which he is a member.
     let (owner, group) = (Some(replaced.uid()), Some(replaced.gid()));
     let _ = fchown(file, owner, group).or_else(|_| fchown(file, None, group));
     file.set_permissions(replaced.permissions())
 }
 
-/// On this platform a file inherits from its directory.
+/// On this platform, a file inherits its permissions from its directory.
 #[cfg(not(unix))]
 fn inherit(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// The directory that a file's name is in.
+/// The directory of a file.
 fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -63,8 +63,8 @@ impl Regions {
         self.left.load(Ordering::Relaxed) == 0
     }
 
-    /// Checks the regions of the `len` bytes from `start` on, as far as the file has them. True if they are whole.
-    /// Bytes after the last region are checksums, and are not checked.
+    /// Checks the regions of the `len` bytes from `start` on, as far as the file has them. Returns true if they are
+    /// whole. Bytes after the last region are checksums, and are not checked.
     #[inline(always)]
     pub(crate) fn touch(&self, start: usize, len: usize) -> bool {
         let first = start / REGION;
@@ -112,8 +112,8 @@ impl Regions {
         self.checked.get(bit / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (bit % 64) & 1 == 1)
     }
 
-    /// Checks block number `index` of the blocks of 4096 bytes that `level` covers. Level 0 covers the file, each level
-    /// the one below it, and the root the last level.
+    /// Checks block number `index` among the blocks of 4096 bytes below `level`. Level 0 covers the file, each further
+    /// level covers the one below it, and the root covers the last level.
     fn check(&self, level: usize, index: usize) -> bool {
         let bit = self.bits[level] + index;
         if self.is_checked(bit) {

@@ -58,7 +58,7 @@ mod sse2 {
     /// has 15 bits. A byte times a part, summed over 128 bytes, fits into 31 bits, so each part is summed by itself,
     /// and the sums are combined at the end.
     const PART_BITS: u32 = 15;
-    /// The number of parts that the 61 bits of a power are divided into.
+    /// The number of parts into which the 61 bits of a power are divided.
     const PARTS: usize = 5;
 
     /// The parts of eight powers each: group g, counted from the last byte, has the powers 8 g + 7 down to 8 g.

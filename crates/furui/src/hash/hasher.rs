@@ -8,8 +8,8 @@ use xxhash_rust::{xxh3, xxh64};
 use super::keyed::Secret;
 use super::{HashAlgorithm, HashSpec, KeyHash, Rolling, first_word, sip};
 
-/// A [`HashSpec`] prepared to hash many keys: what its algorithm derives from the seed is computed once. A clone shares
-/// what was derived.
+/// A [`HashSpec`] prepared to hash many keys: everything that its algorithm derives from the seed is computed once. A
+/// clone shares these values.
 ///
 /// ```
 /// use furui::HashSpec;

@@ -115,7 +115,7 @@ impl Rolling {
     #[inline]
     pub fn push_all(&self, state: RollingState, bytes: &[u8]) -> RollingState {
         bytes.chunks(RUN).fold(state, |state, run| {
-            // The bytes that do not fill eight come first: zeros before them change nothing but the power.
+            // The bytes that do not fill eight come first, because zeros before them change only the power.
             let (few, eights) = run.split_at(run.len() % 8);
             let sum = self.dot.sum(last_of_eight(few), eights.as_chunks().0);
             self.advance(state, self.powers[run.len()], fold(fold_wide(sum)))
@@ -145,7 +145,7 @@ impl Rolling {
     /// The effect of a run of the first `len` of these bytes, from 1 to 16. No branch depends on `len`.
     #[inline(always)]
     pub(crate) fn run_of_first(&self, bytes: [u8; 16], len: usize) -> RollingRun {
-        // The bytes become the last of 16, and the others are 0.
+        // The bytes become the last of 16 bytes, and the first ones are 0.
         let word = u128::from_le_bytes(bytes) << (8 * (16 - len));
         let sum = self.advance(RollingState(self.eight(word as u64)), self.powers[8], self.eight((word >> 64) as u64));
         RollingRun { sum: sum.0, length: len as u8 }
@@ -201,8 +201,8 @@ impl RollingState {
     }
 }
 
-/// At most seven bytes as the last ones of eight, the others of which are 0. There is no loop, because the processor
-/// could not predict how often it runs.
+/// At most seven bytes as the last of eight; the first ones are 0. There is no loop, because the processor could not
+/// predict its length.
 #[inline(always)]
 fn last_of_eight(bytes: &[u8]) -> u64 {
     let word = match bytes {

@@ -38,7 +38,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The number of claims of the stable filter of which one is checked.
+    /// One of this many claims of the stable filter is checked.
     pub const AUDIT: u64 = 32;
 
     /// The number of keys that were repeats, or were dropped as repeats.

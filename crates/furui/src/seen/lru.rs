@@ -92,7 +92,7 @@ impl Lru {
         Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, table })
     }
 
-    /// The number of keys that there is room for.
+    /// The number of keys for which there is room.
     pub fn capacity(&self) -> usize {
         self.capacity as usize
     }

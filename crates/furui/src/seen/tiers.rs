@@ -37,7 +37,7 @@ const RECENT_SHARE: u64 = 32;
 /// The minimum number of keys of a recent cache.
 const RECENT_LEAST: u64 = 1 << 10;
 
-/// A key that the stable filter was asked about, and that the exact set answers for nevertheless.
+/// A key that was looked up in the stable filter and must still be looked up in the exact set.
 pub(super) struct Asked {
     /// The key's index in the batch.
     pub(super) index: u32,
@@ -97,8 +97,8 @@ impl Tiers {
         }
     }
 
-    /// Looks up a batch and records it. Appends to `misses` the indices of the keys that the exact set must answer for,
-    /// and to `asked` those of them that the stable filter was asked about.
+    /// Looks up a batch and records it. Appends to `misses` the indices of the keys that must be looked up in the exact
+    /// set, and to `asked` those of these keys that were looked up in the stable filter.
     pub(super) fn filter(
         &mut self,
         keys: &[KeyHash],
@@ -142,8 +142,8 @@ impl Tiers {
     }
 }
 
-/// A group of keys that pass the LRU and the stable filter together, so that the cache misses of its look-ups overlap,
-/// and those of its insertions. An evicted key reaches the filter at the end of its round.
+/// A group of keys that pass the LRU and the stable filter together, so that the cache misses of the filter's look-ups
+/// overlap, and so do those of its insertions. An evicted key reaches the filter at the end of its round.
 #[derive(Default)]
 pub(super) struct Round {
     /// The keys that missed the LRU and that the filter may claim, with their indices in the batch.

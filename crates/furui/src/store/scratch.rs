@@ -39,7 +39,7 @@ impl Scratch {
         Self { directory: directory.as_ref().to_path_buf(), mapped: true, files: Mutex::default() }
     }
 
-    /// Chooses whether files are mapped into memory; [`DiskFile`] says what that costs.
+    /// Chooses whether files are mapped into memory; [`DiskFile`] describes the cost.
     #[must_use]
     pub fn mapped(self, mapped: bool) -> Self {
         Self { mapped, ..self }

@@ -34,7 +34,7 @@ pub fn imports(text: &str) -> HashMap<String, Vec<String>> {
     paths.into_iter().filter_map(|path| Some((path.last()?.clone(), path))).collect()
 }
 
-/// Every path whose first name is one of the roots, with the line on which it begins.
+/// Every path whose first name is a root, with the line on which it begins.
 pub fn paths(text: &str, is_root: impl Fn(&str) -> bool) -> Vec<(usize, Vec<String>)> {
     let code = code(text);
     let mut found = Vec::new();

@@ -102,7 +102,7 @@ async fn listen(port: Option<u16>) -> Result<TcpListener, Error> {
     listener.map_err(|source| Error::io("cannot listen on", format!("127.0.0.1:{}", port.unwrap_or(0)), source))
 }
 
-/// Starts `count` nodes, which know each other and have compared what they hold.
+/// Starts `count` nodes, which know each other and have compared their contents.
 async fn network(count: u8) -> Result<Vec<Node>, NodeError> {
     eprintln!("starting {count} nodes on this machine; one of them is yours");
     let mut nodes: Vec<Node> = Vec::new();

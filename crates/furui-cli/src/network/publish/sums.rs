@@ -11,7 +11,8 @@ use crate::report::grouped;
 pub(super) struct Sums {
     strict: bool,
     documents: u64,
-    /// The number of documents that were sent; of these, how many replaced others, and how many were stored by too few nodes.
+    /// The number of documents that were sent, the number of these that replaced others, and the number of these that
+    /// too few nodes stored.
     sent: u64,
     changed: u64,
     scarce: u64,

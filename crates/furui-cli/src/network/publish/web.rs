@@ -26,7 +26,7 @@ struct Site<'a> {
     agent: Agent,
     /// The URL from which the site is fetched.
     origin: Url,
-    /// The URL at which others find the site, if it is another one.
+    /// The URL at which others find the site, if it differs from `origin`.
     base: Option<&'a Url>,
 }
 

@@ -34,7 +34,7 @@ impl Model {
         text(&keys.iter().map(&mut number).collect::<Vec<_>>())
     }
 
-    /// Inserts keys with values from `first` on. Returns the lines that do so.
+    /// Inserts keys with values from `first` on. Returns the lines that insert them.
     fn build(&mut self, keys: &[String], first: u32) -> Vec<String> {
         let mut build = |(key, value): (&String, u32)| {
             self.put(key, value);

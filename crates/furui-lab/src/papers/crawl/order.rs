@@ -120,7 +120,7 @@ impl Crawl {
         1 << (log2 - self.shift())
     }
 
-    /// The binary logarithm of what the paper's sizes are divided by.
+    /// The binary logarithm of the number by which the paper's sizes are divided.
     pub(super) fn shift(&self) -> u32 {
         (PAPER_HOSTS / self.pages() as f64).log2().round().clamp(0.0, MAX_SHIFT.into()) as u32
     }

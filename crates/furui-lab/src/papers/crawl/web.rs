@@ -27,8 +27,8 @@ pub(super) const ABOUT: &str = "The seeded web: hosts of 4/u pages for a uniform
 const LINKS: (f64, f64) = (16.0, 400.0);
 /// The share of links that stay in their host.
 const AT_HOME: f64 = 0.75;
-/// The share of links that a page has in common with its section, as menus, lists and signatures are (the copying model
-/// of Kumar and others).
+/// The share of links that a page has in common with its section, such as those of menus, lists and signatures (the
+/// copying model of Kumar and others).
 const COPIED: f64 = 0.7;
 const SECTION: u32 = 64;
 /// The maximum size of a host. Sizes are 4/u for a uniform u.

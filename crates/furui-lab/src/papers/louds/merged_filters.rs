@@ -13,7 +13,7 @@ const RATE: f64 = 0.01;
 const TRIES: [usize; 5] = [1, 3, 5, 7, 15];
 const WINDOWS: u64 = 64;
 
-/// How many times the actual number of keys a fixed filter is sized for.
+/// The capacities of fixed filters, as multiples of the actual number of keys.
 const ROOM: [u64; 2] = [1, 4];
 
 /// A list of tries. Only the filters and the hashes of the keys are kept.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use furui::dict::Node;
 
-/// Two nodes at the same position in two tries; that of the newer trie is first. The letters that follow are those of
-/// the smaller alphabet.
+/// Two nodes at the same position in two tries, first that of the newer trie. Further fields are those of the node with
+/// the smaller byte.
 pub(super) type Pair<N> = (Option<N>, Option<N>);
 
 /// The walk of the paper's appendix A.1.

@@ -96,7 +96,7 @@ fn measure(name: &str, corpus: &Corpus, context: &Context, table: &mut Table) ->
     Ok(())
 }
 
-/// Checks that both tries have every key and none of the absent ones.
+/// Checks that both tries have every inserted key and no absent key.
 fn check(louds: &LoudsTrie, compact: &Trie, keys: &[&[u8]], misses: &[&[u8]]) {
     for (&key, value) in keys.iter().zip(0..) {
         assert_eq!((louds.get(key), compact.get(key)), (Some(Some(value)), Some(Found::Value(value))));

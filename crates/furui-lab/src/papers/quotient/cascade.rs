@@ -25,7 +25,7 @@ const ONE_PAGE: &str = "Bloom, 1 %, one page a key";
 /// The work that is measured with every amount of memory.
 struct Workload {
     keys: u64,
-    /// The number of keys whose insertion into the Bloom filters on storage is measured: the last ones.
+    /// The number of keys whose insertion into the Bloom filters on storage is measured. They are the last keys.
     sample: u64,
     lookups: u64,
     seed: u64,

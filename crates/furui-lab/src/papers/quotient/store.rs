@@ -23,7 +23,7 @@ pub(super) trait Store {
 
 pub(super) type Open = fn(&Path, u64) -> Result<Box<dyn Store>>;
 
-/// All stores; for each, whether the given memory bounds everything that it reads through.
+/// All stores; for each, whether the given memory also bounds its reads.
 pub(super) const STORES: &[(&str, Open)] = &[
     (CASCADE, |directory, memory| {
         let storage = Directory::open(directory.join("set"))?.mapped(false);

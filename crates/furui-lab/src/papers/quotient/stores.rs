@@ -32,8 +32,8 @@ struct Phase {
 }
 
 impl Phase {
-    /// Calls `step` with 0, 1 and so on, until it says that it is done or enough time has passed. Each call returns the
-    /// number of its operations.
+    /// Calls `step` with 0, 1 and so on, until it returns that it is done, or enough time has passed. Each call returns
+    /// the number of its operations.
     fn run(mut step: impl FnMut(u64) -> Result<u64>) -> Result<Self> {
         let (start, moved) = (process_ns(), bytes_moved());
         let mut operations = 0;

@@ -50,7 +50,7 @@ impl Published {
         }
     }
 
-    /// For each of these, true if it is published and was published at `since` or later.
+    /// For each of these documents, true if it is published and was published at `since` or later.
     pub(super) fn recent(&self, ids: &[ContentId], since: u64) -> furui::Result<Vec<bool>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;
@@ -63,7 +63,7 @@ impl Published {
         })
     }
 
-    /// For each of these, how often it was withdrawn.
+    /// For each of these documents, the number of its withdrawals.
     pub(super) fn withdrawals(&self, ids: &[ContentId]) -> furui::Result<Vec<u32>> {
         self.0.read(|transaction| {
             let table = transaction.open_table(DOCUMENTS)?;

@@ -1,4 +1,4 @@
-//! Takes over what this node should hold, and publishes again what this node has published.
+//! Takes over data that this node should hold, and publishes again the documents that this node has published.
 
 mod taking;
 
@@ -82,7 +82,7 @@ impl Node {
     }
 }
 
-/// Compares what this node holds with its neighbours: at the start, whenever one comes or goes, and at intervals.
+/// Compares this node's data with its neighbours': at the start, whenever one comes or goes, and at intervals.
 pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
     // Wait until the node exists.
     while inner.strong_count() == 0 {
@@ -125,7 +125,7 @@ pub(super) async fn run(inner: Weak<Inner>, repair: Arc<Repair>) {
 /// The state that is remembered between rounds.
 #[derive(Default)]
 struct Rounds {
-    /// For each neighbour, the state in which everything was taken over from it.
+    /// For each neighbour, its state at the time when everything was taken over from it.
     states: HashMap<Peer, u64>,
     failed: u32,
     taken: u64,
@@ -177,7 +177,7 @@ impl Rounds {
     }
 }
 
-/// Forgets what has expired, and publishes again what this node published half of its life ago.
+/// Forgets expired data, and publishes again the documents that this node published half of their life ago.
 async fn renew(inner: &Inner) {
     let now = unix_seconds();
     // If the storage fails, the next request to it reports that.

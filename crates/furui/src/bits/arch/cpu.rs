@@ -20,7 +20,7 @@ pub(crate) struct Cpu(Level);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum Level {
-    /// The instructions that the program was compiled for, and no others.
+    /// Only the instructions for which the program was compiled.
     Portable,
     /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT.
     #[cfg(target_arch = "x86_64")]

@@ -25,7 +25,7 @@ const UNIT: usize = 8;
 const MAX_BYTES: u64 = 1 << 34;
 
 /// The maximum number of slots that a search probes before the buffer is [crowded](WriteBuffer::is_crowded). Of a
-/// hundred million keys with random hashes, one is so far from its place with a chance of 10⁻⁸.
+/// hundred million keys with random hashes, the chance that any is so far from its place is 10⁻⁸.
 pub const MAX_PROBE_LENGTH: usize = 1024;
 
 /// The slots of a new table: a power of two, which doubling keeps.

@@ -66,8 +66,8 @@ impl Sorter<'_> {
         Ok(order)
     }
 
-    /// Among keys that are equal up to `depth` if their ends are followed by zeros, moves those that end before `depth`
-    /// to the front, the shorter ones first, and returns their number.
+    /// Among keys that are equal up to `depth` if zeros follow their ends, moves the keys that end before `depth` to
+    /// the front, shorter ones first. Returns their number.
     fn ended_first(&self, run: &mut [Item], depth: usize) -> usize {
         let mut ended = 0;
         for i in 0..run.len() {
@@ -84,7 +84,7 @@ impl Sorter<'_> {
         self.buffer.key(a.at).len().cmp(&self.buffer.key(b.at).len())
     }
 
-    /// The bytes of a key after the first `depth` ones.
+    /// The bytes of a key after its first `depth` bytes.
     fn rest(&self, item: &Item, depth: usize) -> &[u8] {
         &self.buffer.key(item.at)[depth..]
     }

@@ -73,7 +73,7 @@ pub struct Dict<S: Storage = Directory> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if a change failed: it is not known what storage has, until the dictionary is opened again.
+    /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,
     state: Snapshot,
     /// The number of windows, the oldest ones, that are full and wait to be frozen.
@@ -235,8 +235,8 @@ impl<S: Storage> Dict<S> {
         self.freeze(self.windows_len())
     }
 
-    /// Makes everything durable in one trie, which takes the least space and is the fastest to look into. Deletions take no
-    /// room after that.
+    /// Makes everything durable in one trie, which takes the least space and has the fastest look-ups. Deletions take
+    /// no room after that.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).

@@ -76,8 +76,8 @@ impl<S: Storage> Dict<S> {
         tries_to_merge(&sizes, newer, &self.options)
     }
 
-    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is merging
-    /// those.
+    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is already
+    /// merging these tries.
     pub(super) fn freeze(&mut self, windows: usize) -> Result<()> {
         if windows == 0 {
             return Ok(());

@@ -69,7 +69,7 @@ impl<'a> NodeBlock<'a> {
         Position(u64_at(self.head, DOWN) & ((1 << Position::BITS) - 1))
     }
 
-    /// The length in bytes, at least that of an empty block, so that a walk from block to block ends.
+    /// The length of the block in bytes. It is at least that of an empty block, so a walk from block to block ends.
     #[inline(always)]
     pub(super) fn length(self) -> usize {
         usize::from(u16_at(self.head, LENGTH)).max(CODES)

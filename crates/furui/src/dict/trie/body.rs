@@ -3,7 +3,7 @@ use crate::bits::Buffer;
 
 /// The bytes of a trie, written front to back in their final place.
 ///
-/// A large table takes memory only for the room that was written to.
+/// A large table takes memory only for the part that was written.
 pub(super) struct Body {
     bytes: Buffer,
     len: usize,

@@ -164,7 +164,7 @@ impl End {
 }
 
 impl<G> fmt::Debug for TrieEntries<'_, G> {
-    /// Shows the last key, not what comes after it.
+    /// Shows the last key, but not the following ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TrieEntries").field("trie", &self.trie).field("path", &self.path).finish_non_exhaustive()
     }

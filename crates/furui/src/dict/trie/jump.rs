@@ -96,7 +96,7 @@ impl Gain {
 }
 
 impl Jump {
-    /// Builds the table of a trie. It chooses lengths by what they save: the levels that keys skip, less the cost of
+    /// Builds the table of a trie. It chooses the lengths that save most: the levels that keys skip, less the cost of
     /// the entries and of failed searches.
     pub(super) fn choose(
         names: &Names<'_>,
@@ -108,8 +108,8 @@ impl Jump {
         let heavy = heavy(names, lengths, terminals, nodes, vectors)?;
         let all = f64::from(heavy[0].keys);
         let mut lengths: Vec<usize> = vec![];
-        // For each node, the deepest level at or above it that a chosen length jumps to, and the number of keys that
-        // jump below it.
+        // For each node: the deepest level, at or above the node, to which a chosen length jumps, and the number of
+        // keys that jump below the node.
         let mut above = filled(0u64, heavy.len())?;
         while lengths.len() < MAX_LENGTHS {
             let lands = |node: &Heavy, length: usize| heavy[node.parent].depth < length && length <= node.depth;
@@ -283,8 +283,8 @@ pub(super) struct JumpTable<'a, G> {
     pub(super) guard: G,
 }
 
-/// The entry of a key: the position of the children that the search continues with, and the number of the key's bytes
-/// that lead there, which are not all.
+/// The entry for a key: the position of the children at which the search continues, and the number of the key's bytes
+/// that lead there, which are fewer than all.
 #[inline(always)]
 pub(super) fn land<G: Guard>(table: &JumpTable<'_, G>, key: &[u8], vectors: Cpu) -> Option<(Position, usize)> {
     let lines = table.buckets.as_chunks::<BUCKET>().0;

@@ -140,7 +140,7 @@ impl<'a, G: Guard> Names<'a, G> {
     }
 }
 
-/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before that.
+/// The words of a record of `count` tokens from half byte `start` on; fewer if the bytes end before.
 #[inline(always)]
 pub(super) fn words(records: &[u8], start: usize, count: usize) -> impl Iterator<Item = u64> {
     (0..count).step_by(WORD_TOKENS).map_while(move |first| {
@@ -166,8 +166,8 @@ pub(super) fn in_word(word: u64) -> impl Iterator<Item = u16> {
     (0..WORD_TOKENS).map(move |i| (word >> (4 * TOKEN_NIBBLES * i)) as u16 & 0xFFF)
 }
 
-/// A record of tokens that is being written, as words after other ones. The current word is kept apart, so that it
-/// stays in a register.
+/// A record of tokens that is being written, as words that follow those of other records. The current word is kept
+/// apart, so that it stays in a register.
 pub(super) struct Packing<'w> {
     words: &'w mut Vec<u64>,
     word: u64,

@@ -111,7 +111,7 @@ impl Parts {
     }
 }
 
-/// The parts that nodes and labels are read from.
+/// The parts from which nodes and labels are read.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a, G = Trusted> {
     pub(super) nodes: &'a [u8],

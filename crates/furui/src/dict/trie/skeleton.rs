@@ -23,7 +23,7 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 pub struct Skeleton {
     /// The first byte of every node's label.
     pub(super) edges: Vec<u8>,
-    /// The number of the rest of every node's label among distinct ones.
+    /// For each node, the number of the rest of its label; equal rests have one number.
     pub(super) rests: Vec<u32>,
     pub(super) distinct: Interner,
     /// The labels whose numbers in `rests` are missing. There are some only while the trie is built.

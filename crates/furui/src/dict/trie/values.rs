@@ -90,8 +90,8 @@ pub(super) fn terminals_len(inners: u64) -> u64 {
     inners.div_ceil(LINE_BITS) * 64
 }
 
-/// The rank, among the keys that end in inner nodes, of the one that ends in the inner node with rank `inner`; `None`
-/// if no key does.
+/// The rank, among the keys that end in inner nodes, of the key that ends in the inner node with rank `inner`; `None`
+/// if no key ends there.
 #[inline(always)]
 pub(super) fn terminal_rank(lines: &[u8], inner: u64) -> Option<u64> {
     let line = lines.as_chunks::<64>().0.get((inner / LINE_BITS) as usize)?;

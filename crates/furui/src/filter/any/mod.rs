@@ -13,7 +13,7 @@ use crate::bits::Buffer;
 use crate::format::{Bytes, DiskFile, Envelope, Kind, Problem, ReadError, Seal};
 use crate::hash::{HashSpec, KeyHash};
 
-/// A filter of any kind: what the file of a filter holds.
+/// A filter of any kind, as a filter's file holds one.
 #[derive(Clone, Debug)]
 pub enum AnyFilter<M = Buffer> {
     /// A Bloom filter.
@@ -146,7 +146,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The false-positive rate that the filter was made for, if there is one.
+    /// The false-positive rate for which the filter was made, if there is one.
     pub fn intended_rate(&self) -> Option<f64> {
         let keys = self.capacity();
         match self {

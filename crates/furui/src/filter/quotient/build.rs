@@ -110,8 +110,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         loop {
             let (some, n) = (&fingerprints[..count], count as u64);
             let Some(&last) = some.last() else { return 0 };
-            // Each is at most one slot further after its quotient than the one before. If an offset could come so near
-            // to 2¹⁶ that only `insert` can tell whether it fits, `insert` is left to decide.
+            // Each fingerprint is at most one slot further after its quotient than the one before. If an offset might
+            // come so near to 2¹⁶ that only `insert` can tell whether it fits, `insert` decides.
             let fits = n <= room
                 && behind + n <= u64::from(u16::MAX)
                 && front.next.max(shape.split(last).0) + n <= shape.slots
@@ -160,8 +160,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
 }
 
 impl Front {
-    /// Appends the fingerprints up to the first one of another block and returns their number. Adds to `copies` how
-    /// many equal the one before; those take slots only if `counting`.
+    /// Appends the fingerprints up to the first one of another block and returns their number. Adds to `copies` the
+    /// number of fingerprints that equal the one before, which take slots only if `counting`.
     #[inline(always)]
     fn fill_block(
         &mut self,

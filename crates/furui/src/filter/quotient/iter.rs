@@ -18,8 +18,8 @@ pub(super) struct Decoder<'a> {
     table: Table<&'a [u8]>,
     shape: Shape,
     words: Cpu,
-    /// The block of slots to read next, how many of its first slots to skip, how many to read when the block that was
-    /// begun with is read again at the end, and how many blocks are left.
+    /// The block of slots to read next; the number of its first slots to skip; the number of slots to read when the
+    /// first block is read again at the end; and the number of blocks that are left.
     block: usize,
     skip: u32,
     wrapped: u32,

@@ -169,7 +169,7 @@ impl RingedParams {
         Ok(ringed_rate_refined(self.probes, keys, u64::from(self.delta), gamma))
     }
 
-    /// The numbers that two filters must have in common, with what they count.
+    /// The numbers that two filters must have in common, each with its name.
     pub(in crate::filter) fn sizes(&self) -> [(&'static str, u64); 3] {
         let delta = ("groups in a window", self.delta().into());
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]

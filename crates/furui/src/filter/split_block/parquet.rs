@@ -21,7 +21,7 @@ pub enum ParquetError {
     Invalid {
         /// The offset of the error from the start of the bytes.
         offset: usize,
-        /// What is wrong at this offset.
+        /// The problem at this offset.
         what: String,
     },
     /// There is not enough memory for the filter.

@@ -56,7 +56,7 @@ pub(super) fn encode(length: u32) -> Vec<u8> {
 pub(super) struct Malformed {
     /// The offset of the first byte that cannot be read.
     pub(super) offset: usize,
-    /// What is wrong at this offset.
+    /// The problem at this offset.
     pub(super) what: String,
 }
 

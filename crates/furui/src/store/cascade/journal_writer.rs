@@ -3,7 +3,7 @@ use super::room::reserve;
 use crate::error::Result;
 use crate::store::{JOURNAL, Log, Manifest, Storage};
 
-/// The journal that a set writes, and the keys that wait for it: those that were inserted since the last
+/// The journal that a set writes, and the keys that wait for it, which were inserted since the last
 /// [`sync`](Self::sync).
 pub(super) struct JournalWriter {
     /// Room for the head of a record, and after it the keys in the order in which they came.

@@ -80,7 +80,7 @@ pub struct Cascade<S: Storage> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if a change failed: it is not known what storage has, until the set is opened again.
+    /// True if a change failed. The state of storage is then unknown until the set is opened again.
     broken: bool,
     /// True if the set was opened without its journal, and so lacks keys.
     partial: bool,
@@ -93,8 +93,8 @@ pub struct Cascade<S: Storage> {
     runs: Vec<Run<S::File>>,
     table: Table,
     written: u64,
-    /// The current batch: its hashes; those that are not in RAM, with their indices, sorted; and those that are in no
-    /// run so far.
+    /// The current batch: its hashes; the hashes that are not in RAM, with their indices, sorted; and the hashes that
+    /// are in no run so far.
     hashes: Vec<u64>,
     absent: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
@@ -143,7 +143,7 @@ impl<S: Storage> Cascade<S> {
         Ok(Self::open_runs(storage, options)?.0)
     }
 
-    /// The set without the keys of its journal, and the published state that it was opened from.
+    /// The set without the keys of its journal, and the published state from which it was opened.
     fn open_runs(storage: S, options: CascadeOptions) -> Result<(Self, Option<Published<S::File>>)> {
         let mut published = Published::open(&storage, StoreKind::Seen)?;
         let (manifest, files, journal) = match &mut published {
@@ -186,7 +186,7 @@ impl<S: Storage> Cascade<S> {
         Ok((set, published))
     }
 
-    /// The spec that keys must be hashed by.
+    /// The spec by which keys must be hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.manifest.hash
     }
@@ -330,8 +330,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller makes durable what
-    /// it did with those before that.
+    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller must first make
+    /// its own output for these keys durable.
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
         many_wait || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
@@ -358,8 +358,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Leaves in `absent` those of `hashes` that are not in RAM, sorted, with their indices, and in `wanted` those of
-    /// them that are in no run either, ascending and distinct.
+    /// Stores the hashes of `hashes` that are not in RAM in `absent`, sorted, with their indices; and those of them
+    /// that are in no run either in `wanted`, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
         absent.clear();

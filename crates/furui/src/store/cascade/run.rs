@@ -257,8 +257,8 @@ impl<F: ReadAt> Run<F> {
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Page `index`, after a check of its checksum, and that its first key is its fence, so that a page in the place of
-    /// another one is noticed.
+    /// Page `index`, after two checks: of its checksum, and that its first key is its fence. The second one finds a
+    /// page that is in the place of another.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let checked = Page::new(bytes, self.bits).and_then(|page| {
             page.check()?;

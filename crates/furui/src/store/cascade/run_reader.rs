@@ -32,8 +32,8 @@ impl<F: ReadAt> Run<F> {
 }
 
 impl<F: ReadAt> RunReader<'_, F> {
-    /// Decodes every page that is left, and drops the keys. Each page is also encoded again: bytes that a writer would
-    /// not have written, such as padding that is not zero, are damage.
+    /// Decodes all remaining pages, and drops the keys. Each page is also encoded again: bytes that a writer would not
+    /// have written, such as padding that is not zero, are damage.
     pub(super) fn check_all(mut self) -> Result<()> {
         let mut written = [0; PAGE_BYTES];
         while self.next < self.run.pages() {

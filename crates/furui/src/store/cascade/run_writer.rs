@@ -137,7 +137,7 @@ impl<W: Write> RunWriter<W> {
         Ok(WrittenRun { keys: self.keys, seal })
     }
 
-    /// Encodes pending keys while there are at least `least` of them: as many as may fit a page, or one at the end.
+    /// Encodes pending keys while there are at least `least` of them: as many as a page may hold, or one at the end.
     fn encode_pages(&mut self, least: usize) -> Result<()> {
         let mut done = 0;
         while self.pending.len() - done >= least {

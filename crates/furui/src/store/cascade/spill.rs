@@ -42,7 +42,8 @@ impl<S: Storage> Cascade<S> {
         })
     }
 
-    /// The bytes that the table may grow to: what the runs leave of the memory, but at least half of it.
+    /// The maximum size of the table in bytes: the part of the memory that the runs leave, but at least half of the
+    /// memory.
     pub(super) fn table_budget(&self) -> usize {
         let journal = self.journal.as_ref().map_or(0, JournalWriter::bytes);
         let room = self.memory.saturating_sub(self.run_bytes() + journal).max(self.memory / 2);

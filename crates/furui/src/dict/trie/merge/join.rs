@@ -66,7 +66,7 @@ impl<'t, F: FnMut(KeyHash)> Walk<'t, F> {
         Ok(())
     }
 
-    /// Writes the rest of a label of a trie to `decoded` from `start` on, and returns its end.
+    /// Writes the rest of a label of a trie to `decoded` from `start` on. Returns the end of the text.
     #[inline(always)]
     pub(super) fn keep_rest(&mut self, trie: u8, rest: Rest<'_>, start: usize) -> usize {
         match rest {
