@@ -23,8 +23,9 @@ pub struct Block<'a> {
     /// The positions of the separators, ascending, counted from `start` bytes before the block. The last one ends the block.
     ends: &'a [u32],
     start: u32,
-    /// The name of the input, and how many of its lines came in earlier blocks.
+    /// The name of the input.
     input: &'a str,
+    /// The number of lines of the input that came in earlier blocks.
     before: u64,
 }
 

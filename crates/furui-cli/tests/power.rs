@@ -18,8 +18,9 @@ use disk::power::{Content, Model, State, restore};
 use disk::{Disk, Event};
 use support::TempDir;
 
-/// The end of the trace of a killed run, and of a run that ended without an error.
+/// The last byte of the trace of a run that was killed.
 const KILLED: u8 = b'X';
+/// The last byte of the trace of a run that ended without an error.
 const ENDED: u8 = b'Y';
 
 macro_rules! cut_off {
@@ -77,15 +78,15 @@ fn a_node() {
     cut_everywhere(&node(), &Bounds::NODE);
 }
 
-/// The number of states that are tried.
+/// How many states are tried.
 struct Bounds {
-    /// Evenly spaced moments of a run.
+    /// The number of moments of a run, evenly spaced.
     moments: usize,
-    /// States at each moment of a run.
+    /// The number of states tried at each moment of a run.
     states: usize,
-    /// Moments at which a first run is killed, before a second one.
+    /// The number of moments at which a first run is killed, before a second one.
     kills: usize,
-    /// States at each moment of the second run.
+    /// The number of states tried at each moment of the second run.
     second_states: usize,
 }
 
@@ -170,7 +171,7 @@ impl Recorded {
         if disk::ended_well(&output) {
             events.push(Event::mark(ENDED));
         } else {
-            // A copy is not made where a part of one is.
+            // `copy` refuses to write to a place where a partial copy is.
             let message = String::from_utf8_lossy(&output.stderr);
             assert!(kill.is_some() && message.contains("cut short"), "{}: {message}", case.name);
         }

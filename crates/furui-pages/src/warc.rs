@@ -85,7 +85,7 @@ impl<R: BufRead> Warc<R> {
     ///
     /// # Errors
     /// The errors of the underlying reader, except [`InvalidData`](ErrorKind::InvalidData) and
-    /// [`UnexpectedEof`](ErrorKind::UnexpectedEof), which give a broken record.
+    /// [`UnexpectedEof`](ErrorKind::UnexpectedEof), for which a broken record is returned.
     pub fn next_item(&mut self) -> io::Result<Option<Item>> {
         let mut url = None;
         match self.read_item(&mut url) {

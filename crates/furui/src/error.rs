@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// A dictionary, or a node, has given all 32-bit numbers.
     NoNumberLeft {
-        /// The things to which the numbers were given, in the plural.
+        /// The kind of thing that is numbered, in the plural, such as `documents`.
         to: &'static str,
     },
 }

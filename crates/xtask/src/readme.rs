@@ -64,7 +64,7 @@ fn demo(arguments: &str) -> Result<(), String> {
     let status = child.wait().map_err(|error| failed(&error.to_string()))?;
     match answer {
         None => Err(failed(&format!("ends with {status} and suggests nothing"))),
-        Some(Err(error)) => Err(failed(&format!("does not show its page: {error}"))),
+        Some(Err(error)) => Err(failed(&format!("does not serve its search page: {error}"))),
         Some(Ok(page)) if !page.contains("<mark>") => Err(failed(&format!("shows no result: {page}"))),
         Some(Ok(_)) if ended.is_err() || !status.success() => Err(failed(&format!("ends with {status} after ^C"))),
         Some(Ok(_)) => Ok(()),

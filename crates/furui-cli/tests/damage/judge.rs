@@ -1,4 +1,4 @@
-//! Finds the faults of furui with a damaged file.
+//! Finds faults in how furui treats a damaged file.
 
 use std::collections::BTreeSet;
 use std::fmt;

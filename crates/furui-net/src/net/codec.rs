@@ -13,7 +13,7 @@ pub const MAX_MESSAGE: usize = 1 << 20;
 /// The maximum size of all requests held at a time, in bytes, from their first byte until they are answered. At the
 /// limit, the stream of a request is closed.
 const MAX_REQUEST_BYTES: usize = 64 << 20;
-/// The maximum size of all answers to this node being read at a time, in bytes.
+/// The maximum size in bytes of all answers that this node reads at the same time.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 /// The step in which memory for a message grows as its bytes arrive, so that an announced length alone takes no memory.
 const STEP: usize = 16 << 10;

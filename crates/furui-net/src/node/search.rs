@@ -146,7 +146,7 @@ impl Node {
                 match event {
                     QueryEvent::Lookup { word } => {
                         let (manners, answers) = (inner.manners.clone(), answers.clone());
-                        // The nearest node passes the withdrawal on to the others, unless it fails or lies.
+                        // The nearest keeper names the others. If it fails or lies, all of them are looked up.
                         let wanted = if looked_up.insert(word.clone()) { 1 } else { limits::REPLICAS };
                         tasks.spawn(async move {
                             let holders = manners.keepers(&word_key(&word), wanted).await;

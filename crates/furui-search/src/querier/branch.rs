@@ -113,7 +113,7 @@ impl Branch {
         if let Some(Next::Head(head)) = self.next { head } else { u64::MAX }
     }
 
-    /// The place at which to continue, in the order of bounds.
+    /// The place at which to continue when documents come in the order of their bounds.
     pub(super) fn next_place(&self) -> Option<Place> {
         if let Some(Next::Place(place)) = self.next { place } else { None }
     }

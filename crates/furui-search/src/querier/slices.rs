@@ -1,4 +1,4 @@
-//! Takes answers to slices.
+//! Handles the answers to requests for slices.
 
 use std::time::Duration;
 

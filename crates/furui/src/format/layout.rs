@@ -222,7 +222,7 @@ pub enum Align {
 }
 
 impl Align {
-    /// The number in bytes.
+    /// The alignment in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Line => 64,

@@ -201,8 +201,8 @@ impl RollingState {
     }
 }
 
-/// At most seven bytes as the last of eight; the first ones are 0. There is no loop, because the processor could not
-/// predict its length.
+/// A word of eight bytes that ends with the given ones, at most seven, after zeros. There is no loop, because the
+/// processor could not predict its length.
 #[inline(always)]
 fn last_of_eight(bytes: &[u8]) -> u64 {
     let word = match bytes {

@@ -335,7 +335,7 @@ impl<S: Storage> Seen<S> {
         &self.counters
     }
 
-    /// The options that were given when it was opened.
+    /// The options with which the pipeline was opened.
     pub fn options(&self) -> &SeenOptions {
         &self.options
     }

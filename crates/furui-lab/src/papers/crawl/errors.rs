@@ -20,7 +20,7 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
     let filters = [SBF, Stable::COARSE, Stable::Own { rate: 1e-2 }];
     let columns =
         ["crawl", "filter", SIZE, "counters", FALSE_POSITIVES, LOST, FALSE_NEGATIVES, "false negatives, % of links"];
-    let mut table = Table::new("fig6", "Errors behind an LRU of the paper's 2^20 entries".to_owned(), columns);
+    let mut table = Table::new("fig6", "Errors after an LRU of the paper's 2^20 entries".to_owned(), columns);
     let bar = context.bar((crawls.len() * filters.len() * COUNTERS.count()) as u64, "errors");
     for crawl in &crawls {
         for filter in filters {

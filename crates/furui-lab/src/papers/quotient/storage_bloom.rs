@@ -62,7 +62,7 @@ impl Shape {
     }
 }
 
-/// A filter in a file, behind a cache of pages. The clock algorithm replaces pages, and they are written when they are
+/// A filter in a file, with a cache of pages. The clock algorithm replaces pages, and they are written when they are
 /// replaced.
 pub(super) struct StorageBloom {
     shape: Shape,

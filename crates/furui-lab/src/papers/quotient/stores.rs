@@ -184,7 +184,7 @@ pub(super) fn run(context: &Context) -> Result<Finding> {
         (cfg!(feature = "rivals"), "rivals", "LMDB, redb and fjall"),
         (cfg!(feature = "rocksdb"), "rocksdb", "RocksDB, of the system's library"),
     ] {
-        let without = if compiled { "with it here" } else { "left out here, for it is without" };
+        let without = if compiled { "which this build has" } else { "which this build lacks" };
         notes.push(format!("{stores}: part of the feature `{feature}`, {without}."));
     }
     let verdict = verdict(&table, memories);

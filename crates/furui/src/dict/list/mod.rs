@@ -161,7 +161,7 @@ impl<S: Storage> Dict<S> {
         })
     }
 
-    /// The options that were given when it was opened.
+    /// The options with which the dictionary was opened.
     pub fn options(&self) -> &DictOptions {
         &self.options
     }

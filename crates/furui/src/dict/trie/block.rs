@@ -3,7 +3,7 @@
 //! ```text
 //! +0   first   u64      bit = 1: the node is the first child of its parent
 //! +8   inner   u64      bit = 1: the node has children
-//! +16  one     u64 \    class of the label's rest (behind its first byte): neither = empty, one = 1-byte code,
+//! +16  one     u64 \    class of the label's rest (after its first byte): neither = empty, one = 1-byte code,
 //! +24  two     u64 /    two = 2-byte code, both = record
 //! +32  down    5 bytes  position of the first child of the block's first inner node
 //! +37  length  u16      of the block, in bytes

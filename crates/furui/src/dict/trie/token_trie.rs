@@ -49,7 +49,7 @@ impl TokenPlace {
         (self.0 >> NAME_BITS) as u32 & ((1 << END_BITS) - 1)
     }
 
-    /// The place of the child for byte 0. The child for another byte is that many places behind it.
+    /// The place of the child for byte 0. The child for another byte is that many places after it.
     #[inline(always)]
     pub(super) fn base(self) -> u32 {
         self.0 as u32 & NO_NAME

@@ -2,7 +2,7 @@ use super::TrieError;
 use super::bits::Bits;
 use super::room::reserve;
 
-/// The number of bits of a value, from 0 to 32, as the greatest value needs them.
+/// The number of bits of each value, from 0 to 32: those that the greatest value needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Width(u32);
 

@@ -26,7 +26,7 @@ pub enum Gamma {
 
 /// The parameters that all ringed filters of one system share, whatever their sizes: probes k, bits a key γ, window δ.
 ///
-/// A [`RingedKey`](super::RingedKey) is valid for all filters with the parameters that it was made with.
+/// A [`RingedKey`](super::RingedKey) is valid for all filters with the parameters with which it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedParams {
     probes: u32,
