@@ -85,14 +85,17 @@ pub struct Blocks<'a> {
     buffer: Vec<u8>,
     /// How many bytes of the buffer are filled.
     filled: usize,
-    /// How many bytes of the buffer were handed out, and how many lines they are.
+    /// How many bytes of the buffer were handed out.
     done: usize,
+    /// How many lines of the buffer were handed out.
     lines_done: usize,
     /// The ends of the lines in the buffer.
     ends: Vec<u32>,
-    /// The name of the input, and how many of its lines and bytes were handed out.
+    /// The name of the input.
     input: String,
+    /// How many lines of the input were handed out.
     input_lines: u64,
+    /// How many bytes of the input were handed out.
     input_bytes: u64,
     /// True after [`enlarge`](Self::enlarge): blocks are large, and a read waits a moment for more input.
     large: bool,

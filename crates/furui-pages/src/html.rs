@@ -41,10 +41,11 @@ struct Reader {
     text: Lines,
     tag: Vec<u8>,
     attribute: Attribute,
-    /// The attributes of the current tag: `name`, `rel` or `lang`, and `content` or `href`.
+    /// The attribute `name`, `rel` or `lang` of the current tag.
     named: Vec<u8>,
+    /// The attribute `content` or `href` of the current tag.
     value: Option<Vec<u8>>,
-    /// The element that is being skipped, and the depth of its nesting in itself.
+    /// The name of the element that is being skipped, and how many elements of that name are open.
     skipped: Option<(Vec<u8>, u32)>,
     in_title: bool,
     has_title: bool,

@@ -197,8 +197,9 @@ pub fn expected(coding: Coding, own: u64, other: u64, range: IdRange) -> Expecte
 
 /// The expected contents of the cells of a range.
 struct Cellular {
-    /// The number of cells with an id of the set, and the fraction of all cells that they are.
+    /// The number of cells with an id of the set.
     occupied: f64,
+    /// The fraction of the cells that have an id of the set.
     density: f64,
     /// The number of the other list's ids in these cells.
     matches: f64,

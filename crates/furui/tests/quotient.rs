@@ -36,7 +36,7 @@ fn table_sizes() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![1, 2, 3, 5, 31, 33, 34, 63, 64, 65, 100, 127, 128, 129, 200, 320])
 }
 
-/// A hash with this fingerprint: the smallest one that is scaled to the fingerprint or above.
+/// The smallest hash with this fingerprint.
 fn hash_of(filter: &QuotientFilter, fingerprint: u64) -> KeyHash {
     let domain = u128::from(filter.last_fingerprint()) + 1;
     let hash = KeyHash::new(u64::try_from((u128::from(fingerprint) << 64).div_ceil(domain)).expect("a fingerprint"));

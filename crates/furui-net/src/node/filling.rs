@@ -13,8 +13,9 @@ pub(super) struct Filling<'a> {
     fit: &'a Fit<'a>,
     clauses: &'a [Clause],
     limit: Option<u64>,
-    /// The numbers of candidates that were examined, and that fit.
+    /// The number of candidates that were examined.
     checked: u64,
+    /// The number of candidates that fit.
     found: u64,
     /// The last candidate that was examined.
     pub(super) cursor: Option<Place>,

@@ -13,8 +13,9 @@ use furui::Result;
 /// asked one after the other.
 #[derive(Debug)]
 pub(super) struct Meeting {
-    /// The peer that requested the search, and the call number of its answer.
+    /// The peer that requested the search.
     pub(super) from: Peer,
+    /// The number of the call that gets the answer.
     pub(super) call: u64,
     /// The time at which the meeting is abandoned.
     end: Duration,
@@ -31,8 +32,9 @@ pub(super) struct Meeting {
     whole: bool,
     /// The index of the word in `others` that is asked now.
     at: usize,
-    /// Exchanges in flight about this word, at most one with each of its keepers; and an exchange that is to continue.
+    /// The exchanges in flight about this word, at most one with each of its keepers.
     waiting: Vec<Waiting>,
+    /// The exchange that is to continue, if there is one.
     ready: Option<Exchange>,
     /// The time at which the next keeper is asked too, if no keeper has answered by then.
     hedge_at: Duration,

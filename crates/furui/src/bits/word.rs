@@ -23,8 +23,9 @@ pub(crate) const fn scale(random: u64, n: usize) -> usize {
 pub(crate) struct Lanes {
     width: u32,
     count: u32,
-    /// Masks of the lowest bit of every lane, and of the highest.
+    /// A mask of the lowest bit of every lane.
     ones: u64,
+    /// A mask of the highest bit of every lane.
     tops: u64,
 }
 

@@ -32,8 +32,10 @@ pub(crate) struct Regions {
     file: Bytes,
     /// The offset of each level of checksums in the file, the lowest first, and the end of the last one.
     starts: Vec<usize>,
-    /// The number of the first bit of the regions that each level covers, and of the last level itself.
+    /// The number of the first bit in `checked` for the regions that each level covers. The last item is the bit of the
+    /// last level itself.
     bits: Vec<usize>,
+    /// The checksum of the last level.
     root: u64,
     checked: Vec<AtomicU64>,
     /// The number of unchecked regions of the file.

@@ -11,10 +11,11 @@ use crate::report::grouped;
 pub(super) struct Sums {
     strict: bool,
     documents: u64,
-    /// The number of documents that were sent, the number of these that replaced others, and the number of these that
-    /// too few nodes stored.
+    /// The number of documents that were sent.
     sent: u64,
+    /// How many of the sent documents replaced others.
     changed: u64,
+    /// How many of the sent documents too few nodes stored.
     scarce: u64,
     left_out: [u64; REASONS.len()],
 }

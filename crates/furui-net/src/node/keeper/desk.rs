@@ -33,11 +33,12 @@ pub(super) struct Desk {
     pub(super) net: Net,
     /// The number of times that one of the nearest nodes came or went.
     comings: u64,
-    /// The random hasher of everything on which the state depends. The state is the number that other nodes compare.
+    /// The hasher that makes the [`state`](Self::state). Its seed is random.
     state: KeyHasher,
     pub(super) allowance: Allowance,
-    /// The shelf's changes when it was last compacted; and the changes and the time at which it will be compacted.
+    /// The shelf's number of changes when it was last compacted.
     compacted: u64,
+    /// The time at which the shelf will be compacted, and its number of changes when this was planned.
     quiet: Option<(u64, Instant)>,
     /// The replies, by the numbers under which the answerer knows the requests.
     replies: HashMap<u64, Reply>,

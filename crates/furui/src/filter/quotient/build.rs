@@ -32,17 +32,21 @@ pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
 struct Front {
     /// The slot after the last one filled, counted through all blocks.
     next: u64,
-    /// The last fingerprint and its quotient, which is [`NONE`] at first.
+    /// The last fingerprint.
     previous: u64,
+    /// The quotient of the last fingerprint; [`NONE`] at first.
     previous_quotient: u64,
-    /// The block of the last quotient with its occupied bits, and the block of the last slot with the other bit planes.
+    /// The number of the block of the last quotient.
     quotient_block: u64,
+    /// The occupied bits of that block.
     occupied: u64,
+    /// The number of the block of the last slot; `starts` and `shifted` are that block's other bit planes.
     slot_block: u64,
     starts: u64,
     shifted: u64,
-    /// The eight bytes that were written last, and the byte among the block's remainders at which they begin.
+    /// The eight bytes that were written last.
     tail: u64,
+    /// The position of `tail` among the bytes of the block's remainders.
     tail_at: u32,
 }
 

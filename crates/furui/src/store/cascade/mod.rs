@@ -93,11 +93,12 @@ pub struct Cascade<S: Storage> {
     runs: Vec<Run<S::File>>,
     table: Table,
     written: u64,
-    /// The current batch: its hashes; the hashes that are not in RAM, with their indices, sorted; and the hashes that
-    /// are in no run so far.
+    /// The hashes of the current batch.
     hashes: Vec<u64>,
+    /// The hashes of the batch that are not in RAM, with their indices, sorted.
     absent: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
+    /// The hashes of the batch that no run searched so far has.
     wanted: Vec<u64>,
     found: Vec<bool>,
 }

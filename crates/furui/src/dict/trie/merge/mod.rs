@@ -100,8 +100,9 @@ struct Walk<'t, F> {
     queue: Queue,
     /// The maximum number of nodes that may still come, because damaged tries may have more than one path to a node.
     left: u64,
-    /// The texts that are compared, and their ends.
+    /// The texts that are being compared, one after the other.
     decoded: Vec<u8>,
+    /// The end of each text in `decoded`.
     ends: Vec<usize>,
 }
 

@@ -46,8 +46,9 @@ pub(super) struct Labels<'t> {
     rares: u64,
     sought: Vec<Sought>,
     foreign: Vec<Sought>,
-    /// The waiting texts, and the words of records.
+    /// The waiting texts.
     text: Vec<u8>,
+    /// The words of the waiting records.
     words: Vec<u64>,
     records: Records,
     /// The places of texts of their own by hash. The first one with a hash counts.
