@@ -138,7 +138,7 @@ fn cut_everywhere(case: &Case, bounds: &Bounds) {
     assert!(tried.wrong.is_empty(), "{} wrong:\n{}", tried.wrong.len(), tried.wrong.join("\n"));
 }
 
-/// The recorded operations, and the files that they changed.
+/// A recorded run: the files before it, and its operations.
 struct Recorded {
     before: Model,
     root: String,

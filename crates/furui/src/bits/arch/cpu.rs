@@ -156,7 +156,7 @@ impl Cpu {
             Level::V4 => return unsafe { x86_64::sum_7bit_v4(&bytes[..count]) },
             Level::V3 => {
                 if let Some(bytes) = bytes.first_chunk() {
-                    // This is not `eprintln!`, whose output is shown only for tests that fail.
+                    // SAFETY: the level says that the instructions exist.
                     return unsafe { x86_64::sum_7bit_v3(bytes, count) };
                 }
             }
@@ -181,7 +181,7 @@ mod tests {
         #[cfg(not(target_arch = "x86_64"))]
         let levels: &[(Level, &str)] = &[];
         for (level, name) in levels.iter().filter(|(level, _)| !tested.contains(&Cpu(*level))) {
-            // Not `eprintln!`, whose output is shown only for tests that fail.
+            // This is not `eprintln!`, whose output is shown only for tests that fail.
             let skipped = format!("SKIPPED: the tests of {level:?}, as this processor has no {name}\n");
             std::io::stderr().write_all(skipped.as_bytes()).unwrap();
         }
