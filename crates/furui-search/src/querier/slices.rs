@@ -47,7 +47,7 @@ impl Querier {
             }
             Response::Refused(why) => {
                 self.words.blame.excuse(host);
-                // The keepers of other words may have moved, and a host that says so may be right.
+                // The host may be right to refuse: the keepers of the other words may have moved.
                 self.slice_failed(slice, why == Refusal::Unreachable, now);
             }
             _ => {

@@ -92,7 +92,7 @@ impl Load {
             let query = |j: u64| self.key(if j.is_multiple_of(2) { mix(j) % known } else { 1 << 40 | j });
             let queries: Vec<u64> = (i * MIXED..(i + 1) * MIXED).map(query).collect();
             match store.count(&queries)? {
-                Some(found) => assert_eq!(found as u64, MIXED / 2, "those that are there and no others"),
+                Some(found) => assert_eq!(found as u64, MIXED / 2, "finds just the keys that are in the store"),
                 None => answers = false,
             }
             let keys: Vec<u64> = (i * MIXED..(i + 1) * MIXED).map(|i| self.key(1 << 32 | i)).collect();

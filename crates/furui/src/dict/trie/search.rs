@@ -4,7 +4,7 @@ use super::parts::Names;
 use super::position::Position;
 use crate::bits::{Cpu, prefetch};
 
-/// The maximum number of blocks that the children of a block's inner nodes are spread over. A group of siblings has at
+/// The maximum number of blocks over which the children of a block's inner nodes are spread. A group of siblings has at
 /// most 256 nodes.
 const MAX_SPAN: usize = 260;
 

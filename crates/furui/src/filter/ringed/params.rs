@@ -74,7 +74,8 @@ impl RingedParams {
         // Too long a window and too many keys are refused before a rate is computed.
         Self::new(probes, Gamma::Exact, delta)?.bits(keys)?;
         let keys = keys.max(1);
-        // The rate follows from the number of bits alone; if groups do not overlap, from the whole bits of each group.
+        // The rate depends only on the number of bits. If groups do not overlap, it depends only on the number of whole
+        // bits in each group.
         let (guess, most) = if delta == 1 { (bits / keys, MOST_GAMMA >> 32) } else { (bits, MAX_BITS) };
         let with = |number: u64| {
             let least_gamma_of_bits = |bits: u64| (u128::from(bits - 1) << 32) / u128::from(keys) + 1;
