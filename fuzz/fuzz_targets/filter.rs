@@ -127,7 +127,7 @@ fn check(filter: &AnyFilter) {
     assert!(filter.false_positive_rate() >= 0.0);
     let mut file = vec![];
     filter.write_to(&mut file).expect("a vector takes all");
-    FilterRef::from_bytes(&file, "used").expect("what was used is whole");
+    FilterRef::from_bytes(&file, "used").expect("the parts that were used are whole");
     if let AnyFilter::Quotient(filter) = filter {
         let fingerprints: Vec<u64> = filter.fingerprints().collect();
         assert!(fingerprints.is_sorted() && fingerprints.len() as u64 == filter.len());

@@ -14,7 +14,7 @@ use furui::{Error, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A file in memory that can hide this, so that it is read by calls, and that counts the calls.
+/// A file in memory that counts the calls that read it. It can pretend not to be in memory, so that calls are used.
 #[derive(Clone, Debug)]
 struct File {
     bytes: Arc<[u8]>,

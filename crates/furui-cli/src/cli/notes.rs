@@ -94,7 +94,7 @@ const NOTES: &[Notes] = &[
     },
     Notes {
         command: "dict delete",
-        statuses: &[("0", "all lines were keys, and are deleted"), ("1", "some lines were no keys; the others are deleted"), ERROR, SIGNAL],
+        statuses: &[("0", "all lines were keys, and are deleted"), ("1", "some lines were not keys; the others are deleted"), ERROR, SIGNAL],
         examples: &[("furui dict delete --store ranks gone.txt", "delete the keys that a file lists")],
     },
     Notes {
