@@ -57,7 +57,7 @@ fn values_prefixes_ranges_and_deletions() {
     }
     let deleted = run(&["dict", "delete", "--store", &store], b"ab\nnone\n\n");
     assert_eq!(deleted.status.code(), Some(1), "not all lines were keys");
-    assert!(text_of(deleted.stderr).contains("1 line was no key"), "and how many were not is said");
+    assert!(text_of(deleted.stderr).contains("1 line was not a key"), "and it says how many were not keys");
     assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");
     stdout(&["compact", &store], b"");
     assert_eq!(printed(&["range"]), "a\t0\nabc\t1\nb\t8\nwith\ttab\t9\n");

@@ -88,8 +88,8 @@ impl Querier {
         true
     }
 
-    /// Asks another host for the slice. If the words' keepers may have `moved`, or too many have failed, they are looked up
-    /// first.
+    /// Asks another host for the slice. If the words' keepers may have `moved`, or too many have failed, they are looked
+    /// up first.
     pub(super) fn slice_failed(&mut self, slice: &Slice, moved: bool, now: Duration) {
         let branch = &mut self.branches[slice.branch];
         branch.on_failure();
