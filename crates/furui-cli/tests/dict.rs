@@ -94,7 +94,7 @@ fn a_bad_line_is_named_and_those_before_it_are_kept() {
     let dir = TempDir::new();
     let store = dir.join("store");
     for (bad, reason) in [
-        ("x\t4294967296", "no number below 2^32"),
+        ("x\t4294967296", "not a number below 2^32"),
         ("x\t-1", "no number"),
         ("x\t+1", "no number"),
         ("x\t", "no number"),
