@@ -95,10 +95,10 @@ fn a_bad_line_is_named_and_those_before_it_are_kept() {
     let store = dir.join("store");
     for (bad, reason) in [
         ("x\t4294967296", "not a number below 2^32"),
-        ("x\t-1", "no number"),
-        ("x\t+1", "no number"),
-        ("x\t", "no number"),
-        ("x\t1 ", "no number"),
+        ("x\t-1", "not a number"),
+        ("x\t+1", "not a number"),
+        ("x\t", "not a number"),
+        ("x\t1 ", "not a number"),
         (&"k".repeat(65537), "65537"),
         (&format!("{}\t1", "k".repeat(65537)), "65536"),
     ] {
