@@ -1,5 +1,5 @@
-//! Any bytes as a filter's file, behind checksums that fit: an error, or a filter on which every operation ends in what
-//! it promises. Half of the inputs are files of good filters that were changed anywhere.
+//! Reads any bytes as a filter's file, under checksums that fit. The result is an error, or a filter whose operations
+//! all end and keep their promises. Half of the inputs are files of valid filters that were changed anywhere.
 #![no_main]
 
 use std::io::Write;
@@ -28,7 +28,7 @@ const KINDS: [Kind; 9] = [
 struct Input {
     kind: u8,
     start: Start,
-    /// Which bytes of which section are changed.
+    /// The bytes to change, each with its section.
     changes: Vec<(u8, u16, u8)>,
     keys: Vec<(u8, u64)>,
 }
@@ -128,12 +128,12 @@ fn play(filter: &mut AnyFilter, operation: u8, key: KeyHash) {
     }
 }
 
-/// A filter that was used is still one that can be read; a quotient filter's table is checked whole then.
+/// Checks that a filter that was used can still be read; a quotient filter's table is then checked completely.
 fn check(filter: &AnyFilter) {
     assert!(filter.false_positive_rate() >= 0.0);
     let mut file = vec![];
     filter.write_to(&mut file).expect("a vector takes all");
-    FilterRef::from_bytes(&file, "used").expect("what was used is whole");
+    FilterRef::from_bytes(&file, "used").expect("the parts that were used are whole");
     if let AnyFilter::Quotient(filter) = filter {
         let fingerprints: Vec<u64> = filter.fingerprints().collect();
         assert!(fingerprints.is_sorted() && fingerprints.len() as u64 == filter.len());

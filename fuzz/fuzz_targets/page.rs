@@ -1,4 +1,4 @@
-//! Any 4 KiB are a page or an error, and whatever a page says, it says without a panic.
+//! Decodes any 4 KiB as a page: the result is an error, or a page whose operations do not panic.
 #![no_main]
 
 use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};

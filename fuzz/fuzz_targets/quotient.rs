@@ -1,4 +1,4 @@
-//! Random operations on a quotient filter of any shape, against a plain multiset of fingerprints.
+//! Runs random operations on a quotient filter of any shape, and compares it with a plain multiset of fingerprints.
 #![no_main]
 
 use std::collections::BTreeMap;

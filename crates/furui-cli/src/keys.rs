@@ -19,7 +19,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Creates it as the options say.
+    /// Creates the keys that the options describe.
     pub fn new(spec: HashSpec, options: &LineOptions) -> Self {
         Self {
             hasher: spec.hasher(),

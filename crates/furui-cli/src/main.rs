@@ -66,7 +66,7 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
     if error.use_stderr() {
         // clap suggests to write `-- -c`, which is rarely what the user meant.
         error.remove(ContextKind::Suggested);
-        // If standard error cannot be written to, the exit code must do.
+        // If standard error cannot be written to, the exit code must suffice.
         let _ = error.print();
         return Ok(ExitCode::from(ERROR));
     }
@@ -77,6 +77,6 @@ fn explain(mut error: clap::Error) -> Result<ExitCode, Error> {
 
 /// Prints an error on standard error.
 fn complain(error: &Error) {
-    // If standard error cannot be written to, the exit code must do.
+    // If standard error cannot be written to, the exit code must suffice.
     let _ = writeln!(std::io::stderr(), "furui: {error}");
 }

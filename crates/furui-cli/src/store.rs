@@ -19,7 +19,7 @@ use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
 use crate::{ERROR, complain, size};
 
-/// A merge takes little memory, and the table holds only the keys of a journal.
+/// The options for maintenance: a merge takes little memory, and the table holds only the keys of a journal.
 const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
 
 /// Merges a store into one run.
@@ -42,7 +42,7 @@ pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
     Ok(each(paths, check))
 }
 
-/// Says what stores and files are.
+/// Prints descriptions of stores and files.
 pub fn info(paths: &[PathBuf], json: bool) -> Result<ExitCode, Error> {
     let mut texts = Vec::new();
     let code = each(paths, |path| {
@@ -187,7 +187,7 @@ fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
     Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
 }
 
-/// The kind of a store. A directory that is no store is an error, and is not changed.
+/// The kind of a store. A directory that is not a store is an error, and is not changed.
 fn kind_of(path: &Path) -> Result<StoreKind, Error> {
     Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
@@ -197,7 +197,7 @@ fn open_journal(path: &Path) -> Result<Option<Journal<DiskFile>>, Error> {
     refuse_pipe(path)?;
     let name = path.display().to_string();
     let file = DiskFile::open(path).map_err(|error| Error::io("cannot open", &name, error))?;
-    // If the file is not a journal, the reader of its own kind reports what is wrong with it.
+    // If the file is not a journal, the reader of its own kind reports its damage.
     Ok(Journal::open(file, &name).ok())
 }
 

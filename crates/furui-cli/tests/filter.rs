@@ -8,7 +8,7 @@ use std::fs;
 
 use support::{TempDir, distinct, failure, feed, furui, furui_for_signals, lines, run, stdout, text};
 
-/// Every kind, with what a filter of it needs to be built from a pipe.
+/// Every kind, with the options that it needs to be built from a pipe.
 const KINDS: [(&str, &[&str]); 8] = [
     ("bloom", &[]),
     ("blocked", &[]),
@@ -26,7 +26,7 @@ fn build(kind: &str, more: &[&str], output: &str, input: &[u8]) {
     assert_eq!(stdout(&args, input), b"", "{kind}");
 }
 
-/// What `furui info --json` says of a field.
+/// The value of a field in the output of `furui info --json`.
 fn info(path: &str, field: &str) -> String {
     let json = String::from_utf8(stdout(&["info", path, "--json"], b"")).unwrap();
     let value = json.split(&format!("\"{field}\":")).nth(1).unwrap_or_else(|| panic!("{field} in {json}"));
@@ -49,7 +49,7 @@ fn every_kind_contains_its_lines_from_pipes_and_from_files_and_few_others() {
         for (filter, rate) in [(&piped, 0.01), (&counted, 0.001)] {
             let there = stdout(&["filter", "test", filter], &known_text);
             if kind == "stable" {
-                // It forgets at random: of the oldest lines, one of ten.
+                // The filter forgets at random: one of ten of the oldest lines.
                 assert!(there.len() > known_text.len() / 100 * 95, "{} of {}", there.len(), known_text.len());
             } else {
                 assert!(there == known_text, "{kind}: {} of {} bytes", there.len(), known_text.len());
@@ -77,7 +77,7 @@ fn a_file_that_is_missing_keeps_no_other_from_being_tested() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told.lines().count(), 2, "{told}");
     assert!(told.contains(&missing) && told.contains(&directory), "{told}");
-    // As with grep: whoever asks quietly wants to know whether there is a line, in any of them.
+    // Like grep, a quiet run tells whether any file has such a line.
     let quiet = |files: &[&str]| run(&[&["filter", "test", "-q", &filter], files].concat(), b"").status.code();
     assert_eq!(quiet(&[&missing, &one]), Some(0));
     assert_eq!(quiet(&[&missing]), Some(2));
@@ -418,7 +418,7 @@ fn a_link_stays_a_link_and_what_it_names_is_replaced() {
 fn standard_output_is_written_to_by_either_name() {
     use std::process::Stdio;
     let dir = TempDir::new();
-    // As /dev/stdout is.
+    // The file is like /dev/stdout.
     let link = dir.join("stdout");
     std::os::unix::fs::symlink("/proc/self/fd/1", &link).unwrap();
     for name in ["-", &link] {
@@ -449,7 +449,7 @@ fn a_filter_that_is_replaced_keeps_its_permissions() {
 fn writers_of_one_file_wait_for_each_other() {
     let dir = TempDir::new();
     let filter = dir.join("f");
-    // Large enough that the writers meet.
+    // The files are large enough for the writers to overlap.
     let start = |line: &str| {
         let lines = dir.file(line, line.as_bytes());
         furui().args(["filter", "build", "-c", "30000000", "-o", &filter, &lines]).spawn().unwrap()
@@ -490,7 +490,7 @@ fn what_a_killed_writer_left_is_removed_and_nothing_else() {
     std::os::unix::fs::symlink("victim", dir.join("f.89abcdef.furui-tmp")).unwrap();
     let held = fs::File::open(dir.file("f.00000000.furui-tmp", b"of a writer that is at work")).unwrap();
     held.lock().unwrap();
-    // Another filter of that name is still read.
+    // Another process still reads the earlier filter of that name.
     build("bloom", &[], &dir.join(left), b"a\n");
     assert_eq!(stdout(&["filter", "union", &dir.join(left), "-o", &filter], b""), b"");
     assert_eq!(stdout(&["filter", "test", &filter], b"a\n"), b"a\n");
@@ -522,7 +522,7 @@ fn a_signal_leaves_no_half_written_file() {
         }
         std::process::Command::new("kill").args(["-s", signal, &process.id().to_string()]).status().unwrap();
         let status = process.wait().unwrap();
-        // Unless the file was whole before the signal came.
+        // The file may have been complete before the signal came.
         assert!(status.signal().is_some() || status.success(), "{signal}: {status}");
         assert!(!any_temporary(), "{signal}");
         assert_eq!(fs::exists(dir.join("f")).unwrap(), status.success(), "{signal}: {status}");
@@ -539,7 +539,7 @@ fn a_change_that_was_begun_is_not_undone_and_undoes_nothing() {
     let mut change = furui();
     let mut change = change.args(["filter", "insert", &filter]).stdin(std::process::Stdio::piped()).spawn().unwrap();
     let mut stdin = change.stdin.take().unwrap();
-    // More than a pipe holds: it reads, and so has the lock.
+    // The input is more than a pipe holds, so the process has begun to read, and has the lock.
     stdin.write_all(&b"second\n".repeat(100_000)).unwrap();
     assert!(failure(&["filter", "insert", &filter], b"").contains("another process"));
     let mut other = furui().args(["filter", "build", "-c", "1000", "-o", &filter, &lines]).spawn().unwrap();
@@ -569,7 +569,7 @@ fn the_uses_in_the_page_on_choosing_work_as_printed() {
         assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]), "{line}");
         output.stdout
     };
-    // What the other one does.
+    // The other process writes this filter.
     here(
         "furui filter build -c 10000 --hash siphash --hash-seed 0x5EED0F7B0B12A11C -o theirs.filter their-contacts.txt",
     );
@@ -609,7 +609,7 @@ fn a_stable_filter_of_a_file_remembers_it_whatever_its_repeats() {
         assert_eq!(stdout(&["filter", "build", "-k", kind, "-o", &filter, &file], b""), b"");
         assert!(stdout(&["filter", "test", &filter], &once).len() > once.len() / 100 * 95, "{kind}");
     }
-    // The oldest lines, after many repeats of others.
+    // These are the oldest lines, after many repeats of others.
     let old: Vec<String> = (0..1000).map(|i| format!("old {i}")).collect();
     let file = dir.file("old", &[text(&old), text(&lines(60_000, 2))].concat());
     assert_eq!(stdout(&["filter", "build", "-k", "stable-light", "-o", &filter, &file], b""), b"");

@@ -255,7 +255,7 @@ fn lookups(count: usize) -> Result<()> {
     let bits = written.seal.length as f64 * 8.0 / count as f64;
     let floor = 64.0 - (count as f64).log2() + std::f64::consts::LOG2_E;
     println!(
-        "{count} keys: {bits:.3} bits a key all in ({:.3} bytes), floor {floor:.3}: {:.4}",
+        "{count} keys: {bits:.3} bits a key in all ({:.3} bytes), floor {floor:.3}: {:.4}",
         bits / 8.0,
         bits / floor
     );

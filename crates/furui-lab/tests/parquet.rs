@@ -1,4 +1,4 @@
-//! The split-block filter against the crate `parquet`: what one writes, the other reads.
+//! The split-block filter tested against the crate `parquet`: each reads the other's files.
 
 #![cfg(feature = "rivals")]
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
@@ -17,9 +17,9 @@ use parquet::file::serialized_reader::ReadOptionsBuilder;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-/// How many rows the file has; the values of row i are made from i.
+/// The number of rows of the file. The values of row i are made from i.
 const ROWS: u64 = 3000;
-/// How many values that are not in it are looked up besides.
+/// The number of values that are looked up although they are not in the file.
 const OTHERS: u64 = 100_000;
 
 fn url(i: u64) -> Vec<u8> {
@@ -63,7 +63,7 @@ fn file() -> Vec<u8> {
     bytes
 }
 
-/// The filters of the three columns: as the crate reads them, and the file's bytes from where each begins.
+/// The filters of the three columns: as the crate reads them, and as the bytes of the file from the beginning of each.
 fn filters(file: &[u8]) -> Vec<(Sbbf, ColumnChunkMetaData)> {
     let properties = ReaderProperties::builder().set_read_bloom_filter(true).build();
     let options = ReadOptionsBuilder::new().with_reader_properties(properties).build();
@@ -118,7 +118,7 @@ fn the_crate_reads_what_was_built_here() {
 
 #[test]
 fn a_number_of_blocks_that_is_no_power_of_two_means_the_same_to_both() {
-    // What the specification allows, and the crate reads, though it never writes it.
+    // The specification allows this header, and the crate reads it, but never writes it.
     let mut filter = SplitBlockBloom::with_rate(ROWS, 0.01).unwrap();
     assert!(!filter.blocks().is_power_of_two());
     let hash = filter.hash_spec();

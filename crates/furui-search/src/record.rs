@@ -163,7 +163,9 @@ impl fmt::Display for RecordError {
             }
             Self::NoUrl => f.write_str("a document without a url; say where it can be found"),
             Self::Version(version) => write!(f, "a record of version {version}; this furui knows version {VERSION}"),
-            Self::Length => f.write_str("a record with another length than it states; it was cut, or is not a record"),
+            Self::Length => {
+                f.write_str("a record with a different length than it states; it was cut, or is not a record")
+            }
             Self::Text => f.write_str("a record whose parts are not UTF-8; it was damaged, or is not a record"),
         }
     }

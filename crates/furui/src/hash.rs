@@ -50,7 +50,7 @@ impl KeyHash {
         Self(hash)
     }
 
-    /// The expected number of keys that have the same hash as another, among `keys` distinct ones: n²/2⁶⁵.
+    /// Among `keys` distinct keys, the expected number of keys that have the hash of another one: n²/2⁶⁵.
     pub fn expected_collisions(keys: u64) -> f64 {
         (keys as f64).powi(2) / 2f64.powi(65)
     }
@@ -185,7 +185,7 @@ fn sip(seed: u64) -> SipHasher13 {
     SipHasher13::new_with_keys(seed, seed.wrapping_mul(SIP_KEY_TURN))
 }
 
-/// An endless sequence of words that cannot be told from random ones without the seed.
+/// An endless sequence of words that look random to anybody who does not know the seed.
 fn seed_words(seed: u64) -> impl Iterator<Item = u64> {
     (0u64..).map(move |i| {
         let mut sip = sip(seed);

@@ -1,4 +1,4 @@
-//! Blocked Bloom filters in files: the bytes that docs/format.md shows, and bytes that are no filter.
+//! Blocked Bloom filters in files: the bytes that docs/format.md shows, and bytes that are not a filter.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -32,7 +32,7 @@ fn file_of(filter: BlockedBloom) -> Vec<u8> {
 }
 
 #[test]
-#[ignore = "writes the golden files anew, which is a change of the format"]
+#[ignore = "writes the golden files anew, which changes the format"]
 fn write_golden_files() {
     for (name, filter) in golden() {
         std::fs::write(format!("{GOLDEN}/{name}"), file_of(filter)).unwrap();
@@ -85,7 +85,7 @@ fn borrowed_bytes_at_any_address_answer_alike() {
             let shifted = [&vec![0; shift][..], &file].concat();
             let borrowed = FilterRef::from_bytes(&shifted[shift..], "borrowed").unwrap();
             borrowed.contains_all(&asked, &mut answers);
-            assert_eq!(answers, expected, "{probes} probes, {shift} bytes on");
+            assert_eq!(answers, expected, "{probes} probes, shifted by {shift} bytes");
             assert!(asked.iter().zip(&expected).all(|(&key, &answer)| borrowed.contains_hash(key) == answer));
             assert_eq!(borrowed.false_positive_rate(), filter.false_positive_rate());
         }

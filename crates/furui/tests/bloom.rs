@@ -1,5 +1,5 @@
-//! What users rely on in `Bloom`: the bits that docs/format.md says, the rate that was asked for, sets that combine, and
-//! threads that lose nothing.
+//! The properties of `Bloom` that users rely on: the bits that docs/format.md specifies, the requested rate, combined
+//! sets, and threads that lose no key.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 const SHA1: HashSpec = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 3 };
 
-/// `n` hashes; no two lists share one.
+/// `n` hashes. Two lists have no hash in common.
 fn hashes(list: u64, n: u64) -> Vec<KeyHash> {
     (0..n).map(|i| HashSpec::default().hash(&(list << 40 | i).to_le_bytes())).collect()
 }
@@ -25,7 +25,7 @@ fn filter_of(keys: &[KeyHash]) -> Bloom {
     filter
 }
 
-/// The positions of a key, as docs/format.md says.
+/// The positions of a key's bits, as docs/format.md specifies them.
 fn positions(key: KeyHash, bits: u64, probes: u32, hash: HashSpec) -> Vec<usize> {
     let mut multiple = key.get();
     (0..probes)
@@ -91,7 +91,7 @@ fn the_measured_rate_is_the_one_asked_for_within_3_percent() {
         let mut answers = vec![];
         filter.contains_all(&hashes(1, trials), &mut answers);
         let measured = answers.iter().filter(|&&yes| yes).count() as f64 / trials as f64;
-        assert!((measured / rate - 1.0).abs() < 0.03, "{measured} instead of {rate}");
+        assert!((measured / rate - 1.0).abs() < 0.03, "a rate of {measured} instead of {rate}");
         assert!((filter.false_positive_rate() / rate - 1.0).abs() < 0.03);
     }
 }

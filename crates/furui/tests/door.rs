@@ -1,4 +1,5 @@
-//! What a stranger writes first: sets and dictionaries by a path, keys as they are, errors that can be matched.
+//! The first code that a new user writes: sets and dictionaries opened by a path, keys passed as they are, and errors
+//! that can be matched.
 
 use std::fs;
 use std::path::PathBuf;
@@ -33,7 +34,7 @@ fn a_set_takes_keys_of_any_type_and_hashes_them_by_its_own_spec() {
     assert_eq!(verdicts, [Verdict::Repeat, Verdict::New]);
     assert!(seen.contains("e").unwrap());
     assert!(!seen.contains("d").unwrap());
-    assert!(seen.insert("d").unwrap(), "to ask for a key does not record it");
+    assert!(seen.insert("d").unwrap(), "a query does not record the key");
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn debug_says_how_much_there_is_and_not_every_key() {
     assert!(shown.contains("10000") && shown.len() < 2000, "{shown}");
 }
 
-/// Compiles if values of all these types may go to other threads, and be shared by them.
+/// Compiles if values of all these types can be sent to other threads and shared by them.
 #[test]
 fn everything_is_send_and_sync() {
     fn is<T: Send + Sync>() {}

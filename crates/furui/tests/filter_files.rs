@@ -1,5 +1,5 @@
-//! Filters in files: what was written is read, goes on as if it had never left memory, and has the bytes that
-//! docs/format.md shows.
+//! Filters in files: a filter that was written and read continues as if it had never left memory, and has the bytes
+//! that docs/format.md shows.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 const META: Tag = Tag::new(*b"META");
 const BITS: Tag = Tag::new(*b"BITS");
 
-/// Uniform hashes (SplitMix64), never twice the same.
+/// Uniform hashes (SplitMix64) without repeats.
 fn hashes(seed: u64) -> impl Iterator<Item = KeyHash> {
     (1..).map(move |i: u64| {
         let mut x = seed.wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -31,7 +31,7 @@ fn spec() -> HashSpec {
     HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 0x0123_4567_89AB_CDEF }
 }
 
-/// The filters of the examples in docs/format.md, and the files they are in.
+/// The filters of the examples in docs/format.md, with the names of their files.
 fn golden() -> Vec<(&'static str, AnyFilter)> {
     let keys = [0x1000_0000_0000_0001, 0x8765_4321_0FED_CBA9, 0x8765_4321_0FED_CBA9, 0xFFFF_FFFF_FFFF_FFFF];
     let sha1 = HashSpec { algorithm: HashAlgorithm::Sha1, seed: 7 };
@@ -61,7 +61,7 @@ fn written<M: std::ops::Deref<Target = [u8]>>(filter: &AnyFilter<M>) -> Vec<u8> 
 }
 
 #[test]
-#[ignore = "writes the golden files anew, which is a change of the format"]
+#[ignore = "writes the golden files anew, which changes the format"]
 fn write_golden_files() {
     golden().iter().for_each(|(name, filter)| std::fs::write(golden_path(name), written(filter)).unwrap());
 }
@@ -82,7 +82,7 @@ fn golden_files_are_read_and_written_as_they_are() {
     }
 }
 
-/// Small filters of all kinds whose file has two sections, some as small as can be.
+/// Small filters of all kinds whose files have two sections; some have the minimum size.
 fn small() -> Vec<AnyFilter> {
     let ringed = |probes, gamma, delta, keys| {
         let params = RingedParams::new(probes, Gamma::Bits(gamma), delta).unwrap();
@@ -102,7 +102,7 @@ fn small() -> Vec<AnyFilter> {
     golden().into_iter().map(|(_, filter)| filter).chain(others).collect()
 }
 
-/// Filters of every kind, with some thousand keys in them.
+/// Filters of every kind, with some thousand keys each.
 fn filled() -> Vec<AnyFilter> {
     let mut filters = vec![
         AnyFilter::Bloom(Bloom::with_rate(3000, 0.01).unwrap()),
@@ -149,8 +149,8 @@ fn a_filter_that_was_written_and_read_goes_on_as_one_that_was_not() {
     std::fs::remove_dir_all(dir).unwrap();
 }
 
-/// A filter that is checked as it is read: of a damaged file each answer is right or an error that names the file, and from
-/// the first error on there are only errors.
+/// Tests filters that are checked while they are read: if the file is damaged, each answer is right or an error that
+/// names the file, and after the first error all answers are errors.
 #[test]
 fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
     let dir = tempdir("checked-filters");
@@ -184,14 +184,14 @@ fn a_checked_filter_answers_as_the_filter_does_and_believes_no_damage() {
                     Err(error) => failed = error.to_string().contains("it.filter"),
                 }
             }
-            // What no key is read for is found when all is asked for, but for padding at the end of the file.
+            // Damage that no lookup reads is found by a check of the whole file, except in the padding at its end.
             assert!(checked.whole().is_err() || at >= file.len() - 400 && written(checked.whole().unwrap()) == file);
         }
     }
     std::fs::remove_dir_all(dir).unwrap();
 }
 
-/// The kinds that [`filled`] leaves out, large enough for several regions.
+/// Filters of the kinds that [`filled`] leaves out, large enough for several regions.
 fn filled_others() -> Vec<AnyFilter> {
     let params = RingedParams::with_rate(0.01, Gamma::Exact, 1000).unwrap();
     let mut filters = vec![
@@ -221,7 +221,7 @@ fn sections(file: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (section(META), section(BITS))
 }
 
-/// A file of these sections, with checksums that fit.
+/// A file with these sections, and checksums that fit.
 fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
     let mut file = vec![];
     let mut writer = EnvelopeWriter::new(&mut file, kind, HashSpec::default()).unwrap();
@@ -233,7 +233,7 @@ fn sealed(kind: Kind, meta: &[u8], bits: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Reads a file and, if it is a filter's, uses all of it.
+/// Reads a file. If it is a filter, calls all of the filter's operations.
 fn use_all(file: &[u8]) -> bool {
     let borrowed = match FilterRef::from_bytes(file, "any bytes") {
         Ok(filter) => filter,
@@ -252,7 +252,7 @@ fn use_all(file: &[u8]) -> bool {
     std::fs::remove_dir_all(dir).unwrap();
     let mut twice = filter.clone();
     if twice.union_with(&borrowed).is_ok() && twice.intersect_with(&borrowed).is_ok() {
-        assert_eq!(written(&twice), file, "a set or'ed and and'ed with itself");
+        assert_eq!(written(&twice), file, "the union or intersection of a set with itself");
         assert_eq!(twice.similarity(&borrowed).unwrap().differing_bits, 0);
     }
     let keys: Vec<KeyHash> = hashes(3).take(50).collect();
@@ -306,7 +306,7 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
             filter = filter.counting();
         }
         let keys: Vec<KeyHash> = hashes(5).take(30).collect();
-        // Crowded at the end, so that runs wrap around; in a multiset, with copies.
+        // The keys crowd at the end, so that runs wrap around; the multiset has copies of them.
         for key in keys.iter().chain(&keys[..9]).map(|key| key.get()).chain((0..15).map(|i| u64::MAX - (i << 45))) {
             assert!(filter.insert_hash(KeyHash::new(key)).is_ok());
         }
@@ -317,7 +317,7 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
             changed[bit / 8] ^= 1 << (bit % 8);
             refused += usize::from(!use_all(&sealed(Kind::QuotientFilter, &meta, &changed)));
         }
-        // All but changes of a remainder that give another set, in order.
+        // The format refuses all changes, except a change of a remainder that gives another set in the right order.
         assert!(refused >= bits.len() * 8 - 60 * 14 && refused < bits.len() * 8, "{refused} of {}", bits.len() * 8);
     }
 }

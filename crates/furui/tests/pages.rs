@@ -1,4 +1,5 @@
-//! Quotient pages against sorted sets: exact, as full as can be, and total on any bytes.
+//! Quotient pages compared with sorted sets: they are exact and as full as possible, and any bytes can be decoded
+//! without a panic.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -9,7 +10,7 @@ use furui::store::cascade::{PAGE_BYTES, Page, RemainderBits};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Hashes as they should be, and as they should not: uniform, dense, in clusters, at both ends.
+/// Sets of hashes, good and bad: uniform, dense, in clusters, with the smallest and largest.
 fn keys() -> impl Strategy<Value = Vec<u64>> {
     let dense = (any::<u64>(), vec(1..4u64, 1..2000)).prop_map(|(start, steps)| {
         let mut key = start;
@@ -135,7 +136,7 @@ fn any_changed_byte_breaks_the_checksum() {
 
 #[test]
 fn remainders_are_as_wide_as_the_number_of_keys_asks() {
-    // ⌊64 − log₂ n⌋, within 8 to 56.
+    // The remainder has ⌊64 − log₂ n⌋ bits, within 8 to 56.
     for (keys, bits) in [(0, 56), (1, 56), (256, 56), (257, 55), (1 << 20, 44), (100_000_000, 37), (u64::MAX, 8)] {
         assert_eq!(RemainderBits::for_keys(keys).get(), bits, "{keys} keys");
     }

@@ -1,5 +1,5 @@
-//! What users rely on in `QuotientFilter`: the paper's table, slot by slot; sets and multisets against models; sizes,
-//! rates and errors by number.
+//! The properties of `QuotientFilter` that users rely on: the paper's table, slot by slot; sets and multisets compared
+//! with models; and the values of sizes, rates and errors.
 
 mod quotient_oracle;
 
@@ -16,7 +16,8 @@ enum Op {
     Remove(u64),
 }
 
-/// Hashes that meet: anywhere, crowded at the table's start, its end or a place inside, and repeated.
+/// Strategy for hashes that collide: anywhere, crowded at the start, at the end or at a place inside the table, and
+/// repeated.
 fn hash() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => any::<u64>(),
@@ -35,7 +36,7 @@ fn table_sizes() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![1, 2, 3, 5, 31, 33, 34, 63, 64, 65, 100, 127, 128, 129, 200, 320])
 }
 
-/// A hash of the given fingerprint: the least that scales to it or beyond.
+/// The smallest hash with this fingerprint.
 fn hash_of(filter: &QuotientFilter, fingerprint: u64) -> KeyHash {
     let domain = u128::from(filter.last_fingerprint()) + 1;
     let hash = KeyHash::new(u64::try_from((u128::from(fingerprint) << 64).div_ceil(domain)).expect("a fingerprint"));
@@ -43,7 +44,7 @@ fn hash_of(filter: &QuotientFilter, fingerprint: u64) -> KeyHash {
     hash
 }
 
-/// Uniform hashes (SplitMix64), never twice the same.
+/// Uniform hashes (SplitMix64) without repeats.
 fn hashes(seed: u64) -> impl Iterator<Item = KeyHash> {
     (1..).map(move |i: u64| {
         let mut x = seed.wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -53,7 +54,7 @@ fn hashes(seed: u64) -> impl Iterator<Item = KeyHash> {
     })
 }
 
-/// Applies `ops` to a filter and to its model, fingerprint to count, comparing every answer.
+/// Applies `ops` to a filter and to its model, a map from fingerprint to count, and compares every answer.
 fn run(filter: &mut QuotientFilter, counting: bool, ops: &[Op]) -> BTreeMap<u64, u64> {
     let mut model = BTreeMap::new();
     let mut len = 0;
@@ -95,7 +96,7 @@ fn copies(model: &BTreeMap<u64, u64>) -> Vec<u64> {
     model.iter().flat_map(|(&fingerprint, &count)| std::iter::repeat_n(fingerprint, count as usize)).collect()
 }
 
-/// Everything a filter says, against the model.
+/// Compares all answers of a filter with the model.
 fn check(filter: &QuotientFilter, model: &BTreeMap<u64, u64>, probes: &[u64]) {
     let all = copies(model);
     assert_eq!(filter.fingerprints().collect::<Vec<_>>(), all);
@@ -169,7 +170,7 @@ proptest! {
         let model = run(&mut filter, counting, &ops);
         check(&filter, &model, &probes);
 
-        // However it came about, there is one table for these fingerprints.
+        // However they were inserted, these fingerprints have one possible table.
         let sorted: Vec<KeyHash> = copies(&model).iter().map(|&fingerprint| hash_of(&filter, fingerprint)).collect();
         let mut built = empty.clone();
         prop_assert_eq!(built.insert_sorted(sorted.iter().copied()), Ok(model.len() as u64));
@@ -288,7 +289,7 @@ fn small_tables_fill_to_the_last_slot_and_large_ones_to_97_percent() {
 
 #[test]
 fn runs_that_wrap_around_the_end_are_found() {
-    // Every key has the last quotient: the run goes round the whole table.
+    // Every key has the last quotient, so the run goes around the whole table.
     for slots in [1, 2, 3, 31, 33, 63, 64, 65, 127, 200] {
         let mut filter = QuotientFilter::new(slots, 40).unwrap().counting();
         let keys: Vec<KeyHash> = (0..filter.capacity()).map(|i| KeyHash::new(u64::MAX - (i << 24))).collect();
@@ -318,7 +319,8 @@ fn false_positives_are_as_the_formula_says() {
         let rate = filter.false_positive_rate();
         assert_eq!(rate, new as f64 / domain);
 
-        // Distinct fingerprints: D (1 - (1 - 1/D)^n) expected, with a variance below the expected collisions.
+        // The expected number of distinct fingerprints is D (1 - (1 - 1/D)^n), with a variance below the expected
+        // number of collisions.
         let expected = -domain * (keys as f64 * (-1.0 / domain).ln_1p()).exp_m1();
         assert!((new as f64 - expected).abs() < 3.0 * (keys as f64 - expected).sqrt(), "{new}, {expected}");
 
@@ -452,8 +454,8 @@ fn a_run_never_lies_65536_slots_behind_its_place() {
     assert_eq!(sorted.count_hash(key), stored);
 }
 
-/// Merges over many windows, with the greatest fingerprint, copies within and across filters, and into tables that are
-/// nearly full.
+/// Merges over many windows, with the largest fingerprint, with copies within and across filters, and into tables that
+/// are nearly full.
 #[test]
 fn large_merges_are_unions_too() {
     let hash = |i: u64| KeyHash::new(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));

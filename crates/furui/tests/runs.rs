@@ -1,4 +1,4 @@
-//! Runs against sorted sets, over mapped files and others; and what damage does to them.
+//! Runs compared with sorted sets, over files that are mapped and files that are not; and the effects of damage.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -14,7 +14,7 @@ use furui::{Error, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A file in memory that can hide that it is, and counts what it is asked for.
+/// A file in memory that counts the calls that read it. It can pretend not to be in memory, so that calls are used.
 #[derive(Clone, Debug)]
 struct File {
     bytes: Arc<[u8]>,
@@ -116,7 +116,7 @@ proptest! {
             prop_assert_eq!(run.contains(*key).unwrap(), *expected);
         }
 
-        // What another level has found stays found.
+        // A key that another level has found stays found.
         let mut found: Vec<bool> = asked.iter().map(|key| key % 3 == 0).collect();
         run.contains_sorted(&asked, &mut found).unwrap();
         for ((key, found), expected) in asked.iter().zip(found).zip(expected) {
@@ -201,7 +201,7 @@ fn a_run_of_another_hash_or_kind_does_not_open() {
     assert!(matches!(open(&manifest, true), Err(Error::Format(_))));
 }
 
-/// A file whose envelope is in order, whatever is in it.
+/// A file whose envelope is valid, whatever its content.
 fn sealed(pages: &[[u8; PAGE_BYTES]], fences: &[u64], keys: u64, greatest: u64, bits: u32) -> Vec<u8> {
     let mut file = vec![];
     let mut writer = EnvelopeWriter::new(&mut file, Kind::Run, HashSpec::default()).unwrap();
@@ -258,7 +258,7 @@ fn a_well_sealed_file_that_contradicts_itself_is_refused() {
         assert!(matches!(read_all(&run), Err(Error::Format(_))), "{what}");
     }
 
-    // Padding that is not zero, under a checksum that is right.
+    // The padding is not zero, under a checksum that fits.
     let mut padded = pages;
     padded[1][PAGE_BYTES - 1] = 1;
     let checksum = HashSpec::default().hash(&padded[1][4..]).get() as u32;
@@ -291,7 +291,7 @@ fn a_lookup_reads_one_page_and_a_sorted_batch_no_page_twice() {
 
     let before = reads.load(Ordering::Relaxed);
     counted.contains_sorted(&keys, &mut found).unwrap();
-    assert_eq!(reads.load(Ordering::Relaxed), before, "what is found already is not looked up");
+    assert_eq!(reads.load(Ordering::Relaxed), before, "a key that is found already is not looked up");
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn an_error_of_the_sink_names_the_file() {
     assert!(error.to_string().starts_with("cannot write 0123.run: "), "{error}");
 }
 
-/// The keys of the example in docs/format.md, cut behind their first byte: quotients 1, 1, 3, 3 and 7.
+/// The keys of the example in docs/format.md, cut after their first byte: quotients 1, 1, 3, 3 and 7.
 const GOLDEN_KEYS: [u64; 5] =
     [0x0100_0000_0000_0001, 0x0123_4567_89AB_CDEF, 0x0300_0000_0000_0000, 0x03FF_FFFF_FFFF_FFFF, 0x0700_0000_0000_ABCD];
 

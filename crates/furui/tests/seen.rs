@@ -1,4 +1,4 @@
-//! `Seen`: verdicts against a plain set, and what becomes of them when storage fails or the process dies.
+//! Tests `Seen`: its verdicts compared with a plain set, and the effects of failing storage and of a dying process.
 
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, which is what it is for")]
 
@@ -74,7 +74,7 @@ proptest! {
                     continue;
                 }
                 Step::Reopen => {
-                    // Without a sync what was recorded since the last may be lost, and may be there.
+                    // Without a sync, keys recorded since the last sync may be lost or there.
                     seen = Seen::open_with(storage.clone(), options).unwrap();
                     let set = seen.set().len();
                     prop_assert!(set >= durable.len() as u64 && set <= model.len() as u64);
@@ -97,8 +97,8 @@ proptest! {
     }
 }
 
-/// Observes the batches, and syncs after each. What was called new in a batch counts as printed once the call has
-/// returned; what a sync that succeeded covers is acknowledged.
+/// Observes the batches, and syncs after each. The keys called new in a batch count as printed once the call has
+/// returned; keys covered by a successful sync are acknowledged.
 fn session<S: Storage>(
     storage: S,
     batches: &[Vec<Key>],
@@ -125,7 +125,7 @@ fn nothing_is_lost_whatever_fails(start: &Memory, recorded: &HashSet<Key>, batch
             let outcome = session(storage.clone(), batches, &mut printed, &mut acknowledged);
             if !storage.struck() {
                 outcome.unwrap();
-                assert!(at > 30, "the fault struck at {at} operations only");
+                assert!(at > 30, "the fault struck at only {at} operations");
                 break;
             }
             for removed_come_back in [false, true] {
@@ -134,11 +134,11 @@ fn nothing_is_lost_whatever_fails(start: &Memory, recorded: &HashSet<Key>, batch
                 seen.set().verify().unwrap();
                 let again: HashSet<Key> =
                     new_keys(&mut seen, &all.iter().copied().collect::<Vec<_>>()).unwrap().into_iter().collect();
-                assert!(acknowledged.is_disjoint(&again), "{fault:?} at {at}: what was acknowledged was forgotten");
+                assert!(acknowledged.is_disjoint(&again), "{fault:?} at {at}: an acknowledged key was forgotten");
                 assert!(all.iter().all(|key| printed.contains(key) || again.contains(key)), "{fault:?} at {at}: lost");
                 seen.sync().unwrap();
                 let named = seen.set().manifest().runs.len();
-                assert_eq!(left.list().unwrap().len(), 1 + named, "files that nobody names are removed");
+                assert_eq!(left.list().unwrap().len(), 1 + named, "files that the manifest does not name are removed");
             }
         }
     }
@@ -156,7 +156,7 @@ fn nothing_is_lost_whatever_fails_in_a_store_of_many_runs() {
     let recorded = keys(0..210_000);
     let (mut printed, mut acknowledged) = (HashSet::new(), HashSet::new());
     session(start.clone(), &[recorded], &mut printed, &mut acknowledged).unwrap();
-    // The second batch does not fit the memory with the first, so that keys go to storage amid a call.
+    // The second batch does not fit into memory with the first, so keys go to storage during a call.
     let batches = [keys(200_000..300_000), keys(290_000..360_000), keys(0..1000)];
     nothing_is_lost_whatever_fails(&start, &acknowledged, &batches, 41);
 }
@@ -212,7 +212,7 @@ fn the_stable_tiers_drop_new_keys_at_their_rate_and_no_protected_ones() {
     assert_eq!(counters.new, printed as u64);
     assert_eq!(counters.stable_hits as f64, dropped, "all keys are new, so every claim that is believed drops one");
     assert_eq!(counters.dropped_measured(), dropped, "and every audited claim is wrong");
-    // The filter begins empty, so it drops less at first.
+    // The filter is empty at the beginning, so it drops fewer keys at first.
     let expected = counters.dropped_expected(0.02);
     assert!(dropped < expected * 1.03 && dropped > expected * 0.6, "{dropped} dropped, {expected} expected");
 
@@ -229,7 +229,7 @@ fn the_stable_tiers_drop_new_keys_at_their_rate_and_no_protected_ones() {
 fn the_stable_filter_catches_repeats_that_the_lru_has_forgotten() {
     let options = SeenOptions { cache: Cache::LruStable { rate: 1e-4 }, memory: 1 << 20, ..SMALL };
     let mut seen = Seen::open_with(Memory::new(), options).unwrap();
-    // The LRU has 1/8 of the memory at 21 bytes a key.
+    // The LRU has an eighth of the memory, at 21 bytes a key.
     let lru = (1 << 20) / 8 / 21;
     new_keys(&mut seen, &keys(0..3 * lru)).unwrap();
     new_keys(&mut seen, &keys(lru..2 * lru)).unwrap();

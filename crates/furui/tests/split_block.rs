@@ -1,4 +1,4 @@
-//! The split-block filter: Parquet's numbers, its bytes, and files.
+//! The split-block filter: the figures and the bytes of Parquet's specification, and files.
 
 #![expect(clippy::unwrap_used, reason = "the helpers are test code too")]
 
@@ -83,7 +83,7 @@ fn what_another_writer_wrote_is_read_and_written_byte_for_byte() {
     let filter = SplitBlockBloom::from_parquet(PARQUET).unwrap();
     assert_eq!(filter, filter_of(4, (0..100).map(url)));
     assert_eq!(parquet_of(&filter).unwrap(), PARQUET);
-    // Older files do not say where a filter ends.
+    // Older files do not record where a filter ends.
     assert_eq!(SplitBlockBloom::from_parquet(&[PARQUET, b"PAR1"].concat()).unwrap(), filter);
 }
 

@@ -7,14 +7,15 @@ use std::process::Stdio;
 
 use crate::command::{cargo, cargo_command, cargo_output, root, succeed, system};
 
-/// A release build in a third of the time: this step checks what the commands do, not how fast they are.
+/// Variables for a release build that takes a third of the time: this step tests what the commands do, not how fast
+/// they are.
 const QUICK_BUILD: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "64"),
 ];
 
-/// The part of a command that builds the search engine, too.
+/// The arguments that build the search engine too.
 const NODE: &str = "--features node";
 
 /// The crate around the program that README.md prints: a stranger's, who has added furui by its path.
@@ -75,7 +76,7 @@ fn run_commands(readme: &str) -> Result<(), String> {
     })
 }
 
-/// Runs the demo in a build that does not have it.
+/// Checks the error message of the demo in a build without the search engine.
 fn refused(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     match cargo_output(arguments, &QUICK_BUILD) {
@@ -85,12 +86,12 @@ fn refused(arguments: &str) -> Result<(), String> {
     }
 }
 
-/// Runs the demo as a newcomer does, looks at the page it suggests first, and ends it by ^C.
+/// Runs the demo as a newcomer would: gets the first page that it suggests, and ends it by ^C.
 fn demo(arguments: &str) -> Result<(), String> {
     println!("$ cargo {arguments}");
     let failed = |why: &str| format!("`cargo {arguments}` {why}");
     let mut command = cargo_command();
-    // Without a display no browser of whoever runs the tests is opened.
+    // Without a display, the demo does not open the browser of the person who runs the tests.
     command.args(arguments.split_whitespace()).envs(QUICK_BUILD).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|error| failed(&format!("cannot start: {error}")))?;
@@ -100,20 +101,20 @@ fn demo(arguments: &str) -> Result<(), String> {
         line.split_once("http://")?.1.split_once("/?").map(|(address, query)| (address.to_owned(), query.to_owned()))
     });
     let answer = suggested.map(|(address, query)| page(&address, &query));
-    // Where ^C cannot be sent, it is killed.
+    // On systems where ^C cannot be sent, the process is killed.
     let ended = system(&format!("kill -s INT {}", child.id()), &[])
         .or_else(|_| child.kill().map_err(|error| error.to_string()));
     let status = child.wait().map_err(|error| failed(&error.to_string()))?;
     match answer {
         None => Err(failed(&format!("ends with {status} and suggests nothing"))),
-        Some(Err(error)) => Err(failed(&format!("does not show its page: {error}"))),
+        Some(Err(error)) => Err(failed(&format!("does not serve its search page: {error}"))),
         Some(Ok(page)) if !page.contains("<mark>") => Err(failed(&format!("shows no result: {page}"))),
         Some(Ok(_)) if ended.is_err() || !status.success() => Err(failed(&format!("ends with {status} after ^C"))),
         Some(Ok(_)) => Ok(()),
     }
 }
 
-/// The page at this address for this query.
+/// Gets the page at this address for this query.
 fn page(address: &str, query: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "GET /?{query} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
@@ -137,7 +138,7 @@ fn cargo_runs(readme: &str) -> Result<Vec<&str>, String> {
             in_sh = language.trim() == "sh";
         } else if in_sh && line.starts_with("cargo run") {
             let command = line.split(" #").next().unwrap_or(line).trim_end();
-            // No shell runs them, so that the step works on every system.
+            // The commands run without a shell, so that the step works on every system.
             if command.contains(['|', '<', '>', '&', ';', '$', '\'', '"', '\\', '*', '`']) {
                 return Err(format!("README.md: `{command}` needs a shell; print a plain command instead"));
             }

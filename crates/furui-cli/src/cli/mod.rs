@@ -1,4 +1,4 @@
-//! The command line as it is typed. The commands decide what the options mean.
+//! The syntax of the command line. The commands decide what the options mean.
 
 mod dict;
 mod filter;
@@ -164,7 +164,7 @@ pub struct LineOptions {
     /// The key is the N-th field, counted from 1 (a line without it has the empty key)
     #[arg(short, long, value_name = "N", value_parser = number::between::<u32>(1, u32::MAX.into()))]
     pub field: Option<u32>,
-    /// What separates fields: one byte [default: tab]
+    /// The separator of fields: one byte [default: tab]
     #[arg(short, long, value_name = "C", default_value = "\t", hide_default_value = true, requires = "field", value_parser = delimiter)]
     pub delimiter: u8,
     /// The key is the canonical form of the URL (scheme and host in lower case, dots resolved, no default port, no

@@ -5,8 +5,8 @@ use clap::Command;
 use crate::network;
 use crate::notes::{DONE, ERROR, Notes};
 
-/// The status of a command that records what it did when a signal ends it.
-const SIGNAL: (&str, &str) = ("128+N", "signal N ended it; what it had done by then is recorded");
+/// The status of a command that records its progress when a signal ends it.
+const SIGNAL: (&str, &str) = ("128+N", "signal N ended the command; its progress until then is recorded");
 /// The statuses of a command that looks for something.
 const FOUND: &[(&str, &str)] = &[("0", "something was found"), ("1", "nothing was found"), ERROR];
 
@@ -18,13 +18,13 @@ const NOTES: &[Notes] = &[
         statuses: &[
             ("0", "all lines were read, or the reader of the output wanted no more"),
             ERROR,
-            ("128+N", "signal N ended a run with --store; what it had printed by then is recorded"),
+            ("128+N", "signal N ended a run with --store; the lines printed until then are recorded"),
         ],
         examples: &[
             ("furui seen urls.txt", "print each line once"),
             ("furui seen --store known --memory 64MiB urls.txt", "print the lines that no earlier run with this store has printed"),
             ("furui seen --field 2 --delimiter , --invert log.csv", "print the lines whose second field came before"),
-            ("furui seen --store known --dry-run urls.txt", "print what would be new, and record nothing"),
+            ("furui seen --store known --dry-run urls.txt", "print the lines that would be new, and record nothing"),
         ],
     },
     Notes {
@@ -70,12 +70,12 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "filter union",
         statuses: DONE,
-        examples: &[("furui filter union -o all.filter monday.filter tuesday.filter", "a filter of what is in either")],
+        examples: &[("furui filter union -o all.filter monday.filter tuesday.filter", "a filter of the lines that are in either")],
     },
     Notes {
         command: "filter intersect",
         statuses: DONE,
-        examples: &[("furui filter intersect -o both.filter monday.filter tuesday.filter", "a filter of what is in both")],
+        examples: &[("furui filter intersect -o both.filter monday.filter tuesday.filter", "a filter of the lines that are in both")],
     },
     Notes {
         command: "filter compare",
@@ -104,7 +104,7 @@ const NOTES: &[Notes] = &[
     },
     Notes {
         command: "dict delete",
-        statuses: &[("0", "all lines were keys, and are deleted"), ("1", "some lines were no keys; the others are deleted"), ERROR, SIGNAL],
+        statuses: &[("0", "all lines were keys, and are deleted"), ("1", "some lines were not keys; the others are deleted"), ERROR, SIGNAL],
         examples: &[("furui dict delete --store ranks gone.txt", "delete the keys that a file lists")],
     },
     Notes {
@@ -129,7 +129,7 @@ const NOTES: &[Notes] = &[
     },
     Notes {
         command: "verify",
-        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged or cannot be read, and is reported; the other paths are checked all the same")],
+        statuses: &[("0", "every byte is as it was written"), ("2", "something is damaged or cannot be read, and is reported; the other paths are checked nevertheless")],
         examples: &[("furui verify known ranks urls.filter", "check a store, a dictionary and a filter")],
     },
     Notes {

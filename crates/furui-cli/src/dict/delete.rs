@@ -29,18 +29,17 @@ pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode,
     if missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    let were = if missing == 1 { "was no key" } else { "were no keys" };
-    // If standard error cannot be written to, the keys are deleted all the same.
-    let _ = writeln!(
-        std::io::stderr(),
-        "furui: {}: {} {were}, and nothing was deleted for them",
-        options.dict.store.display(),
-        counted(missing, "line")
-    );
+    let rest = if missing == 1 {
+        "was not a key, and nothing was deleted for it"
+    } else {
+        "were not keys, and nothing was deleted for them"
+    };
+    // If standard error cannot be written to, the keys are deleted nevertheless.
+    let _ = writeln!(std::io::stderr(), "furui: {}: {} {rest}", options.dict.store.display(), counted(missing, "line"));
     Ok(ExitCode::from(NONE))
 }
 
-/// Deletes the keys that the lines name. Returns how many lines were no keys.
+/// Deletes the keys that the lines name. Returns how many lines were not keys.
 fn delete_all(
     dict: &mut Dict<Directory>,
     options: &DictFiles,

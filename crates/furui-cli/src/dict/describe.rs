@@ -1,4 +1,4 @@
-//! What `furui info` says of a dictionary.
+//! The description of a dictionary that `furui info` prints.
 
 use std::path::Path;
 

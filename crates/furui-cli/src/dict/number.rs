@@ -64,7 +64,7 @@ struct Numbers {
     output: Output,
     /// Output that is not printed yet.
     held: Vec<u8>,
-    /// All numbers less than this one are durable.
+    /// The first number that is not durable yet: all smaller ones are.
     durable: u32,
 }
 

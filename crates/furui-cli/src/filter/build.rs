@@ -23,8 +23,8 @@ use crate::streams::standard_input;
 
 /// The bits of a stable filter's counters.
 const STABLE_BITS: u32 = 2;
-/// The number of counters of the smallest stable filter that is built. It is large enough that the numbers of probes and decrements
-/// are those of any larger filter.
+/// The number of counters of the smallest stable filter that is built. It is large enough that larger filters have
+/// equal numbers of probes and decrements.
 const STABLE_SAMPLE: usize = 1 << 12;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
@@ -94,8 +94,7 @@ fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
     };
     let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
-        let reason =
-            "--kind parquet goes with --hash xxh64 and no --hash-seed: no reader of Parquet knows another hash";
+        let reason = "--kind parquet goes with --hash xxh64 and no --hash-seed: readers of Parquet know no other hash";
         return Err(Error::Message(reason.into()));
     }
     Ok(spec)
@@ -109,14 +108,14 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
         FilterKind::Blocked => AnyFilter::Blocked(BlockedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Counting => AnyFilter::Counting(CountingBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Stable => {
-            // At 0.6 random decrements a counter, 97 counters of 100 have had less than the three that empty them, so
-            // nine keys of ten with four of them are still there.
+            // After 0.6 random decrements a counter on average, 97 of 100 counters have had fewer than the three
+            // decrements that empty them, so nine of ten keys, which have four counters each, are still there.
             let per_key = StableBloom::with_rate(STABLE_SAMPLE, STABLE_BITS, rate)?.decrements();
             let counters = remembered(capacity, per_key, 0.6);
             AnyFilter::Stable(StableBloom::with_rate(counters, STABLE_BITS, rate)?.hashed_by(hash))
         }
         FilterKind::StableLight => {
-            // A key is surely there for two rounds of the cursor.
+            // A key is never forgotten within two rounds of the cursor.
             let per_key = StableBloomLight::with_rate(STABLE_SAMPLE, rate)?.decrements();
             AnyFilter::StableLight(
                 StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
@@ -145,8 +144,8 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<
     Ok(filter)
 }
 
-/// Reads the input once, and estimates how many different lines a filter needs room for, rather too many than too few. For a stable
-/// filter, repeats count as well, as each insertion makes it forget.
+/// Reads the input once, and estimates for how many different lines a filter needs room, rather too many than too few.
+/// For a stable filter, repeats count as well, because each insertion makes it forget.
 fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
@@ -210,7 +209,7 @@ pub fn not_inserted(path: &Path, error: InsertError) -> Error {
     })
 }
 
-/// Warns if a filter holds so many lines that it errs more often than it was built to.
+/// Warns if a filter holds so many lines that its rate is higher than the one it was built for.
 pub fn warn_if_too_full(filter: &AnyFilter, path: &Path) {
     let Some(intended) = filter.intended_rate() else { return };
     // A small filter may have a higher rate by chance, so the number of lines must be too large as well.

@@ -1,4 +1,4 @@
-//! What `furui info` says of a filter.
+//! The description of a filter that `furui info` prints.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub fn details(path: &Path, filter: &AnyFilter, bytes: u64) -> String {
         rows.push(("removal", "refused: lines with the same fingerprint share one copy".into()));
     }
     if filter.forgets() {
-        rows.push(("forgets", "old lines fade: a no is no proof".into()));
+        rows.push(("forgets", "old lines are forgotten: a no proves nothing".into()));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{}: {}\n", path.display(), filter.kind());

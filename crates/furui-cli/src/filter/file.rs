@@ -70,7 +70,7 @@ pub fn save(filter: &AnyFilter, path: &Path) -> Result<(), Error> {
             out.flush()
         });
         return match written {
-            // The reader has closed the pipe, which is no error.
+            // The reader has closed the pipe, which is not an error.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             written => written.map_err(|error| Error::io("cannot write to", "standard output", error)),
         };
@@ -149,7 +149,7 @@ impl Held {
     }
 }
 
-/// What to do if another process holds the lock of a file.
+/// Whether to wait if another process holds the lock of a file.
 #[derive(Clone, Copy)]
 enum Others {
     AreAwaited,
@@ -183,7 +183,7 @@ fn lock(path: &Path, others: Others) -> Result<File, Error> {
 fn wait_to_lock(lock: &File, name: &str) -> Result<(), fs::TryLockError> {
     match lock.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
-            // If standard error cannot be written to, the wait goes on all the same.
+            // If standard error cannot be written to, the wait continues without a message.
             let _ = writeln!(io::stderr(), "furui: {name}: waiting for another process that is changing it");
             lock.lock().map_err(fs::TryLockError::Error)
         }

@@ -15,7 +15,7 @@ use crate::output::{Output, Sink, print};
 /// The exit code if no line was printed, as of grep.
 const NONE: u8 = 1;
 
-/// The exit code if a file could not be opened, whatever was found in the others, as of grep.
+/// The exit code if a file could not be opened, even if something was found in the others, as in grep.
 const SKIPPED: u8 = 2;
 
 /// Runs the command.

@@ -1,4 +1,4 @@
-//! `furui seen`: the first occurrence of each line.
+//! `furui seen`, which prints the first occurrence of each line.
 
 mod pace;
 mod recorder;
@@ -101,7 +101,8 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
         // The lines are printed before the next call, which may make their keys durable. So a crash repeats lines, but loses none.
         if recorder.print(&mut seen, &mut block, &verdicts)? == Sink::Closed {
-            // It is not known which of the last lines were read. The next run prints those again that are not durable.
+            // It is unknown which of the last lines were read. The next run prints again the lines that are not
+            // durable.
             closed = true;
             break;
         }
@@ -110,7 +111,7 @@ fn observe<S: Storage>(storage: S, options: &cli::SeenOptions) -> Result<ExitCod
         }
     }
     if records && !closed {
-        // After any error, what was printed is recorded if possible, in the journal, which needs no memory.
+        // After any error, printed lines are recorded if possible, in the journal, which needs no memory.
         let kept = match recorder.settle(&mut seen) {
             Ok(Sink::Open) if failure.is_none() => seen.publish().map_err(Error::from),
             Ok(Sink::Open) => seen.sync().map_err(Error::from),

@@ -1,4 +1,4 @@
-//! What is run while the disk fails or the power goes, and what must be true of the files afterwards.
+//! The commands that run while the disk or the power fails, and what must be true of the files afterwards.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -18,18 +18,19 @@ use furui::store::{Bytes, Directory, Manifest, StoreKind};
 
 use crate::support::{feed, furui};
 
-/// A command and what is believed of it.
+/// A command, and the checks of its files.
 ///
-/// It waits for locks: a lock of this process is shared with the children of its other threads until they run a program.
+/// The command waits for locks, because a lock of this process is shared with child processes of its other threads
+/// until those run a program.
 pub struct Case {
     pub name: &'static str,
-    /// Makes what is there before, below a directory.
+    /// Prepares the files below a directory before the first run.
     pub prepare: Box<dyn Fn(&Path)>,
-    /// Runs it there.
+    /// Runs the command in the directory.
     pub run: Running,
-    /// What is run after a run that was killed, if it is another command.
+    /// The command to run after a killed run, if it is another one.
     pub second: Option<Running>,
-    /// Whether what is there is right, after these runs of it.
+    /// Checks that the files are right after these runs.
     pub check: Check,
 }
 
@@ -40,13 +41,13 @@ type Check = Box<dyn Fn(&Path, &[Run]) -> Result<(), String>>;
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub printed: Vec<u8>,
-    /// The keys of its journal that were forced to the disk.
+    /// The number of keys in its journal that were forced to the disk.
     pub recorded: HashSet<u64>,
-    /// It has ended, without an error.
+    /// True if the run has ended without an error.
     pub finished: bool,
 }
 
-/// How much is done.
+/// How many keys a case uses.
 #[derive(Clone, Copy)]
 pub enum Scale {
     Small,
@@ -54,7 +55,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// The least memory of a set takes 100,000 keys or so.
+    /// The minimum memory of a set holds about 100,000 keys.
     fn keys(self) -> u32 {
         match self {
             Self::Small => 230_000,
@@ -86,7 +87,7 @@ pub fn old_dict(scale: Scale) -> Case {
     number("dict number, a dictionary that is there", 5, scale.words())
 }
 
-/// Somebody reads what a run that was killed has left, before any other run.
+/// Reads the dictionary that a killed run has left, before any other run.
 pub fn read_dict(scale: Scale) -> Case {
     let words = keys(0..5 + scale.words());
     let read = move |mut command: Command, root: &Path| {
@@ -179,14 +180,14 @@ fn quietly(args: &[&str], input: &[u8]) {
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The whole lines that were printed.
+/// The complete lines that were printed.
 pub fn lines(printed: &[u8]) -> impl Iterator<Item = &str> {
     let whole = printed.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
     std::str::from_utf8(&printed[..whole]).unwrap().lines()
 }
 
 fn seen(name: &'static str, before: u32, count: u32) -> Case {
-    // Half of what was there before comes again.
+    // Half of the keys that were there before are inserted again.
     let all = before / 2..before / 2 + count;
     let input = keys(all.clone());
     let universe: Vec<String> = (0..all.end).map(key).collect();
@@ -205,7 +206,7 @@ fn seen(name: &'static str, before: u32, count: u32) -> Case {
         check: Box::new(move |root, runs| {
             let Some(mut set) = open_set(root, "store", before == 0)? else {
                 return is_finished(runs)
-                    .then_some("a run ended well and there is no store")
+                    .then_some("a run ended without an error, but there is no store")
                     .map_or(Ok(()), |e| Err(e.into()));
             };
             let mut printed = vec![false; universe.len()];
@@ -235,7 +236,7 @@ fn seen(name: &'static str, before: u32, count: u32) -> Case {
     }
 }
 
-/// The lines come in bursts, each of which is recorded in the journal before the next one comes.
+/// The lines arrive in bursts. Each burst is recorded in the journal before the next one arrives.
 pub fn bursts(name: &'static str, to_file: bool) -> Case {
     const BURST: u32 = 20;
     const BURSTS: u32 = 4;
@@ -257,7 +258,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
             let mut answers: Box<dyn Read> = match file {
                 Some(_) => {
                     let mut file = fs::File::open(root.join("printed")).unwrap();
-                    // What a run that was killed has printed.
+                    // These are the lines that a killed run has printed.
                     file.seek(std::io::SeekFrom::Start(file.metadata().unwrap().len())).unwrap();
                     Box::new(file)
                 }
@@ -271,7 +272,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
             'bursts: for burst in 0..BURSTS {
                 // The last line is new to each run.
                 let last = format!("{}-{burst}\n", child.id()).into_bytes();
-                // It may have ended.
+                // The process may have ended.
                 let _ = input.write_all(&[keys(burst * BURST..(burst + 1) * BURST), last.clone()].concat());
                 while !printed.ends_with(&last) {
                     let count = answers.read(&mut buffer).unwrap();
@@ -296,7 +297,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
         check: Box::new(move |root, runs| {
             let Some(mut set) = open_set(root, "store", true)? else {
                 let is_lost = is_finished(runs) || runs.iter().any(|run| !run.recorded.is_empty());
-                return if is_lost { Err("keys were recorded and there is no store".to_owned()) } else { Ok(()) };
+                return if is_lost { Err("keys were recorded, but there is no store".to_owned()) } else { Ok(()) };
             };
             let file =
                 if to_file { fs::read(root.join("printed")).map_err(|error| error.to_string())? } else { vec![] };
@@ -322,7 +323,7 @@ pub fn bursts(name: &'static str, to_file: bool) -> Case {
     }
 }
 
-/// The keys of a journal; none if it is none, or is being written.
+/// The keys of a journal; none if it is not one, or is being written.
 pub fn journal(bytes: &[u8]) -> Vec<u64> {
     let mut all = vec![];
     if let Ok(journal) = Journal::open(Bytes::from(Arc::<[u8]>::from(bytes)), "JOURNAL") {
@@ -338,7 +339,7 @@ pub fn is_finished(runs: &[Run]) -> bool {
     runs.iter().any(|run| run.finished)
 }
 
-/// The set in a directory, verified; none if it is missing, where it may be.
+/// The set in a directory, verified; `None` if it is missing and may be.
 fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Cascade<Directory>>, String> {
     let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
     let set = Cascade::open(directory.mapped(false), CascadeOptions { memory: 0, hash: None, journal: false });
@@ -370,7 +371,7 @@ fn open(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Director
     }
 }
 
-/// Opened to be written to, a store has no left-overs.
+/// Checks that a store that was opened for writing has no left-over files.
 fn nothing_else(store: &Path, manifest: &Manifest) -> Result<(), String> {
     let named: BTreeSet<String> = manifest.runs.iter().map(|run| manifest.store.file_name(run.number)).collect();
     for entry in fs::read_dir(store).unwrap() {
@@ -383,7 +384,7 @@ fn nothing_else(store: &Path, manifest: &Manifest) -> Result<(), String> {
     Ok(())
 }
 
-/// The words are given one by one, so that each number is made durable by itself.
+/// The words arrive one by one, so that each number is made durable by itself.
 fn number(name: &'static str, before: u32, count: u32) -> Case {
     Case {
         name,
@@ -400,7 +401,7 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
             let mut printed = vec![];
             for number in 0..before + count {
                 let had = printed.len();
-                // It may have ended.
+                // The process may have ended.
                 let _ = input.write_all((key(number) + "\n").as_bytes());
                 answers.read_until(b'\n', &mut printed).unwrap();
                 if printed.len() == had {
@@ -432,7 +433,7 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
                 return if given.is_empty() {
                     Ok(())
                 } else {
-                    Err("numbers were given and there is no dictionary".to_owned())
+                    Err("numbers were given, but there is no dictionary".to_owned())
                 };
             };
             if let Some((word, id)) = given.iter().find(|(word, id)| dict.get(word.as_bytes()).ok() != Some(Some(**id)))
@@ -448,7 +449,7 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
     }
 }
 
-/// Entries whose values are numbers get other values or are deleted, from the 25th on.
+/// Entries with numbers as values: from the 25th on, they get other values or are deleted.
 fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Case {
     const CHANGED: Range<u32> = 25..100;
     let text = |range: Range<u32>, add: u32| -> Vec<u8> {
@@ -498,7 +499,7 @@ fn compact(name: &'static str, prepare: fn(&Path), has_all: fn(&Path) -> Result<
     }
 }
 
-/// A store of two runs: the first is large enough to be left alone.
+/// A store of two runs, the first of which is too large to be merged with the second.
 fn seen_in_parts(root: &Path) {
     for part in [0..PARTS[0], PARTS[0]..PARTS[1]] {
         quietly(&["seen", "-q", "--store", &path(root, "store")], &keys(part));
@@ -520,7 +521,7 @@ fn seen_has_all(root: &Path, name: &str) -> Result<(), String> {
     Err(format!("{name}: {known} of {} keys, {} in all", hashes.len(), set.len()))
 }
 
-/// A dictionary of several tries, each a tenth of the one before.
+/// A dictionary of several tries, each a tenth of the size of the one before.
 fn numbered_in_parts(root: &Path) {
     for end in [900, 990, WORDS] {
         quietly(&["dict", "number", "--store", &path(root, "store")], &keys(0..end));
@@ -537,7 +538,7 @@ fn numbers_are(root: &Path, name: &str) -> Result<(), String> {
     }
 }
 
-/// What comes is 100 to 199, to be put in or, by `remove`, taken out.
+/// The keys 100 to 199 are inserted or, by `remove`, removed.
 fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(&'static str, Range<u32>)]) -> Case {
     let command = args[0];
     let is_new = before.iter().all(|(name, _)| *name != "f");
@@ -570,7 +571,7 @@ fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(
                 "build" => second == 100,
                 "insert" => first == 100 && (second == 100 || !is_finished(runs)),
                 "union" => first == 100 && second == 100,
-                // A few are there by false positives.
+                // A few keys are found as false positives.
                 _ => first == 100 && if is_finished(runs) { second < 50 } else { second == 100 || second < 50 },
             };
             if is_right { Ok(()) } else { Err(format!("the filter has {first} and {second} of 100 keys")) }

@@ -34,7 +34,7 @@ pub(super) fn run(n: usize) -> Result<()> {
                 rows.push((rival, Box::new(fastbloom::BloomFilter::with_false_pos(rate).expected_items(n))));
                 let atomic = fastbloom::AtomicBloomFilter::with_false_pos(rate).expected_items(n);
                 rows.push(("fastbloom, atomic", Box::new(atomic)));
-                let bloomfilter = bloomfilter::Bloom::new_for_fp_rate(n, rate).expect("sizes that it can have");
+                let bloomfilter = bloomfilter::Bloom::new_for_fp_rate(n, rate).expect("valid sizes");
                 rows.push(("bloomfilter", Box::new(bloomfilter)));
             }
             Ok(rows)

@@ -51,12 +51,12 @@ pub(super) fn run() -> Result<()> {
         (inserted - start) as f64 / KEYS as f64,
         (asked - inserted) as f64 / ASKED as f64
     );
-    println!("fill {:.6}; stated rate {stated:.4e}", filter.fill());
+    println!("fill {:.6}; filter's own estimate of the rate {stated:.4e}", filter.fill());
     println!(
         "{hits} of {ASKED} misses were found: rate {measured:.4e}, {:+.1} standard deviations",
         (measured - stated) / sigma
     );
     let keys = filter.cardinality();
-    println!("keys, told from the fill: {:.0} ± {:.0}", keys.value, keys.error);
+    println!("keys, estimated from the fill: {:.0} ± {:.0}", keys.value, keys.error);
     Ok(())
 }

@@ -21,7 +21,7 @@ const ASKED: usize = 1_000_000;
 /// that they stay in a cache, as when the same keys are looked up in many filters.
 const KEYS: [usize; 2] = [ASKED, 10_000];
 
-/// The windows measured: three short ones, and the paper's.
+/// The windows that are measured: three short ones, and the paper's.
 const DELTAS: [u32; 4] = [1, 100, 1000, 100_000];
 
 fn keys(list: u64, n: usize) -> Vec<KeyHash> {

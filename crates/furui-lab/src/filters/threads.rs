@@ -93,7 +93,7 @@ pub(super) fn run(n: usize) -> Result<()> {
 
 #[derive(Default)]
 struct Samples {
-    /// The CPU time of one thread, in ns a key.
+    /// The CPU time of one thread that inserts alone, in ns a key.
     one: Vec<f64>,
     /// The CPU time of each of two concurrent threads, in ns a key.
     each_of_two: Vec<f64>,

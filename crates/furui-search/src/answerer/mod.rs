@@ -35,7 +35,7 @@ const MET_OVERHEAD: usize = 32;
 pub enum AnswerEvent {
     /// Send the answer to a request.
     Respond {
-        /// The `call` that [`Answerer::on_request`] was called with.
+        /// The `call` that was passed to [`Answerer::on_request`].
         call: u64,
         /// The answer.
         response: Response,
@@ -43,7 +43,7 @@ pub enum AnswerEvent {
     /// Send a request to another node. The caller passes the answer to [`Answerer::on_response`], or calls
     /// [`Answerer::on_failure`] if there is none.
     Send {
-        /// The node to send the request to.
+        /// The node to which the request is sent.
         to: Peer,
         /// The number that the caller passes with the answer.
         call: u64,
@@ -169,7 +169,7 @@ impl Answerer {
     /// Takes the answer to an [`AnswerEvent::Send`]. An answer to an unknown call is ignored.
     pub fn on_response(&mut self, call: u64, response: Response, now: Duration, index: &mut impl Index) {
         let Some((number, mut meeting)) = self.waits_for(call) else { return };
-        // A peer that was overtaken is asked after others from now on.
+        // A peer that was overtaken is asked after all others from now on.
         for peer in meeting.on_response(call, response, now) {
             self.shunned.add(peer, now);
         }
@@ -195,7 +195,7 @@ impl Answerer {
         self.meetings.values().map(Meeting::deadline).chain(self.sessions.deadline()).min()
     }
 
-    /// Abandons what took too long.
+    /// Abandons meetings and exchanges that took too long.
     pub fn on_time(&mut self, now: Duration, index: &mut impl Index) {
         self.sessions.expire(now);
         let late: Vec<u64> = self.meetings.values().flat_map(|meeting| meeting.late(now)).collect();

@@ -20,7 +20,7 @@ pub enum QueryEvent {
     /// Send a request. The caller passes the answer to [`Querier::on_response`](super::Querier::on_response), or calls
     /// [`Querier::on_failure`](super::Querier::on_failure) if there is none.
     Send {
-        /// The node to send the request to.
+        /// The node to which the request is sent.
         to: Peer,
         /// The number that the caller passes with the answer.
         call: u64,

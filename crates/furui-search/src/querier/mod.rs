@@ -144,7 +144,7 @@ pub struct Querier {
     branches: Vec<Branch>,
     calls: Calls,
     events: VecDeque<QueryEvent>,
-    /// Found documents, while better ones may still be found.
+    /// Documents that were found, kept while better ones may still be found.
     top: Top,
     /// Found documents, merged, that are not yet in a page.
     ready: VecDeque<Place>,
@@ -187,7 +187,7 @@ impl Querier {
         })
     }
 
-    /// Asks these nodes, which failed lately, after others: see [`QueryEvent::Shun`].
+    /// Puts these nodes, which failed lately, at the end of the order of asking: see [`QueryEvent::Shun`].
     pub fn ask_last(&mut self, peers: impl IntoIterator<Item = Peer>) {
         peers.into_iter().for_each(|peer| self.words.blame.remember(peer));
     }
@@ -244,7 +244,7 @@ impl Querier {
         }
     }
 
-    /// What the query has learnt of its words, for the next query with one of them. Keepers that failed come last.
+    /// The sizes and keepers of the query's words, for the next query with one of them. Keepers that failed come last.
     pub fn terms(&self) -> impl Iterator<Item = Term> {
         self.words.terms()
     }

@@ -30,7 +30,7 @@ pub struct Report {
     pub checked: u64,
     /// The number of requests that failed, were refused, or whose answers were late or broke the protocol.
     pub failures: u64,
-    /// The bytes of those requests.
+    /// The bytes of the requests that the querier sent.
     pub sent_bytes: u64,
     /// The bytes of their answers.
     pub back_bytes: u64,
@@ -47,7 +47,7 @@ pub struct WordReport {
     pub word: String,
     /// The number of ids in its list.
     pub size: u64,
-    /// True if the node that told the size has been given everything that it should hold.
+    /// True if the node that reported the size has been given everything that it should hold.
     pub whole: bool,
 }
 

@@ -9,7 +9,7 @@ use super::pattern::{Found, Pattern};
 use super::{Clause, Record, limits};
 use piece::piece;
 
-/// The maximum number of marks of a text that are considered. The best of the first ones is good enough.
+/// The maximum number of marks of a text that are considered. The best of the first marks is good enough.
 const MARKS: usize = 1 << 14;
 
 /// The part of a document that is shown with a result: its title and a piece of its text, with the words of the query
@@ -116,7 +116,7 @@ impl<'a> Snippets<'a> {
 
     /// The bytes from the first to the last mark of the best piece; `None` if there are no marks.
     fn best(&self, text: &str, marks: &[Mark], most: usize) -> Option<Range<usize>> {
-        // Overlapping marks, as those of character pairs, stay together.
+        // Overlapping marks, such as those of character pairs, stay together.
         let groups = joined(marks);
         let group = |mark: &Mark| &groups[groups.partition_point(|group| group.end <= mark.span.start)];
         let first_chars = chars_before(text, marks.iter().map(|mark| group(mark).start));

@@ -83,7 +83,7 @@ impl Buffer {
         }
     }
 
-    /// Shortens the table to its first `len` bytes. Those of the others that were never touched took no memory.
+    /// Shortens the table to its first `len` bytes. Bytes after them that were never touched took no memory.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = len.min(self.len);
     }
@@ -106,7 +106,7 @@ impl Buffer {
         #[cfg(target_os = "linux")]
         {
             let huge = if up - len <= len / 8 { up } else { up - HUGE_PAGE };
-            // Where there are no huge pages, ordinary ones serve.
+            // Systems without huge pages provide ordinary ones.
             let _ = pages.advise_range(memmap2::Advice::HugePage, start, huge);
         }
         Some(Self { kind: Kind::Pages(pages), start, len })

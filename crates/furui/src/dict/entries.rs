@@ -30,12 +30,12 @@ use crate::format::FormatError;
 /// ```
 #[derive(Debug)]
 pub struct Entries<'a> {
-    /// Newest first.
+    /// The streams, newest first.
     streams: Vec<Stream<'a>>,
-    /// The first key behind the range.
+    /// The first key after the range.
     end: Option<Vec<u8>>,
     key: Vec<u8>,
-    /// An error of the beginning that was not returned yet.
+    /// An error from the beginning of the iteration that was not returned yet.
     failure: Option<Error>,
 }
 
@@ -102,13 +102,13 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The next key, or deletion of a key, with what the newest part says of it.
+    /// The next key, or deletion of a key, with its state in the newest part that has it.
     pub(super) fn next_found(&mut self) -> Result<Option<(&[u8], Found)>> {
         let found = self.advance()?;
         Ok(found.map(|found| (&*self.key, found)))
     }
 
-    /// Goes on to the next key, leaves it in `key`, and returns what is known of it. After an error there is no next
+    /// Advances to the next key, leaves it in `key`, and returns its value or deletion. After an error there is no next
     /// key.
     fn advance(&mut self) -> Result<Option<Found>> {
         let next = match self.failure.take() {

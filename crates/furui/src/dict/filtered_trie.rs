@@ -137,7 +137,7 @@ impl FilteredTrie {
     }
 
     /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
-    /// `open` of the keys that the trie knows, ascending, and what it knows.
+    /// `open` of the keys that the trie knows, ascending, and the trie's answers for them.
     pub(super) fn get_all(
         &self,
         open: &[usize],
@@ -189,7 +189,7 @@ impl FilteredTrie {
             last = Some(key.to_vec());
         }
         if keys != self.entry.keys {
-            return Err(invalid("the trie has another number of keys"));
+            return Err(invalid("the trie has a different number of keys"));
         }
         Ok(())
     }

@@ -67,10 +67,10 @@ pub struct Done {
     _ticket: Arc<()>,
 }
 
-/// The parts that become one.
+/// The parts that are merged into one.
 #[derive(Debug)]
 pub(super) struct Task {
-    /// Oldest first.
+    /// The parts, oldest first.
     pub(super) sources: Vec<Layer>,
     /// The number of the new file.
     pub(super) number: u64,
@@ -91,7 +91,7 @@ impl<S: Storage> Job<S> {
         self.task.run(&*self.storage)
     }
 
-    /// The number of keys that it works on.
+    /// The number of keys that are merged.
     pub fn keys(&self) -> u64 {
         self.task.sources.iter().map(Layer::keys).sum()
     }

@@ -13,7 +13,7 @@ pub(super) enum Layer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     pub(super) buffer: WriteBuffer,
-    /// The next id of the dictionary after the newest key of this window.
+    /// The dictionary's next id, after the newest key of this window.
     pub(super) next_id: u32,
 }
 

@@ -65,7 +65,7 @@ fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f6
     Ok(Union { trie, filter })
 }
 
-/// A filter is built again if it was sized for more than one in this many keys too many.
+/// A filter is built again if its size is for too many keys, by more than one part in this many.
 const SPARE: u64 = 16;
 
 /// Builds the filter of a trie by reading its keys.

@@ -68,7 +68,7 @@ impl<N: Node + Clone> Merged<N> {
         }
     }
 
-    /// Those of the nodes that have the smallest byte.
+    /// The nodes that have the smallest byte.
     #[inline]
     fn smallest(&self) -> impl Iterator<Item = &N> {
         let alphabet = self.alphabet();

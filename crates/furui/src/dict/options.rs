@@ -16,12 +16,12 @@ use crate::hash::HashSpec;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DictOptions {
-    /// The most keys of a window before it is frozen: the paper's w. At least 1.
+    /// The maximum number of keys of a window before it is frozen: the paper's w. At least 1.
     pub window_keys: usize,
-    /// The most bytes of keys and values of a window, if those are reached first. A window that waits to be frozen
-    /// takes as much again.
+    /// The maximum number of bytes of keys and values of a window, if it is reached before `window_keys`. A window that
+    /// waits to be frozen takes as much again.
     pub window_bytes: usize,
-    /// The most tries when no job is running: the paper's f. At least 1.
+    /// The maximum number of tries when no job is running: the paper's f. At least 1.
     pub most_tries: usize,
     /// The choice of the tries that are merged.
     pub merging: Merging,
@@ -50,8 +50,8 @@ pub struct DictOptions {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merging {
-    /// The newest ones, when they have grown to the size of the next older one, so that sizes fall geometrically from
-    /// the oldest to the newest. Each key is written about log₂(keys / window) times.
+    /// The newest tries, when together they have grown to the size of the next older one. So sizes fall geometrically
+    /// from the oldest to the newest. Each key is written about log₂(keys / window) times.
     Geometric,
     /// All tries, when there would be more than [`most_tries`](DictOptions::most_tries): the paper's way. Each key is
     /// written about keys / (window × most_tries) times.

@@ -36,7 +36,7 @@ use crate::hash::{HashSpec, KeyHash, KeyHasher};
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     pub(super) hasher: KeyHasher,
-    /// Oldest first: tries, then windows.
+    /// The parts, oldest first: tries, then windows.
     pub(super) layers: Vec<Layer>,
 }
 
@@ -47,7 +47,8 @@ impl Snapshot {
     }
 
     /// An upper bound of the number of keys. A key that was put again or deleted counts once for each part that knows
-    /// it, until those are merged. With one part it is the number of keys. [`count`](Self::count) counts.
+    /// it, until these parts are merged. With one part, the bound is the number of keys. [`count`](Self::count) gives
+    /// the exact number.
     pub fn len_at_most(&self) -> u64 {
         self.layers.iter().map(Layer::keys).sum()
     }
@@ -65,7 +66,7 @@ impl Snapshot {
         Ok(count)
     }
 
-    /// Its tries, oldest first.
+    /// The tries, oldest first.
     pub fn tries(&self) -> impl DoubleEndedIterator<Item = &FilteredTrie> {
         self.layers.iter().filter_map(|layer| match layer {
             Layer::Trie(trie) => Some(&**trie),
@@ -176,7 +177,7 @@ impl Snapshot {
     /// # Ok::<(), furui::Error>(())
     /// ```
     pub fn range<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> Entries<'_> {
-        // The least key that is greater than `key` is `key` with a zero byte behind it.
+        // The smallest key that is greater than `key` is `key` with a zero byte after it.
         let after = |key: &[u8]| [key, &[0]].concat();
         let from = match range.start_bound() {
             Bound::Included(key) => key.as_ref().to_vec(),
@@ -251,7 +252,7 @@ fn take_out<T>(list: &mut Vec<T>, known: &[(usize, Found)]) {
     });
 }
 
-/// The least string that is greater than every string that begins with `prefix`; `None` if there is none.
+/// The smallest string that is greater than every string that begins with `prefix`; `None` if there is none.
 fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let last = prefix.iter().rposition(|&byte| byte != u8::MAX)?;
     let mut end = prefix[..=last].to_vec();

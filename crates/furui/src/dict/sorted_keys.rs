@@ -64,11 +64,11 @@ impl<'a, K: AsRef<[u8]>> SortedKeys<'a, K> {
 /// ```
 #[derive(Debug)]
 pub struct SortedNode<'a, K> {
-    /// The keys that begin with the path, and after them those of later siblings.
+    /// The keys that begin with the path, and after them the keys of later siblings.
     entries: &'a [(K, Value)],
     /// The number of keys that begin with the path.
     len: usize,
-    /// The length of the path.
+    /// The length of the node's path, in bytes.
     depth: usize,
 }
 

@@ -17,7 +17,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
-    /// The store's directory, or the file in it that the problem is about.
+    /// The store's directory, or the file in it that has the problem.
     pub path: String,
     /// The problem.
     pub problem: StoreProblem,
@@ -56,11 +56,11 @@ pub enum StoreProblem {
         /// How often the files were opened.
         tries: u32,
     },
-    /// An earlier change failed, and what it left on storage is not known.
+    /// An earlier change failed, and its effect on storage is not known.
     Failed,
     /// The store was opened without its journal, and so lacks keys.
     WithoutJournal,
-    /// The path is that of a file.
+    /// The path is the path of a file.
     NotADirectory,
     /// The directory holds files that belong to no store.
     Foreign,
@@ -79,7 +79,7 @@ pub enum StoreProblem {
     },
     /// The name of a file is not valid in a store.
     Name(String),
-    /// The storage keeps nothing beyond the process, and so no log.
+    /// The storage does not outlive the process, so it cannot have a log.
     NoLog,
     /// A manifest contradicts itself, and was not written.
     Manifest(&'static str),
@@ -111,7 +111,7 @@ impl fmt::Display for StoreProblem {
             Self::Failed => "an earlier change failed: open the store again",
             Self::WithoutJournal => "opened without its journal, for reading only: open the whole store",
             Self::NotADirectory => "a file, where the directory of a store belongs; name another path",
-            Self::Foreign => "holds other files and is no store; name an empty or a new directory",
+            Self::Foreign => "holds other files and is not a store; name an empty or a new directory",
             Self::Occupied => "holds a store, or a part of a copy that was cut short; name a new or an empty directory",
             Self::NoStore => "not a store: it has no MANIFEST; name the directory of a store",
             Self::NothingRecorded => {

@@ -9,7 +9,7 @@ use crate::hash::{HashSpec, Hashes, KeyHash};
 ///
 /// The table is mapped where files can be mapped. Opening takes constant time, except for a quotient filter: its slots
 /// refer to each other, so its whole file is read. The first lookup in a region of 4 KiB reads that region. When few
-/// unchecked regions are left, all of them are read; from then on a lookup costs what it costs in memory.
+/// unchecked regions are left, all of them are read; from then on a lookup costs as much as in memory.
 ///
 /// The file must not be changed or truncated while the filter is open, as for [`AnyFilter::open`].
 ///

@@ -69,7 +69,7 @@ trait Word {
     fn set(&self, bits: u64) -> u64;
 }
 
-/// Threads pass nothing but the bits themselves to each other, so no other memory needs to be ordered.
+/// Threads pass only the bits themselves to each other, so no other memory needs to be ordered.
 impl Word for AtomicU64 {
     #[inline(always)]
     fn get(&self) -> u64 {

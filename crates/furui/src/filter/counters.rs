@@ -1,4 +1,4 @@
-//! A table of small counters, some of which belong to each key: what the filters that count have in common.
+//! A table of small counters, some of which belong to each key. All filters that count share it.
 
 use std::io::{self, Write};
 use std::ops::Deref;
@@ -85,8 +85,8 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
         self.of(key).for_each(|position| see(self.cells.word_of(position)));
     }
 
-    /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, those of all keys up to it.
-    /// It is called with every index of a batch, in order.
+    /// Prefetches the counters of the key that is `AHEAD` keys after index `i`; at index 0, the counters of all keys up
+    /// to that one. The caller must call it with every index of a batch, in order.
     #[inline]
     pub(super) fn fetch_ahead(&self, keys: &[KeyHash], i: usize) {
         let first = if i == 0 { 0 } else { i + AHEAD };
@@ -114,8 +114,8 @@ impl<M: Deref<Target = [u8]>> CounterTable<M> {
         out.write_all(self.cells.as_bytes())
     }
 
-    /// Reads what [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`, and the
-    /// fields of `META` at offsets 8 and 24.
+    /// Reads sections that [`write`](Self::write) wrote: the counters, whose number of bits must be one of `widths`,
+    /// and the fields of `META` at offsets 8 and 24.
     pub(super) fn read<S: Source<Bytes = M>>(source: &S, widths: &[u32]) -> Result<(Self, u64, u64), ReadError> {
         source.expect_sections(&[META, BITS])?;
         let meta: [u8; META_BYTES] = source.meta()?;

@@ -16,7 +16,7 @@ use crate::hash::{HashSpec, Hashes, KeyHash};
 pub enum ConfigError {
     /// A number is outside its range.
     OutOfRange {
-        /// What the number counts, in the plural.
+        /// The name of the counted things, in the plural.
         what: &'static str,
         /// The number that was given.
         given: u64,
@@ -41,7 +41,7 @@ pub enum ConfigError {
         rate: f64,
         /// The maximum size.
         most: u64,
-        /// What the size counts, in the plural.
+        /// The unit of the size, in the plural.
         what: &'static str,
     },
     /// With fingerprints of this length, the keys would have a higher false-positive rate than is allowed.
@@ -84,9 +84,9 @@ pub enum ConfigError {
     Full(Full),
     /// There is not enough memory.
     NoMemory {
-        /// The number of items that there is no memory for.
+        /// The number of items for which there is no memory.
         count: usize,
-        /// What the items are.
+        /// The name of the items.
         what: &'static str,
     },
 }
@@ -103,8 +103,8 @@ impl fmt::Display for ConfigError {
             }
             Self::Rate { given, finest } => write!(
                 f,
-                "a false-positive rate of {given:e}: what this kind of filter takes of a hash allows more than {finest:.1e}, and less \
-                 than 1; ask for a larger rate, fewer keys, or another kind of filter"
+                "a false-positive rate of {given:e}: what this kind of filter uses of a hash allows rates of more than \
+                 {finest:.1e}, and less than 1; ask for a larger rate, fewer keys, or another kind of filter"
             ),
             Self::TooLarge { keys, rate, most, what } => {
                 write!(
@@ -176,7 +176,7 @@ pub enum Mismatch {
     Unsupported(Kind),
     /// A size or parameter differs.
     Size {
-        /// What is counted, in the plural.
+        /// The name of the counted things, in the plural.
         what: &'static str,
         /// The number of the first filter.
         ours: u64,
@@ -220,7 +220,7 @@ impl fmt::Display for Mismatch {
         match self {
             Self::Kind { ours, theirs } => write!(f, "{ours} and {theirs} cannot be combined: build both of one kind"),
             Self::Unsupported(kind) => {
-                write!(f, "{kind} and another cannot be combined so: Bloom, blocked and quotient filters can")
+                write!(f, "{kind} does not support this operation: Bloom, blocked and quotient filters do")
             }
             Self::Size { what, ours, theirs } => {
                 write!(f, "one filter has {ours} {what} and the other {theirs}: build both with as many")
@@ -304,16 +304,16 @@ pub(super) fn no_memory(count: usize, what: &'static str) -> ConfigError {
     ConfigError::NoMemory { count, what }
 }
 
-/// What the bits of a filter mean: two filters can be combined if their values of this type are equal.
+/// The meaning of a filter's bits: two filters can be combined if their values of this type are equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning<const N: usize> {
-    /// Sizes and parameters, with what they count.
+    /// Sizes and parameters, each with its name.
     pub(super) sizes: [(&'static str, u64); N],
     pub(super) hash: HashSpec,
 }
 
 impl<const N: usize> Meaning<N> {
-    /// Checks that `other` is equal; the error names what differs.
+    /// Checks that `other` is equal. The error names the difference.
     pub(super) fn check(self, other: Self) -> Result<(), Mismatch> {
         for ((what, ours), (_, theirs)) in self.sizes.into_iter().zip(other.sizes) {
             if ours != theirs {

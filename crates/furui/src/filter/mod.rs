@@ -146,7 +146,7 @@ pub trait FilterMut: Filter {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
-    /// The structure holds as many keys as it was made for.
+    /// The structure holds its maximum number of keys.
     AtCapacity {
         /// The maximum number of keys.
         capacity: u64,

@@ -138,7 +138,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
         Self { hash, ..self }
     }
 
-    /// How many keys there is room for.
+    /// The number of keys for which there is room.
     pub fn capacity(&self) -> usize {
         self.sets.len() * WAYS
     }
@@ -151,7 +151,7 @@ impl<T: RecentTag, const WAYS: usize> Recent<T, WAYS> {
     }
 
     /// Observes `keys` in order, as [`observe`](Self::observe) does, and appends to `misses` the indices in `keys` of
-    /// those that were not remembered. No branch depends on a key.
+    /// the keys that were not remembered. No branch depends on a key.
     ///
     /// # Panics
     /// If `keys` has 2³² keys or more.

@@ -102,8 +102,8 @@ pub(super) struct Marking {
     bits: f64,
     /// ln q, where q is the probability that one key does not set a given bit.
     ln_zero: f64,
-    /// For two given bits, first of one block, then of different blocks: the logarithm of how much more often one key
-    /// leaves both 0 than if they were independent, and the number of such pairs.
+    /// The correlation of two given bits, first of one block, then of different blocks: the logarithm of how much more
+    /// often a key leaves both 0 than independent bits would be, and the number of such pairs.
     excess: [(f64, f64); 2],
 }
 
@@ -194,7 +194,7 @@ impl Marking {
         }
     }
 
-    /// V(n), the variance of the estimate for n keys, which follows from that of the number of bits that are 0.
+    /// V(n), the variance of the estimate for n keys. It follows from the variance of the number of zero bits.
     fn variance(&self, keys: f64) -> f64 {
         if keys == 0.0 {
             return 0.0;
@@ -303,7 +303,7 @@ mod tests {
         // A window longer than half of the ring.
         let ring = Marking::of_windows(5, 4, 64).cardinality(4);
         assert!((ring.value - 1.0).abs() < 0.1 && ring.error > 0.1, "{ring:?}");
-        // So many probes that a bit is missed less often than a number can say.
+        // There are so many probes that the probability of missing a bit rounds to 0.
         let tiny = Marking::of_probes(2, 64).cardinality(1);
         assert!(tiny.value > 0.0 && tiny.value < 1.0, "{tiny:?}");
     }

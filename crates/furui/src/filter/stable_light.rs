@@ -132,7 +132,7 @@ impl<M: DerefMut<Target = [u8]>> StableBloomLight<M> {
         }
     }
 
-    /// Subtracts 1 from the next `count` counters at the cursor, and moves the cursor behind them.
+    /// Subtracts 1 from the next `count` counters at the cursor, and moves the cursor after them.
     /// [`insert`](FilterMut::insert_hash) does so with P counters. A `count` of [`counters`](Self::counters) is one
     /// whole round.
     pub fn decrement(&mut self, count: usize) {

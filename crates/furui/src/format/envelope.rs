@@ -11,8 +11,8 @@ use super::writer::seal_checksum;
 use super::{Bytes, FormatError, Problem, ReadAt, ReadError, Regions};
 use crate::hash::HashSpec;
 
-/// The most bytes that may have been appended to a file for its own footer to be searched for, so that the error can
-/// say that it has grown.
+/// The maximum number of appended bytes among which to search for a file's own footer, so that the error can say that
+/// the file has grown.
 const GROWTH: usize = 1 << 20;
 
 /// The number of bytes that [`Envelope::verify`] reads at a time.
@@ -76,7 +76,7 @@ impl Envelope {
         self.kind
     }
 
-    /// The spec that the keys in the file were hashed by.
+    /// The spec by which the keys in the file were hashed.
     pub fn hash(&self) -> HashSpec {
         self.hash
     }
@@ -241,7 +241,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
         Ok((bytes, header))
     }
 
-    /// The sections, the checksum of the last level of checksums of regions, and that of the footer.
+    /// The sections, the checksum of the last level of region checksums, and the footer's checksum.
     fn sections(&self, length: u64, header: &[u8]) -> Result<(Vec<Section>, u64, u64), ReadError> {
         let footer_offset = length - FOOTER_LEN as u64;
         let mut footer = [0; FOOTER_LEN];
@@ -286,7 +286,7 @@ impl<F: ReadAt + ?Sized> Reader<'_, F> {
             sections.push(section);
         }
         if Align::Line.round_up(end) != Some(table_offset) {
-            return Err(self.error(table_offset, Problem::Invalid("the section table is not behind the sections")));
+            return Err(self.error(table_offset, Problem::Invalid("the section table does not follow the sections")));
         }
         Ok((sections, u64_at(&footer, FOOTER_SUMS), checksum))
     }

@@ -55,7 +55,7 @@ pub enum Problem {
         /// The kind the reader wants.
         expected: Kind,
     },
-    /// The file is a whole furui file, but of a kind that is no filter.
+    /// The file is a whole furui file, but of a kind that is not a filter.
     NotAFilter(Kind),
     /// The kind's number is unknown to this furui.
     UnknownKind(u16),
@@ -63,25 +63,25 @@ pub enum Problem {
     OtherHash {
         /// The spec in the file.
         found: HashSpec,
-        /// The spec the reader works with.
+        /// The spec that the reader uses.
         expected: HashSpec,
     },
     /// The kind of store is unknown to this furui.
     UnknownStore(String),
     /// The hash algorithm's number is unknown to this furui.
     UnknownHash(u16),
-    /// The file is shorter than it says.
+    /// The file is shorter than it states.
     Truncated {
-        /// The bytes that it should have.
+        /// The number of bytes that the file should have.
         expected: u64,
-        /// The bytes that it has.
+        /// The number of bytes that the file has.
         found: u64,
     },
     /// The file lacks the bytes that end every furui file.
     NoEnd,
-    /// The file has bytes behind its end.
+    /// The file has bytes after its end.
     Appended {
-        /// The number of bytes behind its end.
+        /// The number of bytes after its end.
         bytes: u64,
     },
     /// The file is missing, but its store needs it.
@@ -92,7 +92,7 @@ pub enum Problem {
     NoSection(Tag),
     /// A section is longer than a reader takes at once.
     TooLong {
-        /// Its length in bytes.
+        /// The length of the section in bytes.
         length: u64,
         /// The limit.
         limit: u64,
@@ -119,7 +119,9 @@ impl fmt::Display for Problem {
                     "format version {found} is newer than {supported}, the newest this furui reads: upgrade furui"
                 )
             }
-            Self::NotAFilter(found) => write!(f, "this is {found}, no filter: name a file that `furui filter` wrote"),
+            Self::NotAFilter(found) => {
+                write!(f, "this is {found}, not a filter: name a file that `furui filter` wrote")
+            }
             Self::WrongKind { found, expected } => write!(f, "this is {found}, where {expected} belongs"),
             Self::UnknownKind(code) => write!(f, "files of kind {code} are unknown to this furui: upgrade furui"),
             Self::OtherHash { found, expected } => {
@@ -213,7 +215,7 @@ impl From<FormatError> for ReadError {
 /// ```
 #[derive(Debug)]
 pub struct WriteError {
-    /// What was being done, as in "cannot write".
+    /// The operation that failed, as in "cannot write".
     pub action: &'static str,
     /// The file.
     pub file: String,

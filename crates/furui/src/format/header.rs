@@ -5,7 +5,7 @@ use super::layout::*;
 use super::{FormatError, Problem};
 use crate::hash::{HashAlgorithm, HashSpec};
 
-/// The 64 bytes that every file begins with: what it is, and how its keys were hashed.
+/// The 64 bytes at the beginning of every file: its kind, and the hash of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,

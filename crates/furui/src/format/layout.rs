@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The format version that is written, and the newest that is read.
 pub const VERSION: u16 = 1;
 
-/// The most sections that a file may have. It bounds the memory that an invalid envelope takes.
+/// The maximum number of sections that a file may have. It bounds the memory that an invalid envelope takes.
 pub const MAX_SECTIONS: usize = 64;
 
 pub(super) const MAGIC: [u8; 8] = *b"FURUI\r\n\x1a";
@@ -54,7 +54,7 @@ pub(super) const SUMS: Tag = Tag::new(*b"SUMS");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The manifest of a store: which files it is made of.
+    /// The manifest of a store, which names its files.
     Manifest,
     /// A run of a store: one sorted set of hashes.
     Run,
@@ -255,7 +255,7 @@ pub enum Align {
 }
 
 impl Align {
-    /// The number in bytes.
+    /// The alignment in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::Line => 64,
@@ -317,14 +317,14 @@ pub struct Seal {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its name.
+    /// The name of the section.
     pub tag: Tag,
-    /// What its offset is a multiple of.
+    /// The alignment of its offset.
     pub align: Align,
     /// The offset of its first byte from the start of the file.
     pub offset: u64,
-    /// How many bytes it has.
+    /// The length of the section in bytes.
     pub length: u64,
-    /// The XXH3-64 of those bytes.
+    /// The XXH3-64 of the section's bytes.
     pub checksum: u64,
 }

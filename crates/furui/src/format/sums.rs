@@ -34,8 +34,9 @@ pub(super) fn level_lengths(covered: u64) -> Vec<u64> {
 #[derive(Default)]
 pub(super) struct Sums {
     level: Vec<u8>,
-    /// The hash of the current region, and the number of its bytes so far.
+    /// The hash of the current region.
     region: Xxh3Default,
+    /// The number of bytes of the current region so far.
     filled: usize,
 }
 

@@ -17,7 +17,7 @@ const PRIMES: [u64; 8] = [131, 137, 139, 149, 151, 157, 163, 167];
 pub struct PolynomialHashes<const K: usize>([u64; K]);
 
 impl<const K: usize> PolynomialHashes<K> {
-    /// The states of the empty key, which are 0, as those of every key of zero bytes are.
+    /// The states of the empty key, which are 0. So are the states of every key of zero bytes.
     #[inline]
     pub const fn start() -> Self {
         const { assert!(K <= PRIMES.len(), "there are 8 primes") };

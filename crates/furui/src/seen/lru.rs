@@ -80,7 +80,7 @@ struct Entry {
 /// The bytes of an entry and its slots, rounded up.
 pub(super) const KEY_BYTES: usize = 21;
 
-/// The most keys an LRU holds.
+/// The maximum number of keys in an LRU.
 const MAX_CAPACITY: usize = 1 << 30;
 
 /// The number that stands for no entry.
@@ -111,7 +111,7 @@ impl Lru {
         Ok(Self { entries, capacity: capacity as u32, newest: NONE, oldest: NONE, table })
     }
 
-    /// The number of keys that there is room for.
+    /// The number of keys for which there is room.
     pub fn capacity(&self) -> usize {
         self.capacity as usize
     }

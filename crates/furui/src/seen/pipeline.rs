@@ -81,9 +81,9 @@ pub struct Seen<S: Storage = Directory> {
     /// The keys of the current batch that the cache does not know: their indices in the batch.
     misses: Vec<u32>,
     keys: Vec<KeyHash>,
-    /// Those of `misses` that the stable filter was asked about.
+    /// The keys of `misses` that were looked up in the stable filter.
     asked: Vec<Asked>,
-    /// The indices in `keys` of the new ones.
+    /// The indices in `keys` of the new keys.
     new: Vec<u32>,
     /// Room for the verdict on a single key.
     verdicts: Vec<Verdict>,
@@ -107,8 +107,8 @@ const EXTEND_BATCH: usize = 4096;
 pub struct SeenOptions {
     /// The cache in front of the exact set.
     pub cache: Cache,
-    /// Bytes of RAM for the set and the cache, at least [`CascadeOptions::MIN_MEMORY`]. What does not fit goes to
-    /// storage.
+    /// The memory for the set and the cache in bytes, at least [`CascadeOptions::MIN_MEMORY`]. Keys that do not fit go
+    /// to storage.
     pub memory: u64,
     /// How keys are hashed. A store keeps the hash it was made with, and opening it with another one is an error. With `None`
     /// an existing store is opened with its own hash, and a new one gets XXH3 with a random seed.
@@ -126,7 +126,7 @@ impl Default for SeenOptions {
 }
 
 impl<S: Storage> fmt::Debug for Seen<S> {
-    /// Shows what was opened and how many keys there are, not the keys.
+    /// Shows the options and the number of keys, but not the keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seen")
             .field("options", &self.options)
@@ -179,7 +179,7 @@ impl<S: Storage> Seen<S> {
         })
     }
 
-    /// How keys are hashed: what a caller that hashes them itself must use.
+    /// How keys are hashed. A caller that hashes keys itself must use this spec.
     pub fn hash_spec(&self) -> HashSpec {
         self.hasher.spec()
     }
@@ -209,7 +209,7 @@ impl<S: Storage> Seen<S> {
     }
 
     /// Records keys, and returns how many of them are new. It takes them in batches, and so faster than
-    /// [`insert`](Self::insert). It is no [`Extend`], because it can fail.
+    /// [`insert`](Self::insert). It is not an [`Extend`], because it can fail.
     ///
     /// # Errors
     /// Those of [`observe_all`](Self::observe_all).
@@ -331,7 +331,7 @@ impl<S: Storage> Seen<S> {
         &self.counters
     }
 
-    /// The options it was opened with.
+    /// The options with which the pipeline was opened.
     pub fn options(&self) -> &SeenOptions {
         &self.options
     }

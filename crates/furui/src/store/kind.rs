@@ -53,7 +53,7 @@ impl StoreKind {
         }
     }
 
-    /// The suffix of the names of its run files.
+    /// The suffix of the names of a store's run files.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Seen => ".run",

@@ -8,7 +8,7 @@ use crate::format::field::{array_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
 
-/// The most runs of a store. It bounds the memory that an invalid manifest takes.
+/// The maximum number of runs of a store. It bounds the memory that an invalid manifest takes.
 pub const MAX_RUNS: usize = 4096;
 
 const META: Tag = Tag::new(*b"META");
@@ -50,9 +50,9 @@ const RUN_CHECKSUM: usize = 24;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// What the store is for.
+    /// The kind of the store.
     pub store: StoreKind,
-    /// The spec that the keys of all runs were hashed by.
+    /// The spec by which the keys of all runs were hashed.
     pub hash: HashSpec,
     /// The runs, oldest first. The runs of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
@@ -82,11 +82,11 @@ pub struct Manifest {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEntry {
-    /// The number of its file.
+    /// The number of the run's file.
     pub number: u64,
-    /// The number of its keys.
+    /// The number of the run's keys.
     pub keys: u64,
-    /// The length and the checksum that identify its file.
+    /// The length and the checksum that identify the run's file.
     pub seal: Seal,
 }
 
@@ -126,7 +126,7 @@ impl Manifest {
     pub(super) fn end_journal(&mut self) {
         let old = self.journal;
         while self.journal == old {
-            // A new RandomState has random keys. The mark must be one that no other journal is likely to have.
+            // A new RandomState has random keys. No other journal is likely to have this mark.
             self.journal = RandomState::new().hash_one(old) as u32;
         }
     }
@@ -213,7 +213,7 @@ impl Manifest {
         let mut orphans = Vec::new();
         for name in storage.list()? {
             let Some(number) = self.store.number_of(&name).filter(|number| !named.contains(number)) else { continue };
-            // A crash leaves at most the one run that was being added.
+            // A crash leaves at most one run: the one that was being added.
             if number > self.next_file {
                 let problem = Problem::Invalid("older than the runs beside it");
                 return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
@@ -293,8 +293,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks what holds for every manifest, before it is written and after it was read. The error is the index of the
-    /// run and the problem.
+    /// Checks rules that every manifest obeys, before it is written and after it was read. The error is the index of
+    /// the run and the problem.
     fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
         if self.runs.len() > MAX_RUNS {
             return Err((MAX_RUNS, "more than 4096 runs, compact the store"));

@@ -6,13 +6,13 @@ use crate::script::Effect::{Reads, Verifies, Writes};
 use crate::script::Step;
 use crate::support::{TempDir, stdout};
 
-/// What a kind of filter can, besides to be asked and filled.
+/// An operation that a kind of filter supports besides lookup and insertion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Can {
     Remove,
     Unite,
     Intersect,
-    /// To say yes to every line that it was given.
+    /// The filter never forgets a line.
     Remember,
 }
 use Can::{Intersect, Remember, Remove, Unite};
@@ -34,7 +34,7 @@ const KINDS: [(&str, &str, &[Can]); 13] = [
     ("parquet", "--kind parquet --capacity 12000", &[Remember, Unite, Intersect]),
 ];
 
-/// A filter of each kind, with another of its kind beside it.
+/// A filter of each kind, with a second one of its kind beside it.
 pub fn all(scratch: &TempDir) -> Vec<Specimen> {
     let inputs = scratch.path().join("filter-inputs");
     let (known, others, more) = (lines("known", 8000), lines("other", 8000), lines("more", 300));

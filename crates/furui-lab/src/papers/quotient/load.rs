@@ -1,4 +1,4 @@
-//! What an operation costs as the table fills.
+//! The time of an operation as the table fills.
 
 use std::hint::black_box;
 
@@ -12,18 +12,18 @@ use crate::table::{Cell, Table};
 
 const ROUNDS: usize = 5;
 const REMAINDER_BITS: u32 = 8;
-/// Twentieths of the slots.
+/// The loads that are measured, in twentieths of the slots.
 const LOADS: std::ops::RangeInclusive<u64> = 1..=19;
 
 const QUOTIENT: &str = "quotient filter";
 const BLOOM: &str = "Bloom filter of as many bits";
 
-/// What is measured.
+/// A filter whose operations are measured.
 trait Table64 {
     const NAME: &str;
     fn insert(&mut self, hash: u64);
     fn contains(&self, hash: u64) -> bool;
-    /// Whether it could be removed; nothing where nothing can.
+    /// Returns whether the key could be removed, or `None` if the filter cannot remove keys.
     fn remove(&mut self, hash: u64) -> Option<bool>;
 }
 
@@ -81,11 +81,11 @@ struct Keys<'a> {
     fresh: &'a [u64],
     hits: &'a [u64],
     misses: &'a [u64],
-    /// Which are removed, and put in again when the clock has stopped.
+    /// The keys that are removed, and inserted again while the clock is stopped.
     gone: &'a [u64],
 }
 
-/// Nanoseconds of each round.
+/// The nanoseconds an operation in each round.
 #[derive(Default)]
 struct Times {
     insert: Vec<f64>,
@@ -219,7 +219,7 @@ fn verdict(table: &Table) -> Verdict {
     let text = |operation: &str| {
         let [low, half, high, most] = [0.05, 0.5, 0.9, 0.95].map(|load| brief(of(QUOTIENT, operation, load)));
         let [half_bloom, most_bloom] = [0.5, 0.95].map(|load| brief(of(BLOOM, operation, load)));
-        format!("{low}, {half}, {high} and {most} ns (Bloom: {half_bloom} and {most_bloom} at the second and the last)")
+        format!("{low}, {half}, {high} and {most} ns (Bloom: {half_bloom} and {most_bloom} at loads of 50 and 95 %)")
     };
     Verdict::new(
         grade,

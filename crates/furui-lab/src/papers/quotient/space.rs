@@ -1,4 +1,4 @@
-//! Bits a key at a false-positive rate.
+//! The bits a key at each false-positive rate.
 
 use furui::filter::{Bloom, QuotientFilter};
 
@@ -40,8 +40,8 @@ pub(super) fn run(_: &Context) -> Result<Finding> {
             EXPONENTS.count()
         ),
     );
-    let data = "No keys: sizes follow from their number and the rate.".into();
+    let data = "no keys; sizes follow from the number of keys and the rate.".into();
     let notes =
-        vec!["Of the quotient filter 3.25 bits a slot are flags and counts, and 3 % of the slots stay empty.".into()];
+        vec!["In the quotient filter, 3.25 bits a slot are flags and counts, and 3 % of the slots stay empty.".into()];
     Ok(Finding { data, tables: vec![table], plots: vec![plot], verdict, notes })
 }

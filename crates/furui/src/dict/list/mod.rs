@@ -43,8 +43,8 @@ use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage, 
 ///
 /// After [`sync`](Self::sync) everything that was put before survives a crash of the process or of the machine.
 ///
-/// **Dropping a `Dict` publishes nothing.** Without a `sync`, storage holds what was put up to the end of some window: an
-/// earlier state of the dictionary, whole. What came after that is lost.
+/// **Dropping a `Dict` publishes nothing.** Without a `sync`, storage holds everything that was put up to the end of
+/// some window: an earlier state of the dictionary, whole. Later changes are lost.
 ///
 /// After an error in a change the dictionary can be read, but not changed until it is opened again.
 ///
@@ -73,7 +73,7 @@ pub struct Dict<S: Storage = Directory> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if a change failed: it is not known what storage has, until the dictionary is opened again.
+    /// True if a change failed. The state of storage is then unknown until the dictionary is opened again.
     broken: bool,
     state: Snapshot,
     /// The number of windows, the oldest ones, that are full and wait to be frozen.
@@ -161,12 +161,12 @@ impl<S: Storage> Dict<S> {
         })
     }
 
-    /// The options it was opened with.
+    /// The options with which the dictionary was opened.
     pub fn options(&self) -> &DictOptions {
         &self.options
     }
 
-    /// The manifest of what is on storage.
+    /// The manifest of the files on storage.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
@@ -201,8 +201,9 @@ impl<S: Storage> Dict<S> {
         self.write(key, self.hasher.hash(key), Found::Deleted, self.next_id)
     }
 
-    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0 on,
-    /// and none is given twice, whatever is deleted. A value that is [`put`](Self::put) is no id, and may equal an id.
+    /// The value of a key. A key without one is given the [next id](Self::next_id) as its value. Ids are given from 0
+    /// on, and none is given twice, whatever is deleted. A value that is [`put`](Self::put) is not an id, and may equal
+    /// an id.
     ///
     /// # Errors
     /// Those of [`put`](Self::put); [`Error::NoNumberLeft`] after 2³² - 1 ids.
@@ -234,8 +235,8 @@ impl<S: Storage> Dict<S> {
         self.freeze(self.windows_len())
     }
 
-    /// Makes everything durable in one trie, which takes the least space and is the fastest to look into. Deletions take no
-    /// room after that.
+    /// Makes everything durable in one trie, which takes the least space and has the fastest look-ups. Deletions take
+    /// no room after that.
     ///
     /// # Errors
     /// Those of [`sync`](Self::sync).

@@ -69,14 +69,15 @@ impl<S: Storage> Dict<S> {
         self.state.layers.len() - self.tries_len()
     }
 
-    /// The number of the newest of the first `tries` tries that `newer` keys after them have outgrown.
+    /// How many of the newest among the first `tries` tries have been outgrown by the `newer` keys that came after
+    /// them.
     fn outgrown(&self, tries: usize, newer: u64) -> usize {
         let sizes: Vec<u64> = self.manifest.runs[..tries].iter().map(|run| run.keys).collect();
         tries_to_merge(&sizes, newer, &self.options)
     }
 
-    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is merging
-    /// those.
+    /// Freezes the oldest `windows` windows, and merges them with the tries that they outgrew, unless a job is already
+    /// merging these tries.
     pub(super) fn freeze(&mut self, windows: usize) -> Result<()> {
         if windows == 0 {
             return Ok(());

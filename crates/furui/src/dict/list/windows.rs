@@ -64,7 +64,7 @@ impl<S: Storage> Dict<S> {
     fn window(&mut self) -> &mut Window {
         let first = self.tries_len() + self.waiting;
         let layers = &mut self.state.layers;
-        // No new snapshot can take it while `self` is borrowed mutably.
+        // No new snapshot can take the window while `self` is borrowed mutably.
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);

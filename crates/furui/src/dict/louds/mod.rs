@@ -26,7 +26,7 @@ pub use node::LoudsNode;
 ///    b   c   d        VAL                                     1   2   3
 /// ```
 ///
-/// The children of node i begin behind zero i of BASE ([`Select0`]), where the number of ones before them is the number
+/// The children of node i begin after zero i of BASE ([`Select0`]), where the number of ones before them is the number
 /// of the first child. The value of node i is the one whose index is the number of ones before LEAF i ([`Rank1`]).
 ///
 /// **Cost.** 11 bits for each node, an index of a tenth of BASE and a sixteenth of LEAF, and 4 bytes for each key. A

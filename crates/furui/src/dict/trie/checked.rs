@@ -21,7 +21,7 @@ pub(in crate::dict) struct CheckedTrie {
     regions: Regions,
     /// The offset of the trie's bytes in the file.
     base: usize,
-    /// Set when the tables of labels were checked. A guard is not told of them.
+    /// True once the tables of labels were checked. The guard does not check them.
     labels: OnceLock<()>,
 }
 

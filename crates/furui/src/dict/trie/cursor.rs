@@ -40,7 +40,7 @@ impl TrieNode {
 /// Methods that walk node by node. Each reads one block, or two at times, and only [`push_label`](Trie::push_label)
 /// decodes a label.
 ///
-/// A walk down ends whatever the bytes are, because children come behind their parent. But a damaged trie may have many
+/// A walk down ends whatever the bytes are, because children come after their parent. But a damaged trie may have many
 /// paths to a node: a walk over all of them must stop after [`nodes`](Trie::nodes).
 impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
     /// The root, which stands for the empty path.
@@ -48,7 +48,7 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         TrieNode(ROOT)
     }
 
-    /// The child whose label has the least first byte; `None` if there is no child.
+    /// The child whose label has the smallest first byte; `None` if there is no child.
     pub fn first_child(&self, node: TrieNode) -> Option<TrieNode> {
         if node.0 == ROOT {
             return (self.nodes() > 0).then_some(TrieNode(0));

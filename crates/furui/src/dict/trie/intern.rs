@@ -129,7 +129,7 @@ impl Interner {
         number
     }
 
-    /// Frees the table, when further strings are unlikely.
+    /// Frees the table. Meant for a time when further strings are unlikely.
     pub(super) fn close(&mut self) {
         self.slots = vec![];
     }

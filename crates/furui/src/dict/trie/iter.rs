@@ -22,7 +22,8 @@ pub struct TrieEntries<'t, G = Trusted> {
     stack: Vec<(TrieNode, usize)>,
     path: Vec<u8>,
     end: End,
-    /// The most nodes that may still be visited, because a damaged trie may have more than one path to a node.
+    /// The maximum number of nodes that may still be visited, because a damaged trie may have more than one path to a
+    /// node.
     left: u64,
 }
 
@@ -173,7 +174,7 @@ impl End {
 }
 
 impl<G> fmt::Debug for TrieEntries<'_, G> {
-    /// Shows the last key, not what comes after it.
+    /// Shows the last key, but not the following ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TrieEntries").field("trie", &self.trie).field("path", &self.path).finish_non_exhaustive()
     }

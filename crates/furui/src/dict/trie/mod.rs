@@ -105,7 +105,7 @@ pub struct Trie<M = Buffer, G = Trusted> {
     body: M,
     shape: TrieShape,
     vectors: Cpu,
-    /// The guard, which is told what is read.
+    /// The guard, which is told which bytes are read.
     guard: G,
 }
 

@@ -3,7 +3,7 @@ use super::intern::{Batch, Interner};
 use super::room::{collected, filled, reserve};
 use super::{Found, MAX_KEY, TrieError};
 
-/// The most nodes of a trie, whose ranks have 32 bits.
+/// The maximum number of nodes of a trie, whose ranks have 32 bits.
 pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 
 /// A path-compressed (Patricia) trie as a list of its nodes in breadth-first order. A [`Trie`](super::Trie) is encoded
@@ -31,7 +31,7 @@ pub(super) const MAX_NODES: usize = u32::MAX as usize - 64;
 pub struct Skeleton {
     /// The first byte of every node's label.
     pub(super) edges: Vec<u8>,
-    /// The number of the rest of every node's label among distinct ones.
+    /// For each node, the number of the rest of its label; equal rests have one number.
     pub(super) rests: Vec<u32>,
     pub(super) distinct: Interner,
     /// The labels whose numbers in `rests` are missing. There are some only while the trie is built.

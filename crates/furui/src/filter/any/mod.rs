@@ -60,7 +60,7 @@ impl AnyFilter {
     /// [`CheckedFilter`](super::CheckedFilter) is opened without it.
     ///
     /// While the filter is open, no program may write to the file or truncate it: bytes that are loaded later would not
-    /// be those that were checked, and reading behind the end kills the process. Replacing the file by another one of
+    /// be those that were checked, and reading after the end kills the process. Replacing the file by another one of
     /// its name, as `furui filter` does, is fine. A caller that cannot rule out such changes reads the file into memory
     /// and uses [`from_bytes`](FilterRef::from_bytes).
     ///
@@ -161,7 +161,7 @@ impl<M: Deref<Target = [u8]>> AnyFilter<M> {
         }
     }
 
-    /// The false-positive rate that the filter was made for, if there is one.
+    /// The false-positive rate for which the filter was made, if there is one.
     pub fn intended_rate(&self) -> Option<f64> {
         let keys = self.capacity();
         match self {

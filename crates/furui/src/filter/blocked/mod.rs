@@ -274,7 +274,8 @@ mod tests {
         for (lines, probes) in parts {
             let empty = BlockedBloom::from_parts(lines, probes).unwrap();
             let expected = empty.expected_rate(KEYS);
-            // Several fillings, because one differs from the mean of all by more than its lookups do.
+            // The test fills several filters, because the rate of one fill differs from the mean by more than its
+            // lookups can tell.
             let (mut rates, mut hits) = (vec![], 0);
             for filling in 0..8 {
                 let mut filter = empty.clone();

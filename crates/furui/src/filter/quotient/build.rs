@@ -32,17 +32,21 @@ pub(super) struct Builder<'a, M: DerefMut<Target = [u8]> = Buffer> {
 struct Front {
     /// The slot after the last one filled, counted through all blocks.
     next: u64,
-    /// The last fingerprint and its quotient, which is [`NONE`] at first.
+    /// The last fingerprint.
     previous: u64,
+    /// The quotient of the last fingerprint; [`NONE`] at first.
     previous_quotient: u64,
-    /// The block of the last quotient with its occupied bits, and the block of the last slot with the other bit planes.
+    /// The number of the block of the last quotient.
     quotient_block: u64,
+    /// The occupied bits of that block.
     occupied: u64,
+    /// The number of the block of the last slot; `starts` and `shifted` are that block's other bit planes.
     slot_block: u64,
     starts: u64,
     shifted: u64,
-    /// The eight bytes that were written last, and the byte among the block's remainders at which they begin.
+    /// The eight bytes that were written last.
     tail: u64,
+    /// The position of `tail` among the bytes of the block's remainders.
     tail_at: u32,
 }
 
@@ -110,8 +114,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
         loop {
             let (some, n) = (&fingerprints[..count], count as u64);
             let Some(&last) = some.last() else { return 0 };
-            // Each is at most one slot further after its quotient than the one before. If an offset could come so near
-            // to 2¹⁶ that only `insert` can tell whether it fits, `insert` is left to decide.
+            // Each fingerprint is at most one slot further after its quotient than the one before. If an offset might
+            // come so near to 2¹⁶ that only `insert` can tell whether it fits, `insert` decides.
             let fits = n <= room
                 && behind + n <= u64::from(u16::MAX)
                 && front.next.max(shape.split(last).0) + n <= shape.slots
@@ -160,8 +164,8 @@ impl<'a, M: DerefMut<Target = [u8]>> Builder<'a, M> {
 }
 
 impl Front {
-    /// Appends the fingerprints up to the first one of another block and returns their number. Adds to `copies` how
-    /// many equal the one before; those take slots only if `counting`.
+    /// Appends the fingerprints up to the first one of another block and returns their number. Adds to `copies` the
+    /// number of fingerprints that equal the one before, which take slots only if `counting`.
     #[inline(always)]
     fn fill_block(
         &mut self,
@@ -230,7 +234,7 @@ impl Front {
             if offset == 0 {
                 break;
             }
-            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots behind its quotient");
+            let offset = u16::try_from(offset).expect("a position is less than 2^16 slots after its quotient");
             table.set_offset(between as usize, offset);
         }
         self.quotient_block = block;

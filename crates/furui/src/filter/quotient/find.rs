@@ -29,8 +29,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         }
     }
 
-    /// [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the common path
-    /// takes few registers and instructions: then more lookups are in flight at a time.
+    /// Works like [`run_start`](Self::run_start) for a run that begins in a later block. Not inlined, so that the
+    /// common path takes few registers and instructions: then more lookups are in flight at a time.
     #[inline(never)]
     fn distant_run_start(&self, words: Cpu, block: usize, rank: u32) -> Slot {
         words.run(
@@ -74,8 +74,8 @@ impl<M: Deref<Target = [u8]>> SlotTable<M> {
         if first >= 64 {
             return self.walk_finds(words, quotient, remainder);
         }
-        // The slots before the next run start are this run's, then perhaps empty ones, which hold 0. As a remainder of
-        // 0 can only be the first of its run, it is compared with the first slot only.
+        // The slots before the next run start belong to this run, or are empty, and empty slots hold 0. As a remainder
+        // of 0 can only be the first of its run, it is compared with the first slot only.
         let ends = head.starts >> first >> 1 | 1 << (63 - first);
         let run = if remainder == 0 { 1 } else { ends.trailing_zeros() + 1 };
         let remainders = block.remainders_from(first);

@@ -18,14 +18,17 @@ pub(super) struct Decoder<'a> {
     table: SlotTable<&'a [u8]>,
     shape: Shape,
     words: Cpu,
-    /// The block of slots to read next, how many of its first slots to skip, how many to read when the block that was
-    /// begun with is read again at the end, and how many blocks are left.
+    /// The block of slots to read next.
     block: usize,
+    /// The number of the block's first slots to skip.
     skip: u32,
+    /// The number of slots to read when the first block is read again at the end.
     wrapped: u32,
+    /// The number of blocks that are left.
     left: usize,
-    /// The occupied bits after the current run's quotient, and the number of their block.
+    /// The occupied bits after the current run's quotient.
     occupied: u64,
+    /// The number of the block with these occupied bits.
     quotient_block: usize,
     /// The fingerprint of the current run's quotient with remainder 0.
     base: u64,

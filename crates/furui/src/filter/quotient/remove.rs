@@ -53,7 +53,8 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         if new_first {
             self.set_starts(behind.block, self.head(behind.block).starts | 1 << behind.index);
         }
-        // The quotients of the runs that begin at `at` or later, in order: this one only if its run still begins there.
+        // The quotients of the runs that begin at `at` or later, in order. This quotient is among them only if its run
+        // still begins there.
         let quotients = head.occupied & (u64::MAX << home.index << u32::from(!new_first));
         self.close(at, end, home.block, quotients);
         if first && !more_behind {

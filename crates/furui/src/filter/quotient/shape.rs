@@ -55,7 +55,7 @@ impl Shape {
         let remainder_bits = (128 - (divisor - 1).leading_zeros()).max(1);
         if remainder_bits > MAX_REMAINDER_BITS {
             return Err(ConfigError::OutOfRange {
-                what: "bits of a remainder, of which more slots or shorter fingerprints leave fewer",
+                what: "bits of a remainder (more slots or shorter fingerprints make it shorter)",
                 given: remainder_bits.into(),
                 least: 1,
                 most: MAX_REMAINDER_BITS.into(),

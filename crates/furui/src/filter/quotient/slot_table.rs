@@ -227,8 +227,8 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         self.bytes[at + HEAD_BYTES..at + self.block_bytes].as_chunks_mut().0
     }
 
-    /// Moves the remainders of slots `low .. high` of `block` up by one slot, overwriting that of `high`, and puts
-    /// `remainder` into slot `low`.
+    /// Moves the remainders of slots `low .. high` of `block` up by one slot, overwriting the remainder of `high`, and
+    /// puts `remainder` into slot `low`.
     #[inline(always)]
     pub(super) fn shift_up(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;
@@ -252,8 +252,8 @@ impl<M: DerefMut<Target = [u8]>> SlotTable<M> {
         *last = (u64::from_le_bytes(*last) & !above | last_before & above).to_le_bytes();
     }
 
-    /// Moves the remainders of slots `low + 1 ..= high` of `block` down by one slot, overwriting that of `low`, and
-    /// puts `remainder` into slot `high`.
+    /// Moves the remainders of slots `low + 1 ..= high` of `block` down by one slot, overwriting the remainder of
+    /// `low`, and puts `remainder` into slot `high`.
     #[inline(always)]
     pub(super) fn shift_down(&mut self, block: usize, low: u32, high: u32, remainder: u64) {
         let r = self.remainder_bits;

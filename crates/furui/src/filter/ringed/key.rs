@@ -31,7 +31,7 @@ pub struct RingedKey<'a> {
 }
 
 impl<'a> RingedKey<'a> {
-    /// The hash that the key was made from.
+    /// The hash from which the key was made.
     #[inline(always)]
     pub fn hash(self) -> KeyHash {
         KeyHash::new(u64::from(self.words[0]) | u64::from(self.words[1]) << 32)
@@ -76,7 +76,7 @@ impl RingedKeys {
         Self { params, words: Vec::new() }
     }
 
-    /// The parameters of the filters that the keys are for.
+    /// The parameters of the filters for which the keys are made.
     pub fn params(&self) -> RingedParams {
         self.params
     }
@@ -88,7 +88,7 @@ impl RingedKeys {
         self.words.extend(offsets(key, self.params));
     }
 
-    /// Removes all keys, and keeps the memory for new ones.
+    /// Removes all keys, and keeps the memory for later ones.
     pub fn clear(&mut self) {
         self.words.clear();
     }

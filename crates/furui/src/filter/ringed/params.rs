@@ -93,7 +93,8 @@ impl RingedParams {
         // Too long a window and too many keys are refused before a rate is computed.
         Self::new(probes, Gamma::Exact, delta)?.bits(keys)?;
         let keys = keys.max(1);
-        // The rate follows from the number of bits alone; if groups do not overlap, from the whole bits of each group.
+        // The rate depends only on the number of bits. If groups do not overlap, it depends only on the number of whole
+        // bits in each group.
         let (guess, most) = if delta == 1 { (bits / keys, MOST_GAMMA >> 32) } else { (bits, MAX_BITS) };
         let with = |number: u64| {
             let least_gamma_of_bits = |bits: u64| (u128::from(bits - 1) << 32) / u128::from(keys) + 1;
@@ -188,7 +189,7 @@ impl RingedParams {
         Ok(ringed_rate_refined(self.probes, keys, u64::from(self.delta), gamma))
     }
 
-    /// The numbers that two filters must have in common, with what they count.
+    /// The numbers that two filters must have in common, each with its name.
     pub(in crate::filter) fn sizes(&self) -> [(&'static str, u64); 3] {
         let delta = ("groups in a window", self.delta().into());
         [("probes a key", self.probes().into()), ("2⁻³² bits for each group", self.fixed_gamma()), delta]

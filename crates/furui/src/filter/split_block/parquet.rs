@@ -26,7 +26,7 @@ pub enum ParquetError {
     OtherHash(HashSpec),
     /// Common readers of Parquet files refuse a filter of this many bytes.
     Size(usize),
-    /// These bytes are no filter of a Parquet file.
+    /// These bytes are not a filter of a Parquet file.
     Invalid {
         /// The offset of the error from the start of the bytes.
         offset: usize,
@@ -129,7 +129,7 @@ impl<M: Deref<Target = [u8]>> SplitBlockBloom<M> {
     /// one in Rust refuse more than 128 MiB. So does this function: see [`for_parquet`](SplitBlockBloom::for_parquet).
     ///
     /// # Errors
-    /// [`Size`](ParquetError::Size) if the number of blocks is no power of two, or if there are more than
+    /// [`Size`](ParquetError::Size) if the number of blocks is not a power of two, or if there are more than
     /// [`MAX_PARQUET_BYTES`] bytes; [`OtherHash`](ParquetError::OtherHash) if keys are not hashed by XXH64 with seed 0;
     /// [`Io`](ParquetError::Io) if `out` fails.
     pub fn to_parquet(&self, out: &mut dyn Write) -> Result<(), ParquetError> {

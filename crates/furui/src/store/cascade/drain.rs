@@ -6,7 +6,7 @@ use crate::error::Result;
 /// The keys of a table as a source for a merge. A table in hash order is a sorted run with gaps.
 pub(super) struct Drain<'a> {
     slots: &'a [u64],
-    /// Some keys without the gaps. Those from `next` on are not consumed yet.
+    /// The keys of the slots that were read last, without the gaps. Those before index `next` have been consumed.
     keys: Vec<u64>,
     next: usize,
 }

@@ -74,7 +74,7 @@ impl<S: Storage> Cascade<S> {
     /// Inserts the keys of the journal, if storage has one.
     pub(super) fn replay(&mut self) -> Result<()> {
         let Some(journal) = self.old_journal.take() else {
-            // A crash may have left one behind.
+            // A crash may have left a journal behind.
             let _ = self.storage.remove(JOURNAL);
             return Ok(());
         };
@@ -98,7 +98,8 @@ impl<S: Storage> Cascade<S> {
             new.iter().for_each(|&i| journal.push(self.hashes[i as usize]));
             return;
         }
-        // They are noted in the order in which they came, so that a caller can say how many of them may be recorded.
+        // New keys are noted in the order in which they came, so that a caller can say how many of them may be
+        // recorded.
         self.found.clear();
         self.found.resize(self.hashes.len(), false);
         new.iter().for_each(|&i| self.found[i as usize] = true);
@@ -111,7 +112,7 @@ impl<S: Storage> Cascade<S> {
             self.save_first()?;
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
-        // A write or sync that failed is never tried again, because it is not known what it left on storage.
+        // A write or sync that failed is never tried again, because its effect on storage is not known.
         self.broken = true;
         self.written += journal.sync(&self.storage, &self.manifest, keys)?;
         self.broken = false;

@@ -6,7 +6,7 @@ use crate::format::{FormatError, Header, Kind, Problem, ReadAt};
 use crate::hash::HashSpec;
 use crate::store::Manifest;
 
-/// The most keys of a record. It bounds the memory that reading an invalid journal takes.
+/// The maximum number of keys of a record. It bounds the memory that reading an invalid journal takes.
 pub const MAX_RECORD_KEYS: usize = 1 << 20;
 
 pub(super) const HEAD_LEN: usize = 88;
@@ -26,12 +26,13 @@ const SECTOR: u64 = 512;
 /// The number of keys that are passed to the caller at a time.
 const KEYS_AT_ONCE: usize = 8192;
 
-/// The number of bytes that are searched at a time for a valid record behind an invalid one.
+/// The number of bytes that are searched at a time for a valid record after an invalid one.
 const SEARCH_BYTES: u64 = 256 << 10;
 
 /// A reader of a store's journal: the keys that were recorded since the last run was published.
 ///
-/// The journal may grow while it is read; the reader sees what it had when it was opened. Memory: at most 8 MiB.
+/// The journal may grow while it is read; the reader sees the records that it had when it was opened. Memory: at most 8
+/// MiB.
 ///
 /// ```
 /// use furui::KeyHash;
@@ -97,7 +98,7 @@ impl<F: ReadAt> Journal<F> {
         })
     }
 
-    /// The spec that its keys were hashed by.
+    /// The spec by which the journal's keys were hashed.
     pub fn hash(&self) -> HashSpec {
         self.hash
     }
@@ -136,7 +137,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(count)
     }
 
-    /// Reads what is at offset `at`. The keys of a valid record are left in `keys`.
+    /// Reads the record at offset `at`. The keys of a valid record are left in `keys`.
     fn find(&self, at: u64, keys: &mut Vec<u8>) -> Result<Scanned> {
         let length = self.file.len();
         let end = match self.record_end(at)? {
@@ -150,12 +151,12 @@ impl<F: ReadAt> Journal<F> {
             return Err(self.error(at, Problem::Checksum));
         }
         if self.is_record_behind(at, keys)? {
-            return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one behind it")));
+            return Err(self.error(at, Problem::Invalid("a record that is incomplete, with a good one after it")));
         }
         Ok(Scanned::End)
     }
 
-    /// The end of the record at this offset, if its head is there and valid. It may be behind the end of the file.
+    /// The end of the record at this offset, if its head is there and valid. It may be after the end of the file.
     fn record_end(&self, at: u64) -> Result<Option<u64>> {
         if at + RECORD_HEAD as u64 > self.file.len() {
             return Ok(None);
@@ -191,7 +192,7 @@ impl<F: ReadAt> Journal<F> {
         Ok(false)
     }
 
-    /// True if there is a valid record behind the invalid one at `at`.
+    /// True if there is a valid record after the invalid one at `at`.
     fn is_record_behind(&self, at: u64, keys: &mut Vec<u8>) -> Result<bool> {
         let length = self.file.len();
         let mut window = Vec::new();

@@ -20,7 +20,7 @@ use crate::bits::{prefetch, scale};
 /// Cost: 8 bytes for each slot, of which at least [`GROW_LOAD`] % are full before it grows. A probe touches one or two
 /// cache lines, and growing takes about 2 ns a slot. Differences from the paper: there are no flag bits, because a
 /// whole hash contains its quotient; and the table does not wrap around: the last cluster continues in spare slots
-/// behind the table.
+/// after the table.
 ///
 /// The order is that of the hashes, so an adversary who can choose hashes can make one long cluster. A store draws a
 /// random seed against that; and a table with a cluster longer than [`MAX_CLUSTER`] counts as full, against an
@@ -46,11 +46,11 @@ const FIRST_SLOTS: usize = 16 << 10;
 /// A growing table gets an eighth more slots, and at most this many on top (16 MiB). That keeps it below 10 bytes a key
 /// plus 16 MiB at any size, and small tables still grow by three eighths.
 const EXTRA_SLOTS: usize = 2 << 20;
-/// The number of spare slots behind the last home. Uniform hashes at the loads above never fill them; if they are full,
+/// The number of spare slots after the last home. Uniform hashes at the loads above never fill them; if they are full,
 /// more are added.
 const SPARE_SLOTS: usize = 1024;
-/// The most slots that a cluster may continue behind the home of a hash that is inserted. Of a billion uniform hashes
-/// at the loads above, one lies in such a long cluster with a chance of 10⁻²⁸.
+/// The maximum number of slots that a cluster may continue after the home of a hash that is inserted. Of a billion
+/// uniform hashes at the loads above, one lies in such a long cluster with a chance of 10⁻²⁸.
 const MAX_CLUSTER: usize = 16 << 10;
 /// The prefetch distance of a batch, in keys: the latency of memory divided by the time of an insertion.
 const PREFETCH_KEYS: usize = 24;
@@ -65,13 +65,13 @@ impl MemTable {
         self.len
     }
 
-    /// The bytes of RAM that it takes.
+    /// The memory that the table takes, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<u64>()
     }
 
     /// Makes room for `additional` more hashes, and grows to at most `max_bytes`. False if that is not enough; the
-    /// table may have grown all the same. A crowded table has no room, see [`MAX_CLUSTER`].
+    /// table may have grown nevertheless. A crowded table has no room, see [`MAX_CLUSTER`].
     ///
     /// # Errors
     /// If the system has no memory left. The table is then unchanged.

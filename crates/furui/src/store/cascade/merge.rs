@@ -98,8 +98,9 @@ impl<S: SortedSource + ?Sized> SortedSource for Box<S> {
 #[derive(Debug)]
 pub struct Merge<S> {
     sources: Vec<S>,
-    /// The merged keys of a round, and the other buffer of the tree.
+    /// The merged keys of a round.
     merged: Vec<u64>,
+    /// The second buffer of the tree.
     scratch: Vec<u64>,
 }
 

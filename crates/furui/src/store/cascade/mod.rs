@@ -54,7 +54,7 @@ use room::{fill_to, reserve};
 /// log₂(n / memory) times at 5 bytes. On storage a key takes 2 to 3 % more than the theoretical minimum of log₂(2⁶⁴/n)
 /// + 1.44 bits.
 ///
-/// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact but for equal hashes; the
+/// Differences from the paper: whole 64-bit hashes are kept, so that the answer is exact except for equal hashes; the
 /// level in RAM is a flat table in hash order; levels on storage have no empty slots, because they are never inserted
 /// into; and a level is merged when the newer ones have grown to its size, whatever its number.
 ///
@@ -83,7 +83,7 @@ pub struct Cascade<S: Storage> {
     manifest: Manifest,
     /// True if storage has a manifest.
     saved: bool,
-    /// True if a change failed: it is not known what storage has, until the set is opened again.
+    /// True if a change failed. The state of storage is then unknown until the set is opened again.
     broken: bool,
     /// True if the set was opened without its journal, and so lacks keys.
     partial: bool,
@@ -92,15 +92,16 @@ pub struct Cascade<S: Storage> {
     /// True while that journal is being read. It is needed until its end was read.
     replaying: bool,
     journal: Option<JournalWriter>,
-    /// Oldest first, as in the manifest.
+    /// The runs, oldest first, as in the manifest.
     runs: Vec<Run<S::File>>,
     table: MemTable,
     written: u64,
-    /// The current batch: its hashes; those that are not in RAM, with their indices, sorted; and those that are in no
-    /// run so far.
+    /// The hashes of the current batch.
     hashes: Vec<u64>,
+    /// The hashes of the batch that are not in RAM, with their indices, sorted.
     absent: Vec<(u64, u32)>,
     scratch: Vec<(u64, u32)>,
+    /// The hashes of the batch that no run searched so far has.
     wanted: Vec<u64>,
     found: Vec<bool>,
 }
@@ -146,7 +147,7 @@ impl<S: Storage> Cascade<S> {
         Ok(Self::open_runs(storage, options)?.0)
     }
 
-    /// The set without the keys of its journal, and the published state that it was opened from.
+    /// The set without the keys of its journal, and the published state from which it was opened.
     fn open_runs(storage: S, options: CascadeOptions) -> Result<(Self, Option<Published<S::File>>)> {
         let mut published = Published::open(&storage, StoreKind::Seen)?;
         let (manifest, files, journal) = match &mut published {
@@ -189,7 +190,7 @@ impl<S: Storage> Cascade<S> {
         Ok((set, published))
     }
 
-    /// The spec that keys must be hashed by.
+    /// The spec by which keys must be hashed.
     pub fn hash_spec(&self) -> HashSpec {
         self.manifest.hash
     }
@@ -204,17 +205,17 @@ impl<S: Storage> Cascade<S> {
         self.len() == 0
     }
 
-    /// Its runs, oldest first.
+    /// The runs, oldest first.
     pub fn runs(&self) -> &[Run<S::File>] {
         &self.runs
     }
 
-    /// The manifest of what is on storage.
+    /// The manifest of the files on storage.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The bytes of RAM that it takes now.
+    /// The memory that the set takes now, in bytes.
     pub fn resident_bytes(&self) -> u64 {
         self.table.bytes() as u64 + self.run_bytes() + self.journal.as_ref().map_or(0, JournalWriter::bytes)
     }
@@ -333,8 +334,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller makes durable what
-    /// it did with those before that.
+    /// True if inserting this many keys would first make the keys of earlier calls durable. A caller must first make
+    /// its own output for these keys durable.
     pub fn will_sync(&self, keys: usize) -> bool {
         let many_wait = self.journal.as_ref().is_some_and(|journal| !journal.has_room(keys));
         many_wait || self.table.len() > 0 && !self.table.has_room(keys, self.table_budget())
@@ -361,8 +362,8 @@ impl<S: Storage> Cascade<S> {
         Ok(())
     }
 
-    /// Leaves in `absent` those of `hashes` that are not in RAM, sorted, with their indices, and in `wanted` those of
-    /// them that are in no run either, ascending and distinct.
+    /// Stores the hashes of `hashes` that are not in RAM in `absent`, sorted, with their indices; and those of them
+    /// that are in no run either in `wanted`, ascending and distinct.
     fn seek_absent(&mut self) -> Result<()> {
         let (absent, hashes) = (&mut self.absent, &self.hashes);
         absent.clear();
@@ -384,7 +385,8 @@ impl<S: Storage> Cascade<S> {
     }
 }
 
-/// The hash for the table, in which 0 is an empty slot. Hash 0 is taken for hash 1, which is one more collision in 2⁶⁴.
+/// The hash for the table, in which 0 is an empty slot. Hash 0 is treated as hash 1, which is one more collision in
+/// 2⁶⁴.
 fn nonzero(key: KeyHash) -> u64 {
     key.get().max(1)
 }

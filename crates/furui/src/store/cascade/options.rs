@@ -25,7 +25,7 @@ pub struct CascadeOptions {
 }
 
 impl CascadeOptions {
-    /// The least memory of a set. With less it would only rewrite files.
+    /// The minimum memory of a set. With less it would only rewrite files.
     pub const MIN_MEMORY: u64 = 1 << 20;
 }
 

@@ -8,7 +8,7 @@ use crate::format::{Problem, field};
 /// The size of a page, and its alignment in a file.
 pub const PAGE_BYTES: usize = 4096;
 
-/// The bytes of the checksum, the counts and the base quotient, which stand before the unary part.
+/// The bytes of the checksum, the counts and the base quotient, which precede the unary part.
 const HEADER_BYTES: usize = 16;
 
 /// The bytes for the unary part and the remainders.
@@ -52,7 +52,7 @@ impl RemainderBits {
         self.0
     }
 
-    /// The most keys of a page. Each takes its remainder and at least one bit.
+    /// The maximum number of keys of a page. Each takes its remainder and at least one bit.
     pub const fn most_keys(self) -> usize {
         BODY_BYTES * 8 / (self.0 as usize + 1)
     }
@@ -208,7 +208,7 @@ impl<'a> Page<'a> {
 
     fn decode_into(&self, keys: &mut [u64]) -> Result<(), Problem> {
         if !unary_numbers(self.unary, self.base, keys) {
-            return Err(Problem::Invalid("a page's unary part holds another number of keys than its header says"));
+            return Err(Problem::Invalid("a page's unary part holds a different number of keys than its header says"));
         }
         append_packed(self.remainders, self.bits.get(), keys);
         // This fold has no early exit, so the compiler makes vector comparisons of it.

@@ -14,7 +14,7 @@ use crate::hash::HashSpec;
 /// and a processor has about as many outstanding misses.
 const PREFETCH_LOOKUPS: usize = 16;
 
-/// The most adjacent pages that a sorted batch reads at once from a file that is not mapped.
+/// The maximum number of adjacent pages that a sorted batch reads at once from a file that is not mapped.
 const COALESCED: usize = 32;
 
 /// A sorted, immutable set of hashes in a file. It says exactly whether a hash is in the set, and reads at most one
@@ -67,7 +67,7 @@ impl<F: ReadAt> Run<F> {
     /// Opens the run in `file`, which is called `name` in errors. Reads and checks everything but the pages.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file is no run, damaged, or made with another `hash`; [`Error::Io`].
+    /// [`Error::Format`] if the file is not a run, damaged, or made with another `hash`; [`Error::Io`].
     pub fn open(file: F, name: &str, hash: HashSpec) -> Result<Self> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::Run)?;
@@ -77,7 +77,7 @@ impl<F: ReadAt> Run<F> {
         let meta: [u8; META_BYTES] = envelope
             .read_section(&file, META, META_BYTES)?
             .try_into()
-            .map_err(|_| invalid("the description of a run has another length"))?;
+            .map_err(|_| invalid("the description of a run has a wrong length"))?;
         let keys = field::u64_at(&meta, 0);
         let greatest = field::u64_at(&meta, 8);
         let bits = RemainderBits::new(field::u32_at(&meta, 16)).ok_or_else(|| invalid("width of remainders"))?;
@@ -257,8 +257,8 @@ impl<F: ReadAt> Run<F> {
             .map_err(|source| Error::io("cannot read", self.envelope.name(), source))
     }
 
-    /// Page `index`, after a check of its checksum, and that its first key is its fence, so that a page in the place of
-    /// another one is noticed.
+    /// Page `index`, after two checks: of its checksum, and that its first key is its fence. The second one finds a
+    /// page that is in the place of another.
     pub(super) fn checked_page<'a>(&self, index: usize, bytes: &'a [u8; PAGE_BYTES]) -> Result<Page<'a>> {
         let checked = Page::new(bytes, self.bits).and_then(|page| {
             page.check()?;

@@ -54,8 +54,8 @@ impl<F: ReadAt> Run<F> {
 }
 
 impl<F: ReadAt> RunReader<'_, F> {
-    /// Decodes every page that is left, and drops the keys. Each page is also encoded again: bytes that a writer would
-    /// not have written, such as padding that is not zero, are damage.
+    /// Decodes all remaining pages, and drops the keys. Each page is also encoded again: bytes that a writer would not
+    /// have written, such as padding that is not zero, are damage.
     pub(super) fn check_all(mut self) -> Result<()> {
         let mut written = [0; PAGE_BYTES];
         while self.next < self.run.pages() {
@@ -86,7 +86,9 @@ impl<F: ReadAt> RunReader<'_, F> {
         let problem = match run.next_fence(index) {
             Some(fence) if last >= Some(fence) => "the last key of a page is not less than the next page's first",
             None if last != Some(run.greatest()) => "the last key of a run is not the one it describes",
-            None if self.decoded != run.len() => "the pages of a run hold another number of keys than it describes",
+            None if self.decoded != run.len() => {
+                "the pages of a run hold a different number of keys than the run states"
+            }
             _ => return Ok(()),
         };
         Err(run.page_error(index, Problem::Invalid(problem)))

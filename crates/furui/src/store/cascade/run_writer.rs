@@ -15,7 +15,7 @@ pub(super) const META_BYTES: usize = 24;
 /// The number of pages that are written together.
 const WRITE_PAGES: usize = 16;
 
-/// The most keys that are taken from a piece at a time, so that a piece of any length takes little memory.
+/// The maximum number of keys that are taken from a piece at a time, so that a piece of any length takes little memory.
 const TAKEN: usize = 8192;
 
 /// Writes a run from ascending keys, which come in pieces of any size. [`Run`](super::Run) describes the file.
@@ -152,7 +152,7 @@ impl<W: Write> RunWriter<W> {
         Ok(WrittenRun { keys: self.keys, seal })
     }
 
-    /// Encodes pending keys while there are at least `least` of them: as many as may fit a page, or one at the end.
+    /// Encodes pending keys while there are at least `least` of them: as many as a page may hold, or one at the end.
     fn encode_pages(&mut self, least: usize) -> Result<()> {
         let mut done = 0;
         while self.pending.len() - done >= least {

@@ -17,7 +17,7 @@ impl<S: Storage> Cascade<S> {
     /// batch that does not fit even then gets the room it needs, because the caller has memory for it, too.
     pub(super) fn make_room(&mut self, batch: usize) -> Result<()> {
         if self.old_journal.is_some() && self.journal.is_some() && !self.replaying {
-            // It is not known what storage has of a journal whose writer was killed or failed, so it is not continued.
+            // A journal whose writer was killed or failed is not continued, because its state on storage is not known.
             self.publish()?;
         }
         if self.journal.as_ref().is_some_and(|journal| !journal.has_room(batch)) {
@@ -42,7 +42,8 @@ impl<S: Storage> Cascade<S> {
         })
     }
 
-    /// The bytes that the table may grow to: what the runs leave of the memory, but at least half of it.
+    /// The maximum size of the table in bytes: the part of the memory that the runs leave, but at least half of the
+    /// memory.
     pub(super) fn table_budget(&self) -> usize {
         let journal = self.journal.as_ref().map_or(0, JournalWriter::bytes);
         let room = self.memory.saturating_sub(self.run_bytes() + journal).max(self.memory / 2);
@@ -65,7 +66,7 @@ impl<S: Storage> Cascade<S> {
         self.spill(policy::runs_to_merge(&sizes, self.table.len() as u64))
     }
 
-    /// Merges the table and the newest `count` runs into one new run, durably, and removes what was merged.
+    /// Merges the table and the newest `count` runs into one new run, durably, and removes the merged runs.
     pub(super) fn spill(&mut self, count: usize) -> Result<()> {
         if !self.saved {
             self.save_first()?;
