@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use furui::KeyHash;
-use furui::filter::{Filter, QuotientFilter};
+use furui::filter::{Filter, FilterMut, QuotientFilter};
 
 use super::literal::Literal;
 use crate::clock::{median, ns_each};
