@@ -145,8 +145,8 @@ pub struct HashSpec {
     /// The hash function.
     pub algorithm: HashAlgorithm,
     /// The seed of XXH64; the source of the key of XXH3 (unless it is 0), SipHash and the rolling hash; or the prefix
-    /// of the key for SHA-1. Every file holds it unencrypted, so a file with a secret seed must be kept secret. An
-    /// adversary who knows the seed can choose keys that collide, or that crowd one place.
+    /// of the key for SHA-1. A file holds it unencrypted, so a file with a secret seed must be kept secret, unless it was
+    /// [saved without its seed](crate::filter::AnyFilter::save_without_seed). An adversary who knows the seed can choose keys that collide, or that crowd one place.
     pub seed: u64,
 }
 
@@ -161,6 +161,16 @@ impl HashSpec {
     /// XXH3 with a random seed, for sets of keys that strangers may choose.
     pub fn random() -> Self {
         Self { algorithm: HashAlgorithm::Xxh3, seed: RandomState::new().build_hasher().finish() }
+    }
+
+    /// A number that tells whether two parties have the same seed, in files that do not hold it: the first 64 bits of
+    /// the SHA-1 of `furui seed` and the eight bytes of the seed, little-endian. The seed cannot be computed from it,
+    /// but by trying up to 2⁶⁴ seeds.
+    pub fn seed_fingerprint(self) -> u64 {
+        let mut sha1 = sha1_smol::Sha1::new();
+        sha1.update(b"furui seed");
+        sha1.update(&self.seed.to_le_bytes());
+        first_word(&sha1.digest().bytes())
     }
 
     /// Prepares this spec to hash many keys. Cost: at most about 1 µs.
@@ -225,6 +235,11 @@ impl fmt::Display for HashSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_fingerprint_of_a_seed_is_that_of_the_format() {
+        assert_eq!(HashSpec { seed: 7, ..HashSpec::default() }.seed_fingerprint(), 0x0D8B_E7C2_68B3_56EB);
+    }
 
     #[test]
     fn hashes_are_those_of_the_published_algorithms() {

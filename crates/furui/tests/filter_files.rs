@@ -321,3 +321,44 @@ fn every_changed_bit_of_a_quotient_table_is_noticed() {
         assert!(refused >= bits.len() * 8 - 60 * 14 && refused < bits.len() * 8, "{refused} of {}", bits.len() * 8);
     }
 }
+
+#[test]
+fn a_file_without_its_seed_is_read_by_who_has_the_seed_and_checked_by_anybody() {
+    let spec = HashSpec { algorithm: HashAlgorithm::SipHash13, seed: 7 };
+    let mut filter = AnyFilter::from(Bloom::with_rate(100, 0.01).unwrap().hashed_by(spec));
+    filter.insert("here").unwrap();
+    let mut bytes = vec![];
+    filter.write_without_seed(&mut bytes).unwrap();
+    let dir = tempdir("without-seed");
+    let path = dir.join("filter");
+    std::fs::write(&path, &bytes).unwrap();
+
+    let envelope = Envelope::open(&bytes[..], "filter").unwrap();
+    assert!(envelope.seed_is_elsewhere() && envelope.verify(&bytes[..]).is_ok());
+    assert_eq!(envelope.hash().seed, spec.seed_fingerprint());
+    let problem = |result: Result<AnyFilter, ReadError>| match result {
+        Err(ReadError::Format(error)) => error.problem,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(problem(AnyFilter::open(&path)), Problem::NoSeed);
+    assert_eq!(problem(AnyFilter::open_with_seed(&path, 8)), Problem::OtherSeed);
+    assert!(matches!(CheckedFilter::open(&path), Err(ReadError::Format(error)) if error.problem == Problem::NoSeed));
+    assert!(FilterRef::from_bytes(&bytes, "filter").is_err());
+    let opened = AnyFilter::open_with_seed(&path, 7).unwrap();
+    assert_eq!(opened.hash_spec(), spec);
+    assert!(opened.contains("here") && !opened.contains("there"));
+
+    // With a seed that is in the file, the two are compared.
+    opened.save(&path).unwrap();
+    assert!(AnyFilter::open_with_seed(&path, 7).unwrap().contains("here"));
+    assert_eq!(problem(AnyFilter::open_with_seed(&path, 8)), Problem::OtherSeed);
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn only_a_filter_is_without_its_seed() {
+    let mut bytes = vec![];
+    EnvelopeWriter::without_seed(&mut bytes, Kind::Run, HashSpec::default()).unwrap().finish().unwrap();
+    let Err(ReadError::Format(error)) = Envelope::open(&bytes[..], "run") else { panic!("a run needs its seed") };
+    assert!(error.to_string().contains("seed"), "{error}");
+}

@@ -66,6 +66,10 @@ pub enum Problem {
         /// The spec that the reader uses.
         expected: HashSpec,
     },
+    /// The file does not hold the seed of its hash, and the reader was not given it.
+    NoSeed,
+    /// The file was made with another seed than the one that the reader was given.
+    OtherSeed,
     /// The kind of store is unknown to this furui.
     UnknownStore(String),
     /// The hash algorithm's number is unknown to this furui.
@@ -124,6 +128,10 @@ impl fmt::Display for Problem {
             }
             Self::WrongKind { found, expected } => write!(f, "this is {found}, where {expected} belongs"),
             Self::UnknownKind(code) => write!(f, "files of kind {code} are unknown to this furui: upgrade furui"),
+            Self::NoSeed => f.write_str(
+                "the seed of its hash is kept elsewhere, by those who share it: name the file of the seed (--seed-file)",
+            ),
+            Self::OtherSeed => f.write_str("it was made with another seed than the one that was given"),
             Self::OtherHash { found, expected } => {
                 write!(f, "made with {found}, not with {expected}: the two cannot be combined")
             }

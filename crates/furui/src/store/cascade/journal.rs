@@ -246,7 +246,7 @@ impl<F: ReadAt> Journal<F> {
 /// The head of a journal of the store with this manifest.
 pub(super) fn head(manifest: &Manifest) -> [u8; HEAD_LEN] {
     let mut head = [0; HEAD_LEN];
-    put(&mut head, 0, Header { kind: Kind::Journal, hash: manifest.hash }.encode());
+    put(&mut head, 0, Header::new(Kind::Journal, manifest.hash).encode());
     put(&mut head, HEAD_GENERATION, manifest.generation().to_le_bytes());
     put(&mut head, HEAD_MARK, manifest.journal.to_le_bytes());
     let checksum = xxh3_64(&head[..HEAD_CHECKSUM]);
