@@ -22,8 +22,8 @@ pub(super) const EXPERIMENTS: &[Experiment] = &[
         source: Source::Seed001,
         name: "similarity",
         title: "How similar two sets are, by XOR of their filters",
-        claim: "The bits in which two filters differ tell how similar two sets are, such as two address books, while \
-                both stay secret.",
+        claim: "The bits in which two filters differ tell how similar two sets are, such as two address books. (That \
+                both stay secret is the claim of 001-secrecy.)",
         run: similarity,
     },
     Experiment {

@@ -16,6 +16,7 @@ mod page;
 mod plot;
 mod quotient;
 mod ringed;
+mod secrecy;
 mod seed_002;
 mod source;
 mod verdict;
@@ -37,6 +38,7 @@ fn experiments() -> Vec<Experiment> {
     let sources = [
         ringed::EXPERIMENTS,
         bloom::EXPERIMENTS,
+        secrecy::EXPERIMENTS,
         seed_002::EXPERIMENTS,
         louds::EXPERIMENTS,
         quotient::EXPERIMENTS,
