@@ -5,6 +5,7 @@
 
 pub mod cascade;
 mod dir;
+mod fingerprints;
 mod kind;
 mod manifest;
 mod memory;
@@ -16,6 +17,7 @@ mod storage;
 
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
+pub use fingerprints::Fingerprints;
 pub use kind::{JOURNAL, MANIFEST, StoreKind};
 pub use manifest::{MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
