@@ -8,7 +8,7 @@ use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::format::EnvelopeWriter;
 use furui::seen::{Lru, Seen, SeenOptions};
-use furui::store::cascade::{Cascade, Journal, Run, RunWriter};
+use furui::store::cascade::{Cascade, CascadeFilter, Journal, Run, RunWriter};
 use furui::store::{Directory, DiskFile, Memory, Overlay, Scratch};
 use furui::{Error, HashSpec, KeyHash, KeyHasher};
 
@@ -137,6 +137,7 @@ fn everything_is_send_and_sync() {
     is::<Seen<Scratch>>();
     is::<Seen<Overlay<Directory, Memory>>>();
     is::<Cascade<Directory>>();
+    is::<CascadeFilter>();
     is::<Dict>();
     is::<Dict<Memory>>();
     is::<Snapshot>();

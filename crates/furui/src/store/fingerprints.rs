@@ -92,6 +92,12 @@ impl Fingerprints {
         -(-self.rate(held)).ln_1p() * self.last as f64
     }
 
+    /// The place of the fingerprint of a key. It is never 0, which in a table is an empty slot.
+    #[inline]
+    pub fn place_of(self, key: KeyHash) -> u64 {
+        self.place(self.of(key))
+    }
+
     /// The place of a fingerprint; any number for one that is 0 or greater than [`last`](Self::last).
     #[inline]
     pub fn place(self, fingerprint: u64) -> u64 {

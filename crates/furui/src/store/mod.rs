@@ -1,4 +1,4 @@
-//! Stores: immutable files that are published atomically, logs, and the exact set that consists of them.
+//! Stores: immutable files that are published atomically, logs, and the exact set and the filter that consist of them.
 //!
 //! A [`Storage`] holds files: a [`Directory`], a [`Memory`], or a [`Scratch`] that vanishes with the process; an
 //! [`Overlay`] shows one storage and keeps changes in another. A store is the set of files that its [`Manifest`] names.
