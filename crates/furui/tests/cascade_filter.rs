@@ -236,7 +236,9 @@ fn a_crash_during_creation_leaves_a_filter_or_nothing() {
             let left = storage.after_crash(false);
             match CascadeFilter::open_with(left.clone(), JOURNALED) {
                 Ok(filter) => assert_eq!((filter.len(), filter.capacity()), (0, 1000)),
-                Err(_) => assert!(CascadeFilter::create_with(left, 1000, 0.001, JOURNALED).is_ok(), "{fault:?} at {at}"),
+                Err(_) => {
+                    assert!(CascadeFilter::create_with(left, 1000, 0.001, JOURNALED).is_ok(), "{fault:?} at {at}")
+                }
             }
         }
     }
@@ -277,8 +279,7 @@ fn a_journal_holds_fingerprints_and_one_beyond_the_last_is_damage() {
     let filter = CascadeFilter::open_published(storage.clone(), JOURNALED).unwrap();
     let fingerprints = filter.fingerprints();
     let journal = storage.open(JOURNAL).unwrap().to_vec();
-    let recorded: Vec<u64> =
-        journal[88 + 16..].as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+    let recorded: Vec<u64> = journal[88 + 16..].as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
     let expected: Vec<u64> = keys(300..400).into_iter().map(|key| fingerprints.of(key)).collect();
     assert_eq!(recorded, expected);
 

@@ -11,8 +11,9 @@ use furui::filter::{
 use furui::format::is_still;
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 
+use super::cascade;
 use super::file::{refuse_unwritable, replace};
-use crate::cli::{BuildOptions, FilterKind};
+use crate::cli::{BuildOptions, FilterKind, InputOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -33,6 +34,12 @@ const TOO_FULL: f64 = 1.25;
 
 /// Runs the command.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
+    if options.kind == FilterKind::Cascade {
+        return cascade::build(options);
+    }
+    if options.memory.is_some() {
+        return Err(Error::Message("--memory goes with --kind cascade: other filters are in memory whole".into()));
+    }
     let keys = Keys::new(hash_spec(options)?, &options.lines);
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
@@ -88,7 +95,7 @@ fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
         FilterKind::Parquet => HashAlgorithm::Xxh64,
         _ => HashAlgorithm::Xxh3,
     };
-    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed };
+    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed.unwrap_or(0) };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
         let reason =
             "--kind parquet goes with --hash xxh64 and no --hash-seed: no reader of Parquet knows another hash";
@@ -121,6 +128,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
         FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Quotient => AnyFilter::Quotient(QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Cascade => unreachable!("a cascade filter is built on storage"),
     })
 }
 
@@ -132,7 +140,7 @@ fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
 
 /// Puts all lines into a filter.
 fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
-    each_block(options, keys, "building", |hashes| {
+    each_block(&options.input, keys, "building", |hashes| {
         filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.output, full))
     })?;
     Ok(filter)
@@ -140,10 +148,10 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<
 
 /// Reads the input once, and estimates how many different lines a filter needs room for, rather too many than too few. For a stable
 /// filter, repeats count as well, as each insertion makes it forget.
-fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
+pub fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
-        each_block(options, keys, "counting", |hashes| {
+        each_block(&options.input, keys, "counting", |hashes| {
             lines += hashes.len() as u64;
             Ok(())
         })?;
@@ -152,7 +160,7 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
-    each_block(options, keys, "counting", |hashes| {
+    each_block(&options.input, keys, "counting", |hashes| {
         counter.insert_all(hashes);
         Ok(())
     })?;
@@ -166,7 +174,7 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
     // A counting filter gets room for repeats, too. The other kinds need each hash once.
     let repeats = matches!(options.kind, FilterKind::Counting);
     let mut all: Vec<KeyHash> = Vec::new();
-    each_block(options, keys, "reading", |hashes| {
+    each_block(&options.input, keys, "reading", |hashes| {
         if all.len() + hashes.len() > all.capacity() {
             if !repeats {
                 all.sort_unstable();
@@ -194,15 +202,16 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
     Ok(filter)
 }
 
-fn each_block(
-    options: &BuildOptions,
+/// Calls `each` with the hashes of the lines of each block. `what` names the work in a progress bar.
+pub fn each_block(
+    input: &InputOptions,
     keys: &Keys,
     what: &'static str,
     mut each: impl FnMut(&[KeyHash]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::ignore();
-    let mut blocks = options.input.blocks(&interrupt);
-    let mut progress = Progress::new(what, &options.input.files);
+    let mut blocks = input.blocks(&interrupt);
+    let mut progress = Progress::new(what, &input.files);
     let mut hashes = Vec::new();
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use furui::KeyHash;
 
 use super::build::{no_room, warn_if_too_full};
+use super::cascade;
 use super::file::{Held, save};
-use crate::cli::ChangeOptions;
+use crate::cli::{ChangeOptions, InsertOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -18,7 +19,14 @@ use crate::report::counted;
 const SOME_MISSING: u8 = 1;
 
 /// Inserts lines into a filter.
-pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
+pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
+    if cascade::is_at(&options.change.filter)? {
+        return cascade::insert(options);
+    }
+    if options.memory.is_some() {
+        return Err(Error::Message("--memory goes with a cascade filter: other filters are in memory whole".into()));
+    }
+    let options = &options.change;
     let mut held = Held::open(&options.filter)?;
     each_block(options, &mut held, |held, hashes| {
         held.filter.insert_all(hashes).map(drop).map_err(|full| no_room(&options.filter, full))

@@ -8,6 +8,7 @@ use furui::filter::AnyFilter;
 use furui::format::{Access, is_still, publish};
 use furui::store::MANIFEST;
 
+use super::cascade;
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
 use crate::streams::standard_output;
@@ -23,6 +24,10 @@ pub fn open(path: &Path) -> Result<AnyFilter, Error> {
     refuse_pipe(path)?;
     if path.is_dir() {
         let what = match path.join(MANIFEST).exists() {
+            true if cascade::is_at(path)? => {
+                "a cascade filter, with which `furui filter insert` and `test`, `furui info`, `verify` and `compact` work, but \
+                 not this command"
+            }
             true => {
                 "a store or a dictionary, not a filter: ask it by `furui seen -n --store` or `furui dict get --store`"
             }

@@ -1,6 +1,7 @@
 //! `furui filter`: small files that answer "have I seen this?".
 
 mod build;
+pub mod cascade;
 mod change;
 mod combine;
 mod compare;

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+use furui::filter::AnyFilter;
+use furui::{HashSpec, KeyHash};
+
+use super::cascade;
 use super::file::open;
 use crate::cli::TestOptions;
 use crate::complain;
@@ -16,9 +20,35 @@ const NONE: u8 = 1;
 /// The exit code if a file could not be opened, whatever was found in the others, as of grep.
 const SKIPPED: u8 = 2;
 
+/// A filter that is asked.
+enum Asked {
+    File(AnyFilter),
+    Cascade(Box<cascade::Reader>),
+}
+
+impl Asked {
+    fn hash_spec(&self) -> HashSpec {
+        match self {
+            Self::File(filter) => filter.hash_spec(),
+            Self::Cascade(filter) => filter.hash_spec(),
+        }
+    }
+
+    fn contains_all(&mut self, keys: &[KeyHash], out: &mut Vec<bool>) -> Result<(), Error> {
+        match self {
+            Self::File(filter) => filter.contains_all(keys, out),
+            Self::Cascade(filter) => filter.contains_all(keys, out)?,
+        }
+        Ok(())
+    }
+}
+
 /// Runs the command.
 pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
-    let filter = open(&options.filter)?;
+    let mut filter = match cascade::is_at(&options.filter)? {
+        true => Asked::Cascade(Box::new(cascade::open(&options.filter)?)),
+        false => Asked::File(open(&options.filter)?),
+    };
     let keys = Keys::new(filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;
@@ -27,13 +57,16 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
     let mut found: u64 = 0;
     while let Some(mut block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);
-        filter.contains_all(&hashes, &mut answers);
+        filter.contains_all(&hashes, &mut answers)?;
         found += answers.iter().filter(|&&maybe| maybe != options.invert).count() as u64;
         if options.quiet && found > 0 {
             break;
         }
         if output.write(&mut block, answers.iter().map(|&maybe| maybe != options.invert))? == Sink::Closed {
             break;
+        }
+        if matches!(filter, Asked::Cascade(_)) {
+            blocks.enlarge();
         }
     }
     if options.count {

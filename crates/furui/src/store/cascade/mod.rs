@@ -157,11 +157,7 @@ impl<S: Storage> Cascade<S> {
     }
 
     /// The set without the keys of its journal, and the published state that it was opened from.
-    fn open_runs(
-        storage: S,
-        options: CascadeOptions,
-        new: Manifest,
-    ) -> Result<(Self, Option<Published<S::File>>)> {
+    fn open_runs(storage: S, options: CascadeOptions, new: Manifest) -> Result<(Self, Option<Published<S::File>>)> {
         let mut published = Published::open(&storage, new.store)?;
         let (manifest, files, journal) = match &mut published {
             Some(published) => {
