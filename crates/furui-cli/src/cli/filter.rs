@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{HashName, InputOptions, LineOptions, memory, seed};
+use super::{HashName, InputOptions, LineOptions, WaitOptions, memory, seed};
 use crate::number;
 
 #[derive(Subcommand)]
@@ -94,6 +94,8 @@ pub struct InsertOptions {
     /// Of a cascade filter: memory for the newest lines, as in 64MiB [default: a quarter of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub memory: Option<u64>,
+    #[command(flatten)]
+    pub wait: WaitOptions,
 }
 
 /// What is changed, and by which lines.

@@ -18,9 +18,13 @@ use crate::memory;
 use crate::progress;
 use crate::report::{Report, counted, figure, grouped};
 use crate::size;
+use crate::wait::open_to_write;
 
 /// The default memory: this part of the machine's, 1 / 4, as of a set.
 const DEFAULT_MEMORY_SHARE: u64 = 4;
+
+/// A filter is said to have outgrown its capacity if it holds more than this many times as much.
+const OUTGROWN: f64 = 1.01;
 
 /// The memory for the keys of a journal, where nothing is inserted.
 const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, journal: false };
@@ -72,7 +76,7 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
 pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     let path = &options.change.filter;
     let settings = CascadeOptions { memory: memory_of(options.memory), hash: None, journal: false };
-    let filter = CascadeFilter::open_with(Directory::open(path)?.mapped(false), settings)?;
+    let filter = CascadeFilter::open_with(open_to_write(path, &options.wait)?.mapped(false), settings)?;
     let keys = Keys::new(filter.hash_spec(), &options.change.lines);
     fill(filter, &options.change.input, &keys, "reading", path)
 }
@@ -110,18 +114,20 @@ fn fill(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Warns if a filter surely holds more lines than it was made for.
+/// Warns if a filter surely holds more lines than it was made for, so that the rate differs in the digits that are shown.
 fn warn_if_outgrown(filter: &CascadeFilter, path: &Path) {
     let held = filter.cardinality();
-    if held.value - 3.0 * held.error <= filter.capacity() as f64 {
+    if held.value - 3.0 * held.error <= OUTGROWN * filter.capacity() as f64 {
         return;
     }
     // What several runs have is counted several times.
-    let most = if filter.set().runs().len() > 1 { "at most " } else { "" };
+    let (most, advice) = match filter.set().runs().len() {
+        0 | 1 => ("", "build it with a larger --capacity"),
+        _ => ("at most ", "`furui compact` counts them exactly; build it with a larger --capacity"),
+    };
     let _ = writeln!(
         std::io::stderr(),
-        "furui: {}: made for {}, and holds {most}{}: the false-positive rate is now {most}{}, not {}; build it with a larger \
-         --capacity",
+        "furui: {}: made for {}, and holds {most}{}: the false-positive rate is now {most}{}, not {}; {advice}",
         path.display(),
         counted(filter.capacity(), "line"),
         lines(held.value, held.error),

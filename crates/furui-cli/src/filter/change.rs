@@ -23,8 +23,10 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
     if cascade::is_at(&options.change.filter)? {
         return cascade::insert(options);
     }
-    if options.memory.is_some() {
-        return Err(Error::Message("--memory goes with a cascade filter: other filters are in memory whole".into()));
+    let stray = [("--memory", options.memory.is_some()), ("--wait", options.wait.wait.is_some())];
+    if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
+        let filter = options.change.filter.display();
+        return Err(Error::Message(format!("{name} goes with a cascade filter, and {filter} is none")));
     }
     let options = &options.change;
     let mut held = Held::open(&options.filter)?;
