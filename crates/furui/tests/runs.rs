@@ -85,7 +85,7 @@ fn read_all<F: ReadAt>(run: &Run<F>) -> Result<Vec<u64>> {
 
 /// Whole hashes, or any number of fingerprints of 8 to 56 bits.
 fn fingerprints() -> impl Strategy<Value = Fingerprints> {
-    let short = (8..=56u32, any::<u64>()).prop_map(|(bits, less)| (1 << bits) - (less % (1 << bits - 1)));
+    let short = (8..=56u32, any::<u64>()).prop_map(|(bits, less)| (1 << bits) - less % (1 << (bits - 1)));
     prop_oneof![Just(u64::MAX), short].prop_map(|last| Fingerprints::new(last).unwrap())
 }
 

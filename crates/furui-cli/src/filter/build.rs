@@ -11,7 +11,6 @@ use furui::filter::{
 use furui::format::is_still;
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 
-use super::cascade;
 use super::file::{refuse_unwritable, replace};
 use crate::cli::{BuildOptions, FilterKind, InputOptions};
 use crate::error::Error;
@@ -32,11 +31,8 @@ const STABLE_SAMPLE: usize = 1 << 12;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
-/// Runs the command.
+/// Runs the command, for all kinds but cascade filters.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
-    if options.kind == FilterKind::Cascade {
-        return cascade::build(options);
-    }
     if options.memory.is_some() {
         return Err(Error::Message("--memory goes with --kind cascade: other filters are in memory whole".into()));
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use furui::error::StoreProblem;
 use furui::store::cascade::{CascadeFilter, CascadeOptions};
-use furui::store::{Directory, Manifest, Overlay, Scratch, Storage, StoreKind};
+use furui::store::{Directory, Manifest, Overlay, Scratch, Storage};
 use furui::{HashAlgorithm, HashSpec};
 
 use super::build::{count, each_block};
@@ -31,18 +31,6 @@ const TO_READ: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, j
 
 /// A cascade filter that is only read. The keys of a journal that do not fit into memory go to temporary files.
 pub type Reader = CascadeFilter<Overlay<Directory, Scratch>>;
-
-/// True if there is a cascade filter at `path`. If a store there is damaged, that is the error.
-pub fn is_at(path: &Path) -> Result<bool, Error> {
-    if !path.is_dir() {
-        return Ok(false);
-    }
-    match Directory::open_read_only(path).and_then(|directory| directory.manifest()) {
-        Ok(manifest) => Ok(manifest.store == StoreKind::Filter),
-        Err(furui::Error::Store(_)) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
 
 /// `furui filter build --kind cascade`.
 pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {

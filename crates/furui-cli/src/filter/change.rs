@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use furui::KeyHash;
 
 use super::build::{no_room, warn_if_too_full};
-use super::cascade;
 use super::file::{Held, save};
 use crate::cli::{ChangeOptions, InsertOptions};
 use crate::error::Error;
@@ -18,11 +17,8 @@ use crate::report::counted;
 /// The exit code if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;
 
-/// Inserts lines into a filter.
+/// Inserts lines into a filter in a file.
 pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
-    if cascade::is_at(&options.change.filter)? {
-        return cascade::insert(options);
-    }
     let stray = [("--memory", options.memory.is_some()), ("--wait", options.wait.wait.is_some())];
     if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
         let filter = options.change.filter.display();

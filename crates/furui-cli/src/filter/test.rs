@@ -6,7 +6,7 @@ use furui::filter::AnyFilter;
 use furui::{HashSpec, KeyHash};
 
 use super::cascade;
-use super::file::open;
+use super::file::{is_cascade, open};
 use crate::cli::TestOptions;
 use crate::complain;
 use crate::error::Error;
@@ -45,7 +45,7 @@ impl Asked {
 
 /// Runs the command.
 pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
-    let mut filter = match cascade::is_at(&options.filter)? {
+    let mut filter = match is_cascade(&options.filter)? {
         true => Asked::Cascade(Box::new(cascade::open(&options.filter)?)),
         false => Asked::File(open(&options.filter)?),
     };
