@@ -104,7 +104,7 @@ pub enum StatsFormat {
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let least = CascadeOptions::MIN_MEMORY;
     size::parse(text).and_then(|bytes| match bytes {
-        _ if bytes < least => Err(format!("less than {}, which is the least it takes", size::display(least))),
+        _ if bytes < least => Err(format!("less than {}, which a set takes at least", size::display(least))),
         _ => Ok(bytes),
     })
 }
