@@ -134,7 +134,7 @@ mod tests {
             for f in ends.filter(|f| (1..=last).contains(f)) {
                 assert_eq!(fingerprints.at(fingerprints.place(f)), f, "{fingerprints:?}");
             }
-            let hashes = (0..1000).map(|i| i * (u64::MAX / 999)).map(KeyHash::new);
+            let hashes = (0..999).map(|i| i * (u64::MAX / 999)).chain([u64::MAX]).map(KeyHash::new);
             let places: Vec<u64> = hashes.map(|key| fingerprints.place(fingerprints.of(key))).collect();
             assert!(places.is_sorted() && places[0] >= 1);
             assert_eq!(fingerprints.at(places[999]), last);
