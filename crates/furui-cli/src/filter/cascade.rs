@@ -131,7 +131,14 @@ pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec
         format!("{}: {}", path.display(), filter.set().manifest().store),
         format!("hash        {}", filter.hash_spec()),
         format!("capacity    {}", counted(filter.capacity(), "line")),
-        format!("holds       {}{}", figures.most, lines(figures.keys, figures.error)),
+        format!(
+            "holds       {}{}, with {} of {} fingerprints ({:.2} bits)",
+            figures.most,
+            lines(figures.keys, figures.error),
+            grouped(figures.held),
+            grouped(filter.fingerprints().last()),
+            (filter.fingerprints().last() as f64).log2()
+        ),
         format!(
             "errs        says yes wrongly at a rate of {}{} (made for {})",
             figures.most,
@@ -143,12 +150,6 @@ pub fn details<S: Storage>(path: &Path, filter: &CascadeFilter<S>) -> Result<Vec
             size::display(figures.stored),
             counted(filter.set().runs().len() as u64, "run"),
             figures.stored as f64 * 8.0 / filter.cardinality().value.max(1.0)
-        ),
-        format!(
-            "prints      {} of {} fingerprints ({:.2} bits)",
-            grouped(figures.held),
-            grouped(filter.fingerprints().last()),
-            (filter.fingerprints().last() as f64).log2()
         ),
         format!("generation  {}", filter.set().manifest().generation()),
     ];

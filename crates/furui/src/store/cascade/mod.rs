@@ -96,7 +96,8 @@ pub struct Cascade<S: Storage> {
     runs: Vec<Run<S::File>>,
     table: Table,
     written: u64,
-    /// The current batch: its hashes, or the [places](crate::store::Fingerprints) of its fingerprints; those that are not in RAM, with their indices, sorted; and those that are in no
+    /// The current batch: its hashes, or of short fingerprints their [places](crate::store::Fingerprints), which are
+    /// called hashes everywhere here; those that are not in RAM, with their indices, sorted; and those that are in no
     /// run so far.
     hashes: Vec<u64>,
     absent: Vec<(u64, u32)>,
@@ -247,24 +248,26 @@ impl<S: Storage> Cascade<S> {
     /// # Panics
     /// If there are 2³² keys or more.
     pub fn insert_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
-        assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
-        self.check_usable()?;
-        self.make_room(keys.len())?;
-        self.take_hashes(keys)?;
+        self.admit(keys)?;
         self.insert_hashes(new)
     }
 
     /// Inserts keys without asking the runs for them, and so without reading anything. A key that a run has too is in
     /// two levels then, until they are merged.
     fn add_all(&mut self, keys: &[KeyHash], new: &mut Vec<u32>) -> Result<()> {
-        assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
-        self.check_usable()?;
-        self.make_room(keys.len())?;
-        self.take_hashes(keys)?;
+        self.admit(keys)?;
         new.clear();
         reserve(new, keys.len())?;
         self.add_hashes(new);
         Ok(())
+    }
+
+    /// Makes room in the table for a batch, and takes its hashes.
+    fn admit(&mut self, keys: &[KeyHash]) -> Result<()> {
+        assert!(u32::try_from(keys.len()).is_ok(), "batches are shorter than 2^32 keys");
+        self.check_usable()?;
+        self.make_room(keys.len())?;
+        self.take_hashes(keys)
     }
 
     /// Inserts `hashes` into the table, which has room for them, and appends to `new` the indices of those that it did not

@@ -29,8 +29,8 @@ const COALESCED: usize = 32;
 /// ```
 ///
 /// Space: about log₂ (m / n) + 2 bits a key in all for n of m fingerprints; of whole hashes 5 bytes at 10⁸ keys, 1.02 times
-/// what any exact set of 64-bit hashes needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). A look-up guesses the page, corrects the guess by a
-/// few steps along the fences, and reads one page.
+/// what any exact set of 64-bit hashes needs. Memory: 8 bytes and one bit a page (0.01 bytes a key). A look-up guesses the
+/// page, corrects the guess by a few steps along the fences, and reads one page.
 ///
 /// The checksum of a page is compared whenever the page is read. A page of a mapped file is checked when it is first
 /// touched, and trusted after that.
