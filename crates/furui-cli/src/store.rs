@@ -7,13 +7,13 @@ use furui::KeyHash;
 use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
-use furui::store::cascade::{Cascade, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, StoreKind};
+use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
+use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind};
 
 use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
 use crate::error::Error;
-use crate::filter::{details, fields, refuse_pipe};
+use crate::filter::{cascade, details, fields, refuse_pipe};
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
@@ -26,6 +26,9 @@ const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, j
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
         StoreKind::Dict => dict::open(path, wait)?.compact()?,
+        StoreKind::Filter => {
+            CascadeFilter::open_with(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?;
+        }
         _ => Cascade::open(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?,
     }
     Ok(ExitCode::SUCCESS)
@@ -69,6 +72,7 @@ fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
             StoreKind::Dict => dict::open_to_read(path)?.verify()?,
+            StoreKind::Filter => cascade::open_published(path)?.set().verify()?,
             _ => open(path)?.verify()?,
         }
     } else if let Some(journal) = open_journal(path)? {
@@ -87,8 +91,10 @@ fn check(path: &Path) -> Result<(), Error> {
 }
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
-    if kind_of(path)? == StoreKind::Dict {
-        return dict::info(path, json);
+    match kind_of(path)? {
+        StoreKind::Dict => return dict::info(path, json),
+        StoreKind::Filter => return filter_info(path, json),
+        _ => {}
     }
     let set = open(path)?;
     let runs = &set.manifest().runs;
@@ -127,17 +133,32 @@ fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     if journal > 0 {
         lines.push(format!("journal     {}, of a run that is at work or was killed", counted(journal, "key")));
     }
-    for (entry, run) in runs.iter().zip(set.runs()) {
-        lines.push(format!(
+    lines.extend(run_lines(&set));
+    Ok(lines.join("\n") + "\n")
+}
+
+fn filter_info(path: &Path, json: bool) -> Result<String, Error> {
+    let filter = cascade::open_published(path)?;
+    if json {
+        return cascade::fields(path, &filter);
+    }
+    let mut lines = cascade::details(path, &filter)?;
+    lines.extend(run_lines(filter.set()));
+    Ok(lines.join("\n") + "\n")
+}
+
+/// A line for each run.
+fn run_lines<S: Storage>(set: &Cascade<S>) -> impl Iterator<Item = String> {
+    set.manifest().runs.iter().zip(set.runs()).map(|(entry, run)| {
+        format!(
             "run {:016x}  keys {}, {}, pages {}, remainders of {} bits",
             entry.number,
             grouped(entry.keys),
             size::display(entry.seal.length),
             grouped(run.pages() as u64),
             run.remainder_bits().get()
-        ));
-    }
-    Ok(lines.join("\n") + "\n")
+        )
+    })
 }
 
 fn file_info(path: &Path, json: bool) -> Result<String, Error> {

@@ -45,6 +45,7 @@ at_every_operation! {
     of_compact_of_a_dictionary: cases::compact_dict();
     of_filter_build: cases::build();
     of_filter_insert: cases::insert();
+    of_filter_insert_into_a_cascade: cases::insert_cascade(Scale::Small);
     of_filter_remove: cases::remove();
     of_filter_union: cases::union();
     of_dict_build_with_a_new_dictionary: cases::new_dict_build();

@@ -37,6 +37,7 @@ cut_off! {
     seen_with_a_new_store: cases::new_set(Scale::Small);
     seen_with_a_store: cases::old_set(Scale::Small);
     compact_of_a_store: cases::compact_set();
+    filter_insert_into_a_cascade: cases::insert_cascade(Scale::Small);
 }
 
 cut_off! {

@@ -9,7 +9,7 @@ use furui::error::{StoreError, StoreProblem};
 use furui::filter::ConfigError;
 use furui::format::EnvelopeWriter;
 use furui::seen::{Lru, Seen, SeenOptions, Verdict};
-use furui::store::cascade::{Cascade, Journal, Run, RunWriter};
+use furui::store::cascade::{Cascade, CascadeFilter, Journal, Run, RunWriter};
 use furui::store::{Directory, DiskFile, Memory, Overlay, Scratch};
 use furui::{Error, HashSpec, KeyHash, KeyHasher};
 
@@ -140,6 +140,7 @@ fn everything_is_send_and_sync() {
     is::<Seen<Scratch>>();
     is::<Seen<Overlay<Directory, Memory>>>();
     is::<Cascade<Directory>>();
+    is::<CascadeFilter>();
     is::<Dict>();
     is::<Dict<Memory>>();
     is::<Snapshot>();

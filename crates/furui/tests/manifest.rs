@@ -8,7 +8,7 @@ use std::io::Write;
 
 use furui::error::{StoreError, StoreProblem};
 use furui::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
-use furui::store::{MANIFEST, MAX_RUNS, Manifest, Memory, RunEntry, Storage, StoreKind};
+use furui::store::{Fingerprints, MANIFEST, MAX_RUNS, Manifest, Memory, RunEntry, Storage, StoreKind};
 use furui::{Error, HashAlgorithm, HashSpec, Result};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -148,14 +148,42 @@ fn names_of_runs_are_exact() {
 }
 
 #[test]
-fn the_names_of_each_kind_of_store_are_its_own() {
-    for kind in StoreKind::ALL {
-        let name = kind.file_name(0xABC);
-        let readers: Vec<StoreKind> =
-            StoreKind::ALL.into_iter().filter(|kind| kind.number_of(&name).is_some()).collect();
-        assert_eq!(readers, [kind]);
+fn names_of_files_say_what_is_in_them() {
+    for (kind, name, readers) in [
+        (StoreKind::Seen, "0000000000000abc.run", &[StoreKind::Seen, StoreKind::Filter][..]),
+        (StoreKind::Filter, "0000000000000abc.run", &[StoreKind::Seen, StoreKind::Filter]),
+        (StoreKind::Dict, "0000000000000abc.trie", &[StoreKind::Dict]),
+    ] {
+        assert_eq!(kind.file_name(0xABC), name);
+        assert!(StoreKind::ALL.iter().filter(|kind| kind.number_of(name).is_some()).eq(readers), "{kind}");
     }
-    assert_eq!(StoreKind::Dict.file_name(0xABC), "0000000000000abc.trie");
+}
+
+#[test]
+fn a_filter_keeps_what_it_was_made_for_and_no_other_store_has_that() {
+    let mut manifest = Manifest::new(StoreKind::Filter, SPEC);
+    (manifest.capacity, manifest.fingerprints) = (1000, Fingerprints::with_rate(1000, 0.01).unwrap());
+    let bytes = encode(&manifest);
+    assert_eq!(decode(&bytes).unwrap(), manifest);
+    for at in 0..bytes.len() {
+        let mut bad = bytes.clone();
+        bad[at] ^= 0x10;
+        decode(&bad).expect_err("a flipped byte");
+        decode(&bytes[..at]).expect_err("a truncated file");
+    }
+    for (store, capacity, fingerprints) in [
+        (StoreKind::Filter, 0, manifest.fingerprints),
+        (StoreKind::Filter, 1000, Fingerprints::EXACT),
+        (StoreKind::Seen, 1000, manifest.fingerprints),
+        (StoreKind::Dict, 1000, manifest.fingerprints),
+    ] {
+        let mut bad = Manifest::new(store, SPEC);
+        (bad.capacity, bad.fingerprints) = (capacity, fingerprints);
+        assert!(bad.save(&Memory::new()).is_err(), "{store}");
+        if store == StoreKind::Filter {
+            decode(&encode(&bad)).expect_err("read as it would not be written");
+        }
+    }
 }
 
 #[test]

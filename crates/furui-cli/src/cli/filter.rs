@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{HashName, InputOptions, LineOptions, seed};
+use super::{HashName, InputOptions, LineOptions, WaitOptions, memory, seed};
 use crate::number;
 
 #[derive(Subcommand)]
 pub enum FilterCommand {
     Build(BuildOptions),
-    Insert(ChangeOptions),
+    Insert(InsertOptions),
     Remove(RemoveOptions),
     Test(TestOptions),
     Union(CombineOptions),
@@ -24,20 +24,22 @@ pub enum FilterCommand {
 ///
 /// Lines are bytes. The filter records how keys are hashed, but not which part of a line is the key: give the same -0, -f,
 /// -d and --url to later commands. Without --capacity, files are read twice, first to estimate how many different lines
-/// there are. From a pipe, a bloom filter grows as it fills, a stable one needs --capacity, and for the other kinds the
-/// hashes are kept in memory until the input ends.
+/// there are. From a pipe, a bloom filter grows as it fills, a stable or cascade one needs --capacity, and for the other kinds
+/// the hashes are kept in memory until the input ends. A cascade filter that was not finished, because of an error or a kill,
+/// lacks lines: insert them again, or remove its directory.
 #[derive(Args)]
 pub struct BuildOptions {
     #[command(flatten)]
     pub input: InputOptions,
-    /// The file for the filter, which is written whole or not at all; "-" is standard output
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    /// The file for the filter, which is written whole or not at all; "-" is standard output. Of a cascade filter, a new or an
+    /// empty directory
+    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
     /// The kind of filter
     #[arg(short, long, value_enum, default_value_t = FilterKind::Bloom)]
     pub kind: FilterKind,
     /// The false-positive rate: how often the filter may say yes to a line that it was never given
-    #[arg(long, value_name = "RATE", value_parser = number::rate, default_value = "0.01")]
+    #[arg(long, visible_alias = "rate", value_name = "RATE", value_parser = number::rate, default_value = "0.01")]
     pub fpr: f64,
     /// How many different lines the filter is for; a stable filter remembers about the last N lines, counting repeats
     #[arg(short, long, value_name = "N", value_parser = number::count)]
@@ -46,6 +48,10 @@ pub struct BuildOptions {
     /// each line has a copy of its own
     #[arg(long)]
     pub no_remove: bool,
+    /// With --kind cascade: memory for the newest lines, as in 64MiB; the others are on storage [default: a quarter of the
+    /// machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
     #[command(flatten)]
     pub lines: LineOptions,
     /// How lines are hashed [default: xxh3; for parquet xxh64]. Use siphash with a secret seed for lines of strangers who see
@@ -53,11 +59,11 @@ pub struct BuildOptions {
     /// lines
     #[arg(long, value_enum)]
     pub hash: Option<HashName>,
-    /// The seed of the hash [default: 0]. Only filters with the same hash and seed can be combined. Anybody who knows the seed can
+    /// The seed of the hash [default: 0; for cascade a random one]. Only filters with the same hash and seed can be combined. Anybody who knows the seed can
     /// choose lines that are taken for others, and everybody knows 0: for lines that strangers choose, use a random seed
     /// and keep it secret
-    #[arg(long, value_name = "SEED", value_parser = seed, default_value_t = 0, hide_default_value = true)]
-    pub hash_seed: u64,
+    #[arg(long, value_name = "SEED", value_parser = seed)]
+    pub hash_seed: Option<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -76,20 +82,37 @@ pub enum FilterKind {
     Ringed,
     /// Can remove lines, grow and shrink; sorted inside. A line that occurs repeatedly in the input is inserted once
     Quotient,
+    /// Larger than memory: a directory of fingerprints in order, of which those of the newest lines are in memory; takes any
+    /// number of lines
+    Cascade,
     /// The Bloom filter of Parquet files, in a furui file: a power of two blocks, at most 128 MiB
     Parquet,
 }
 
 /// Insert lines into a filter
 ///
-/// The filter's file is replaced when all lines are in, whole or not at all. A quotient filter that is full gets twice as many slots,
-/// and its new false-positive rate is told; the other kinds become fuller than they were made for, and that is told.
+/// The filter's file is replaced when all lines are in, whole or not at all. In a cascade filter, lines stay that were inserted
+/// before an error; inserting them again does no harm.
 ///
-/// A quotient filter keeps a copy for each line, once a run: a line that two runs insert must be removed twice.
+/// A quotient filter that is full gets twice as many slots, and its new false-positive rate is told; the other kinds become fuller
+/// than they were made for, and that is told. A quotient filter keeps a copy for each line, once a run: a line that two runs insert
+/// must be removed twice.
+#[derive(Args)]
+pub struct InsertOptions {
+    #[command(flatten)]
+    pub change: ChangeOptions,
+    /// Of a cascade filter: memory for the newest lines, as in 64MiB [default: a quarter of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub memory: Option<u64>,
+    #[command(flatten)]
+    pub wait: WaitOptions,
+}
+
+/// What is changed, and by which lines.
 #[derive(Args)]
 pub struct ChangeOptions {
     /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath)]
     pub filter: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,
@@ -116,7 +139,7 @@ pub struct RemoveOptions {
 #[derive(Args)]
 pub struct TestOptions {
     /// The filter
-    #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILTER", value_hint = ValueHint::AnyPath)]
     pub filter: PathBuf,
     #[command(flatten)]
     pub input: InputOptions,

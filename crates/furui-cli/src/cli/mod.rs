@@ -18,6 +18,7 @@ use crate::{number, size};
 
 pub use dict::*;
 pub use filter::*;
+use seen::memory;
 pub use seen::*;
 
 /// Have I seen this?

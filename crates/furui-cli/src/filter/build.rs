@@ -13,7 +13,7 @@ use furui::{HashAlgorithm, HashSpec, Hashes};
 
 use super::file::{refuse_unwritable, replace};
 use super::gather::{Gathered, Repeats};
-use crate::cli::{BuildOptions, FilterKind};
+use crate::cli::{BuildOptions, FilterKind, InputOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -29,8 +29,11 @@ const STABLE_SAMPLE: usize = 1 << 12;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
-/// Runs the command.
+/// Runs the command, for all kinds but cascade filters.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
+    if options.memory.is_some() {
+        return Err(Error::Message("--memory goes with --kind cascade: other filters are in memory whole".into()));
+    }
     let keys = Keys::new(hash_spec(options)?, &options.lines);
     if options.no_remove && options.kind != FilterKind::Quotient {
         let reason = "--no-remove goes with --kind quotient: of the other kinds only counting can remove lines";
@@ -92,7 +95,7 @@ fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
         FilterKind::Parquet => HashAlgorithm::Xxh64,
         _ => HashAlgorithm::Xxh3,
     };
-    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed };
+    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed.unwrap_or(0) };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
         let reason = "--kind parquet goes with --hash xxh64 and no --hash-seed: readers of Parquet know no other hash";
         return Err(Error::Message(reason.into()));
@@ -127,6 +130,7 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
             AnyFilter::Quotient(if options.no_remove { filter } else { filter.counting() })
         }
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Cascade => unreachable!("a cascade filter is built on storage"),
     })
 }
 
@@ -138,7 +142,7 @@ fn remembered(capacity: u64, per_key: usize, rounds: f64) -> usize {
 
 /// Puts all lines into a filter.
 fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
-    each_block(options, keys, "building", |hashes| {
+    each_block(&options.input, keys, "building", |hashes| {
         filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(&options.output, error))
     })?;
     Ok(filter)
@@ -146,10 +150,10 @@ fn filled(mut filter: AnyFilter, options: &BuildOptions, keys: &Keys) -> Result<
 
 /// Reads the input once, and estimates for how many different lines a filter needs room, rather too many than too few.
 /// For a stable filter, repeats count as well, because each insertion makes it forget.
-fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
+pub fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     if matches!(options.kind, FilterKind::Stable | FilterKind::StableLight) {
         let mut lines: u64 = 0;
-        each_block(options, keys, "counting", |hashes| {
+        each_block(&options.input, keys, "counting", |hashes| {
             lines += hashes.len() as u64;
             Ok(())
         })?;
@@ -158,7 +162,7 @@ fn count(options: &BuildOptions, keys: &Keys) -> Result<u64, Error> {
     // One bit for 16 bytes of input: the error is well below 1 %, whatever the lengths of the lines.
     let bytes = progress::total(&options.input.files).unwrap_or(0);
     let mut counter = Bloom::from_parts((bytes / 16).max(1 << 20), 1)?.hashed_by(keys.hasher.spec());
-    each_block(options, keys, "counting", |hashes| Ok(counter.insert_hashes(hashes).map(drop)?))?;
+    each_block(&options.input, keys, "counting", |hashes| Ok(counter.insert_hashes(hashes).map(drop)?))?;
     let estimate = counter.cardinality();
     Ok((estimate.value + 4.0 * estimate.error).ceil().max(1.0) as u64)
 }
@@ -174,22 +178,23 @@ fn gathered(options: &BuildOptions, keys: &Keys) -> Result<AnyFilter, Error> {
         _ => (Repeats::Dropped, "say with --capacity how many different ones there will be"),
     };
     let mut all = Gathered::new(repeats, remedy);
-    each_block(options, keys, "reading", |hashes| all.take(hashes))?;
+    each_block(&options.input, keys, "reading", |hashes| all.take(hashes))?;
     let (all, distinct) = all.finish();
     let mut filter = new_filter(options, keys.hasher.spec(), options.capacity.unwrap_or(distinct).max(1))?;
     filter.insert_all(&all).map_err(|full| not_inserted(&options.output, full.into()))?;
     Ok(filter)
 }
 
-fn each_block(
-    options: &BuildOptions,
+/// Calls `each` with the hashes of the lines of each block. `what` names the work in a progress bar.
+pub fn each_block(
+    input: &InputOptions,
     keys: &Keys,
     what: &'static str,
     mut each: impl FnMut(&Hashes) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let interrupt = Interrupt::ignore();
-    let mut blocks = options.input.blocks(&interrupt);
-    let mut progress = Progress::new(what, &options.input.files);
+    let mut blocks = input.blocks(&interrupt);
+    let mut progress = Progress::new(what, &input.files);
     let mut hashes = Hashes::new(&keys.hasher);
     while let Some(block) = blocks.next()? {
         keys.hash_all(&block, &mut hashes);

@@ -10,7 +10,7 @@ use super::build::{not_inserted, warn_if_too_full};
 use super::file::{Held, save};
 use super::gather::{Gathered, Repeats};
 use super::resize::{double, tell};
-use crate::cli::ChangeOptions;
+use crate::cli::{ChangeOptions, InsertOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -20,8 +20,14 @@ use crate::report::counted;
 /// The exit code if some lines were not in the filter.
 const SOME_MISSING: u8 = 1;
 
-/// Inserts lines into a filter.
-pub fn insert(options: &ChangeOptions) -> Result<ExitCode, Error> {
+/// Inserts lines into a filter in a file.
+pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
+    let stray = [("--memory", options.memory.is_some()), ("--wait", options.wait.wait.is_some())];
+    if let Some((name, _)) = stray.iter().find(|(_, given)| *given) {
+        let filter = options.change.filter.display();
+        return Err(Error::Message(format!("{name} goes with a cascade filter, and {filter} is none")));
+    }
+    let options = &options.change;
     let mut held = Held::open(&options.filter)?;
     let path = &options.filter;
     if let AnyFilter::Quotient(filter) = &mut held.filter {

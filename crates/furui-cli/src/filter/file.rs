@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use furui::filter::AnyFilter;
 use furui::format::{Access, is_still, publish};
-use furui::store::MANIFEST;
+use furui::store::{Directory, MANIFEST, StoreKind};
 
 use crate::error::Error;
 use crate::interrupt::{Interrupt, Wait};
@@ -18,11 +18,27 @@ const WRITE: usize = 1 << 20;
 /// The maximum number of symbolic links that are followed, as on Linux.
 const MAX_LINKS: usize = 40;
 
+/// True if there is a cascade filter at `path`. If a store there is damaged, that is the error.
+pub fn is_cascade(path: &Path) -> Result<bool, Error> {
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    match Directory::open_read_only(path).and_then(|directory| directory.manifest()) {
+        Ok(manifest) => Ok(manifest.store == StoreKind::Filter),
+        Err(furui::Error::Store(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Opens a filter for reading.
 pub fn open(path: &Path) -> Result<AnyFilter, Error> {
     refuse_pipe(path)?;
     if path.is_dir() {
         let what = match path.join(MANIFEST).exists() {
+            true if is_cascade(path)? => {
+                "a cascade filter, with which `furui filter insert` and `test`, `furui info`, `verify` and `compact` work, but \
+                 not this command"
+            }
             true => {
                 "a store or a dictionary, not a filter: ask it by `furui seen -n --store` or `furui dict get --store`"
             }

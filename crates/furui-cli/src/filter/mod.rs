@@ -1,6 +1,7 @@
 //! `furui filter`: small files that answer "have I seen this?".
 
 mod build;
+pub mod cascade;
 mod change;
 mod combine;
 mod compare;
@@ -13,7 +14,7 @@ mod test;
 
 use std::process::ExitCode;
 
-use crate::cli::FilterCommand;
+use crate::cli::{FilterCommand, FilterKind};
 use crate::error::Error;
 pub use describe::{details, fields};
 pub use file::refuse_pipe;
@@ -21,7 +22,9 @@ pub use file::refuse_pipe;
 /// Runs one of the commands.
 pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {
     match command {
+        FilterCommand::Build(options) if options.kind == FilterKind::Cascade => cascade::build(options),
         FilterCommand::Build(options) => build::run(options),
+        FilterCommand::Insert(options) if file::is_cascade(&options.change.filter)? => cascade::insert(options),
         FilterCommand::Insert(options) => change::insert(options),
         FilterCommand::Remove(options) => change::remove(&options.change),
         FilterCommand::Test(options) => test::run(options),

@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 
-use furui::Hashes;
+use furui::filter::AnyFilter;
+use furui::{HashSpec, Hashes};
 
-use super::file::open;
+use super::cascade;
+use super::file::{is_cascade, open};
 use crate::cli::TestOptions;
 use crate::complain;
 use crate::error::Error;
@@ -18,9 +20,35 @@ const NONE: u8 = 1;
 /// The exit code if a file could not be opened, even if something was found in the others, as in grep.
 const SKIPPED: u8 = 2;
 
+/// A filter that is asked.
+enum Asked {
+    File(AnyFilter),
+    Cascade(Box<cascade::Reader>),
+}
+
+impl Asked {
+    fn hash_spec(&self) -> HashSpec {
+        match self {
+            Self::File(filter) => filter.hash_spec(),
+            Self::Cascade(filter) => filter.hash_spec(),
+        }
+    }
+
+    fn contains_hashes(&mut self, keys: &Hashes, out: &mut Vec<bool>) -> Result<(), Error> {
+        match self {
+            Self::File(filter) => filter.contains_hashes(keys, out)?,
+            Self::Cascade(filter) => filter.contains_hashes(keys, out)?,
+        }
+        Ok(())
+    }
+}
+
 /// Runs the command.
 pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
-    let filter = open(&options.filter)?;
+    let mut filter = match is_cascade(&options.filter)? {
+        true => Asked::Cascade(Box::new(cascade::open(&options.filter)?)),
+        false => Asked::File(open(&options.filter)?),
+    };
     let keys = Keys::new(filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
     let mut output = Output::new(options.quiet || options.count)?;
@@ -36,6 +64,9 @@ pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
         }
         if output.write(&mut block, answers.iter().map(|&maybe| maybe != options.invert))? == Sink::Closed {
             break;
+        }
+        if matches!(filter, Asked::Cascade(_)) {
+            blocks.enlarge();
         }
     }
     if options.count {

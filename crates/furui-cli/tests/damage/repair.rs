@@ -40,11 +40,13 @@ impl Layout {
 pub fn repair(file: &mut [u8]) {
     let Some(Layout { table, sections }) = Layout::of(file) else { return };
     let is_run = file[10..12] == RUN.to_le_bytes();
+    let bases = bases(file, &sections);
     for (entry, tag, section) in sections {
         match &tag {
             b"PAGE" if is_run => {
-                for page in file[section.clone()].chunks_exact_mut(PAGE) {
-                    let sum = xxh3_64(&page[4..]) as u32;
+                for (index, page) in file[section.clone()].chunks_exact_mut(PAGE).enumerate() {
+                    let base = bases.get(index).copied().unwrap_or(0);
+                    let sum = (xxh3_64(&page[4..]) as u32).wrapping_add(base as u32);
                     put(page, 0, &sum.to_le_bytes());
                 }
             }
@@ -65,6 +67,17 @@ pub fn repair(file: &mut [u8]) {
     put(file, HEADER - 8, &sum.to_le_bytes());
     let sealed = [&file[..HEADER], &file[table.start..table.end + 48]].concat();
     put(file, table.end + 48, &xxh3_64(&sealed).to_le_bytes());
+}
+
+/// The base of each page of a run: its fence without the low bits that `META` says.
+fn bases(file: &[u8], sections: &[(usize, [u8; 4], Range<usize>)]) -> Vec<u64> {
+    let bytes = |wanted: &[u8; 4]| {
+        let section = sections.iter().find(|(_, tag, _)| tag == wanted);
+        section.map_or(&[][..], |(_, _, section)| &file[section.clone()])
+    };
+    let (fences, meta) = (bytes(b"FENC"), bytes(b"META"));
+    let bits = if meta.len() > 16 { u32::from(meta[16]) } else { 0 };
+    fences.as_chunks().0.iter().map(|fence| u64::from_le_bytes(*fence).checked_shr(bits).unwrap_or(0)).collect()
 }
 
 /// Updates a manifest to the present state of a run: its length, and the checksum in its footer.

@@ -1,5 +1,6 @@
 //! The files to damage.
 
+mod cascade;
 mod dictionary;
 mod filters;
 mod set;
@@ -26,7 +27,7 @@ impl Specimen {
     /// Makes all specimens. The files that commands read are in a directory beside them.
     pub fn all(scratch: &TempDir) -> Vec<Self> {
         let mut all = filters::all(scratch);
-        all.extend([set::specimen(scratch), dictionary::specimen(scratch)]);
+        all.extend([set::specimen(scratch), cascade::specimen(scratch), dictionary::specimen(scratch)]);
         all
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use furui::KeyHash;
 use furui::dict::{Dict, DictOptions};
 use furui::filter::AnyFilter;
-use furui::store::cascade::{Cascade, CascadeOptions, Journal};
+use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal};
 use furui::store::{Bytes, Directory, Manifest, StoreKind};
 
 use crate::support::{feed, furui};
@@ -125,6 +125,10 @@ pub fn insert() -> Case {
     filter("filter insert", &["insert"], &[("f", 0..100)])
 }
 
+pub fn insert_cascade(scale: Scale) -> Case {
+    cascade(scale.keys() / 4)
+}
+
 pub fn remove() -> Case {
     filter("filter remove", &["remove"], &[("f", 0..200)])
 }
@@ -142,7 +146,7 @@ pub fn snapshot_dict() -> Case {
 }
 
 pub fn all(scale: Scale) -> Vec<Case> {
-    let scaled = [new_set, old_set, new_dict, old_dict, read_dict].map(|case| case(scale));
+    let scaled = [new_set, old_set, insert_cascade, new_dict, old_dict, read_dict].map(|case| case(scale));
     scaled
         .into_iter()
         .chain([
@@ -575,6 +579,38 @@ fn filter(name: &'static str, args: &'static [&'static str], before: &'static [(
                 _ => first == 100 && if is_finished(runs) { second < 50 } else { second == 100 || second < 50 },
             };
             if is_right { Ok(()) } else { Err(format!("the filter has {first} and {second} of 100 keys")) }
+        }),
+    }
+}
+
+/// A cascade filter of some keys, into which more are inserted than its memory holds.
+fn cascade(before: u32) -> Case {
+    let count = 130_000;
+    Case {
+        name: "filter insert, a cascade filter",
+        prepare: Box::new(move |root| {
+            let args = ["filter", "build", "-k", "cascade", "-c", "1M", "--fpr", "1e-6", "--memory", "1MiB", "-o"];
+            quietly(&[&args[..], &[&path(root, "store")]].concat(), &keys(0..before));
+        }),
+        run: Box::new(move |mut command, root| {
+            command.args(["filter", "insert", "--memory", "1MiB", "--wait", &path(root, "store")]);
+            feed(command, &keys(before..before + count))
+        }),
+        second: None,
+        check: Box::new(move |root, runs| {
+            let Some(directory) = open(root, "store", false)? else { return Err("the filter is gone".to_owned()) };
+            let options = CascadeOptions { memory: 0, hash: None, journal: false };
+            let mut filter = CascadeFilter::open_with(directory.mapped(false), options).map_err(|e| e.to_string())?;
+            filter.set().verify().map_err(|error| error.to_string())?;
+            nothing_else(&root.join("store"), filter.set().manifest())?;
+            let certain = if is_finished(runs) { before + count } else { before };
+            let hashes = filter.hash_spec().hasher().hash_all((0..certain).map(key));
+            let mut found = vec![];
+            filter.contains_hashes(&hashes, &mut found).map_err(|error| error.to_string())?;
+            match found.iter().position(|&found| !found) {
+                Some(number) => Err(format!("{number}: inserted, and not there")),
+                None => Ok(()),
+            }
         }),
     }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 /// The name of a store's manifest.
 pub const MANIFEST: &str = "MANIFEST";
 
-/// The name of the journal of a set. The journal holds the keys that were recorded since the last run was published.
+/// The name of the journal of a set or of a cascade filter. The journal holds the keys that were recorded since the last run was published.
 pub const JOURNAL: &str = "JOURNAL";
 
 /// The kinds of store.
@@ -28,16 +28,19 @@ pub enum StoreKind {
     Seen,
     /// A dictionary, as `furui dict` keeps it.
     Dict,
+    /// A cascade filter: an approximate set.
+    Filter,
 }
 
 impl StoreKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Seen, Self::Dict];
+    pub const ALL: [Self; 3] = [Self::Seen, Self::Dict, Self::Filter];
 
     pub(super) const fn bytes(self) -> [u8; 8] {
         match self {
             Self::Seen => *b"seen\0\0\0\0",
             Self::Dict => *b"dict\0\0\0\0",
+            Self::Filter => *b"filter\0\0",
         }
     }
 
@@ -50,13 +53,14 @@ impl StoreKind {
         match self {
             Self::Seen => "the set of a `furui seen --store`",
             Self::Dict => "a dictionary of `furui dict`",
+            Self::Filter => "a cascade filter of `furui filter`",
         }
     }
 
     /// The suffix of the names of a store's run files.
     const fn suffix(self) -> &'static str {
         match self {
-            Self::Seen => ".run",
+            Self::Seen | Self::Filter => ".run",
             Self::Dict => ".trie",
         }
     }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{MANIFEST, ReadAt, Storage, StoreKind};
+use super::{Fingerprints, MANIFEST, ReadAt, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
 use crate::format::field::{array_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
@@ -24,6 +24,10 @@ const RUN_LEN: usize = 32;
 const RUN_KEYS: usize = 8;
 const RUN_FILE_LEN: usize = 16;
 const RUN_CHECKSUM: usize = 24;
+
+const RATE: Tag = Tag::new(*b"RATE");
+const RATE_LEN: usize = 16;
+const RATE_LAST: usize = 8;
 
 /// The small file that names the kind of a store and the files that it consists of.
 ///
@@ -58,8 +62,12 @@ pub struct Manifest {
     pub runs: Vec<RunEntry>,
     /// The next id of a dictionary, which equals the number of ids that were given; 0 in a set.
     pub next_id: u32,
-    /// The mark of the journal whose keys belong to a set; 0 in a dictionary.
+    /// The mark of the journal whose keys belong to a set or a cascade filter; 0 in a dictionary.
     pub journal: u32,
+    /// What the runs hold of each key: of a set whole hashes, of a cascade filter shorter fingerprints.
+    pub fingerprints: Fingerprints,
+    /// The number of keys that a cascade filter was made for; 0 in other stores.
+    pub capacity: u64,
     generation: u64,
     next_file: u64,
 }
@@ -113,10 +121,21 @@ impl RunEntry {
 }
 
 impl Manifest {
-    /// The manifest of a new store, without runs. It is not saved yet.
+    /// The manifest of a new store, without runs. It is not saved yet. That of a cascade filter gets its
+    /// [`fingerprints`](Self::fingerprints) and [`capacity`](Self::capacity) before.
     pub fn new(store: StoreKind, hash: HashSpec) -> Self {
-        let mut new = Self { store, hash, runs: Vec::new(), next_id: 0, journal: 0, generation: 0, next_file: 0 };
-        if store == StoreKind::Seen {
+        let mut new = Self {
+            store,
+            hash,
+            runs: Vec::new(),
+            next_id: 0,
+            journal: 0,
+            fingerprints: Fingerprints::EXACT,
+            capacity: 0,
+            generation: 0,
+            next_file: 0,
+        };
+        if store != StoreKind::Dict {
             new.end_journal();
         }
         new
@@ -234,13 +253,18 @@ impl Manifest {
         out.write_all(&self.generation.to_le_bytes())?;
         out.write_all(&self.next_file.to_le_bytes())?;
         out.write_all(&(self.runs.len() as u32).to_le_bytes())?;
-        let extra = if self.store == StoreKind::Seen { self.journal } else { self.next_id };
+        let extra = if self.store == StoreKind::Dict { self.next_id } else { self.journal };
         out.write_all(&extra.to_le_bytes())?;
         out.section(RUNS, Align::Line)?;
         for run in &self.runs {
             for field in [run.number, run.keys, run.seal.length, run.seal.checksum] {
                 out.write_all(&field.to_le_bytes())?;
             }
+        }
+        if self.store == StoreKind::Filter {
+            out.section(RATE, Align::Line)?;
+            out.write_all(&self.capacity.to_le_bytes())?;
+            out.write_all(&self.fingerprints.last().to_le_bytes())?;
         }
         out.finish()
     }
@@ -253,8 +277,11 @@ impl Manifest {
     pub fn decode(file: &(impl ReadAt + ?Sized), name: &str) -> std::result::Result<Self, ReadError> {
         let envelope = Envelope::open(file, name)?;
         envelope.expect_kind(Kind::Manifest)?;
-        let (meta_at, runs_at) = match envelope.sections() {
-            [meta, runs] if meta.tag == META && runs.tag == RUNS => (meta.offset, runs.offset),
+        let (meta_at, runs_at, rate_at) = match envelope.sections() {
+            [meta, runs] if meta.tag == META && runs.tag == RUNS => (meta.offset, runs.offset, None),
+            [meta, runs, rate] if meta.tag == META && runs.tag == RUNS && rate.tag == RATE => {
+                (meta.offset, runs.offset, Some(rate.offset))
+            }
             _ => return Err(envelope.error(0, Problem::Invalid("a manifest has other sections")).into()),
         };
         let meta = envelope.read_section(file, META, META_LEN)?;
@@ -266,6 +293,10 @@ impl Manifest {
             let at = meta_at + META_RUN_COUNT as u64;
             return Err(envelope.error(at, Problem::Invalid("the number of runs does not fit their section")).into());
         }
+        let rate = match rate_at {
+            Some(at) => Some((at, envelope.read_section(file, RATE, RATE_LEN)?)),
+            None => None,
+        };
         envelope.verify(file)?;
 
         let store = array_at(&meta, 0);
@@ -276,7 +307,16 @@ impl Manifest {
         let extra = u32_at(&meta, META_EXTRA);
         let (next_id, journal) = match store {
             StoreKind::Dict => (extra, 0),
-            StoreKind::Seen => (0, extra),
+            StoreKind::Seen | StoreKind::Filter => (0, extra),
+        };
+        let (capacity, fingerprints) = match (store, rate) {
+            (StoreKind::Filter, Some((at, rate))) if rate.len() == RATE_LEN => {
+                let last = u64_at(&rate, RATE_LAST);
+                let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("a number of fingerprints"));
+                (u64_at(&rate, 0), Fingerprints::new(last).ok_or_else(invalid)?)
+            }
+            (StoreKind::Seen | StoreKind::Dict, None) => (0, Fingerprints::EXACT),
+            _ => return Err(envelope.error(meta_at, Problem::Invalid("the section RATE")).into()),
         };
         let manifest = Self {
             store,
@@ -284,6 +324,8 @@ impl Manifest {
             runs: runs.chunks_exact(RUN_LEN).map(run_of).collect(),
             next_id,
             journal,
+            fingerprints,
+            capacity,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),
         };
@@ -298,6 +340,10 @@ impl Manifest {
     fn check(&self) -> std::result::Result<(), (usize, &'static str)> {
         if self.runs.len() > MAX_RUNS {
             return Err((MAX_RUNS, "more than 4096 runs, compact the store"));
+        }
+        let has_rate = self.capacity > 0 && !self.fingerprints.is_exact();
+        if has_rate != (self.store == StoreKind::Filter) {
+            return Err((0, "a filter without capacity and rate"));
         }
         let mut numbers = BTreeSet::new();
         let mut keys: u64 = 0;

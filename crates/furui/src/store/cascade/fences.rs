@@ -4,9 +4,9 @@ use crate::bits::scale;
 /// among n uniform ones is off by at most √n / 2 (one sigma): 6 pages at 10⁸ keys, 19 at 10⁹.
 const STEPS: usize = 32;
 
-/// The first hash of every page of a run, which tells without a read on which page a hash would be.
+/// The place of the first key of every page of a run, which tells without a read on which page a hash would be.
 ///
-/// Hashes are uniform, so the page of a hash can be guessed: it is hash / 2⁶⁴ of the way through the file. A few steps
+/// Places are as uniform as hashes, so the page of a hash can be guessed: it is hash / 2⁶⁴ of the way through the file. A few steps
 /// along the fences correct the guess. Hashes that are not uniform cost a binary search.
 #[derive(Debug)]
 pub(super) struct Fences(Vec<u64>);

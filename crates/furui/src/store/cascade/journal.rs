@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::format::field::{put, u32_at, u64_at};
 use crate::format::{FormatError, Header, Kind, Problem, ReadAt};
 use crate::hash::HashSpec;
-use crate::store::Manifest;
+use crate::store::{Fingerprints, Manifest};
 
 /// The maximum number of keys of a record. It bounds the memory that reading an invalid journal takes.
 pub const MAX_RECORD_KEYS: usize = 1 << 20;
@@ -52,6 +52,8 @@ pub struct Journal<F> {
     file: F,
     name: String,
     hash: HashSpec,
+    /// The greatest fingerprint that a key can have.
+    last: u64,
     generation: u64,
     mark: u32,
     /// The checksum of the head, which is mixed into the checksums of all records.
@@ -92,6 +94,7 @@ impl<F: ReadAt> Journal<F> {
             file,
             name: name.to_owned(),
             hash: header.hash,
+            last: Fingerprints::EXACT.last(),
             generation: u64_at(&head, HEAD_GENERATION),
             mark: u32_at(&head, HEAD_MARK),
             salt,
@@ -103,7 +106,7 @@ impl<F: ReadAt> Journal<F> {
         self.hash
     }
 
-    /// Reads the whole journal and passes its keys to `take`, some thousand at a time, in the order in which they came.
+    /// Reads the whole journal and passes the fingerprints of its keys to `take`, some thousand at a time, in the order in which they came.
     ///
     /// # Errors
     /// Those of `take`; [`Error::Format`] with the offset of the first record that is damaged; [`Error::Io`].
@@ -114,8 +117,8 @@ impl<F: ReadAt> Journal<F> {
             for chunk in bytes.as_chunks().0.chunks(KEYS_AT_ONCE) {
                 keys.clear();
                 keys.extend(chunk.iter().map(|key| u64::from_le_bytes(*key)));
-                if keys.contains(&0) {
-                    return Err(self.error(at, Problem::Invalid("a key that is 0")));
+                if keys.iter().any(|&key| key == 0 || key > self.last) {
+                    return Err(self.error(at, Problem::Invalid("a key that is no fingerprint of this store")));
                 }
                 take(&keys)?;
             }
@@ -230,7 +233,7 @@ impl<F: ReadAt> Journal<F> {
     /// # Errors
     /// [`Error::Format`] if the journal is damaged, or that of another store or of a later state; [`Error::Io`].
     pub fn of(file: F, name: &str, manifest: &Manifest) -> Result<Option<Self>> {
-        let journal = Self::open(file, name)?;
+        let journal = Self { last: manifest.fingerprints.last(), ..Self::open(file, name)? };
         if journal.hash != manifest.hash {
             let problem = Problem::OtherHash { found: journal.hash, expected: manifest.hash };
             return Err(journal.error(0, problem));

@@ -6,7 +6,7 @@ use crate::store::{JOURNAL, Log, Manifest, Storage};
 /// The journal that a set writes, and the keys that wait for it, which were inserted since the last
 /// [`sync`](Self::sync).
 pub(super) struct JournalWriter {
-    /// Room for the head of a record, and after it the keys in the order in which they came.
+    /// Room for the head of a record, and after it the fingerprints of the keys in the order in which they came.
     waiting: Vec<u8>,
     /// The maximum number of bytes that may wait.
     most: usize,

@@ -5,7 +5,7 @@ use super::journal_writer::JournalWriter;
 use super::memtable::MemTable;
 use super::{Cascade, Merge, Run, RunWriter, SortedSource, WrittenRun, open_run, policy};
 use crate::error::{Error, Result};
-use crate::store::{RunEntry, Storage, StoreKind};
+use crate::store::{RunEntry, Storage};
 
 impl<S: Storage> Cascade<S> {
     /// The bytes of RAM that do not belong to the table.
@@ -80,10 +80,10 @@ impl<S: Storage> Cascade<S> {
             sources.push(Box::new(run.reader()));
         }
         let number = self.manifest.take_number()?;
-        let name = StoreKind::Seen.file_name(number);
+        let name = self.manifest.store.file_name(number);
         let path = self.storage.path(&name);
         let WrittenRun { keys, seal } = self.storage.publish(&name, |out| {
-            let mut writer = RunWriter::new(out, &path, self.manifest.hash, keys)?;
+            let mut writer = RunWriter::of(out, &path, self.manifest.hash, self.manifest.fingerprints, keys)?;
             let mut merge = Merge::new(sources);
             loop {
                 let keys = merge.next_keys()?;
@@ -95,8 +95,8 @@ impl<S: Storage> Cascade<S> {
         })?;
         let entry = RunEntry { number, keys, seal };
         self.written += entry.seal.length;
-        let file = entry.open(&self.storage, StoreKind::Seen)?;
-        let run = open_run(&self.storage, &entry, file, self.manifest.hash)?;
+        let file = entry.open(&self.storage, self.manifest.store)?;
+        let run = open_run(&self.storage, &entry, file, &self.manifest)?;
         let replaced = self.manifest.runs.split_off(kept);
         self.manifest.runs.push(entry);
         if !self.replaying {
@@ -112,7 +112,7 @@ impl<S: Storage> Cascade<S> {
         self.broken = false;
         for old in replaced {
             // If this fails, the file is an orphan, and the next opening removes it.
-            let _ = self.storage.remove(&StoreKind::Seen.file_name(old.number));
+            let _ = self.storage.remove(&self.manifest.store.file_name(old.number));
         }
         if !self.replaying {
             self.remove_journal();
