@@ -12,18 +12,21 @@ pub const JOURNAL: &str = "JOURNAL";
 pub enum StoreKind {
     /// The set of keys that `furui seen` has seen.
     Seen,
-    /// A dictionary, as `furui dict` keeps it.
+    /// A dictionary of numbers, as `furui dict` keeps it.
     Dict,
+    /// A dictionary of bytes, as `furui dict --values bytes` keeps it.
+    ByteDict,
 }
 
 impl StoreKind {
     /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Seen, Self::Dict];
+    pub const ALL: [Self; 3] = [Self::Seen, Self::Dict, Self::ByteDict];
 
     pub(super) const fn bytes(self) -> [u8; 8] {
         match self {
             Self::Seen => *b"seen\0\0\0\0",
             Self::Dict => *b"dict\0\0\0\0",
+            Self::ByteDict => *b"bytedict",
         }
     }
 
@@ -36,6 +39,7 @@ impl StoreKind {
         match self {
             Self::Seen => "the set of a `furui seen --store`",
             Self::Dict => "a dictionary of `furui dict`",
+            Self::ByteDict => "a dictionary of bytes of `furui dict --values bytes`",
         }
     }
 
@@ -44,10 +48,12 @@ impl StoreKind {
         match self {
             Self::Seen => ".run",
             Self::Dict => ".trie",
+            Self::ByteDict => ".pairs",
         }
     }
 
-    /// The name of the file of run number `number`: 16 hexadecimal digits, and `.run`, or `.trie` in a dictionary.
+    /// The name of the file of run number `number`: 16 hexadecimal digits, and `.run`, or in a dictionary `.trie` or
+    /// `.pairs`.
     pub fn file_name(self, number: u64) -> String {
         format!("{number:016x}{}", self.suffix())
     }

@@ -56,7 +56,8 @@ pub struct Manifest {
     pub hash: HashSpec,
     /// The runs, oldest first. The runs of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
-    /// The next id of a dictionary, which equals the number of ids that were given; 0 in a set.
+    /// The next id of a dictionary, which equals the number of ids that were given, to keys or, in a dictionary of bytes,
+    /// to values; 0 in a set.
     pub next_id: u32,
     /// The mark of the journal whose keys belong to a set; 0 in a dictionary.
     pub journal: u32,
@@ -260,7 +261,7 @@ impl Manifest {
         })?;
         let extra = u32_at(&meta, META_EXTRA);
         let (next_id, journal) = match store {
-            StoreKind::Dict => (extra, 0),
+            StoreKind::Dict | StoreKind::ByteDict => (extra, 0),
             StoreKind::Seen => (0, extra),
         };
         let manifest = Self {
