@@ -25,7 +25,7 @@ const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, j
 /// Merges a store into one run.
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
-        StoreKind::Dict => dict::open(path, wait)?.compact()?,
+        StoreKind::Dict | StoreKind::ByteDict => dict::compact(path, wait)?,
         _ => Cascade::open(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?,
     }
     Ok(ExitCode::SUCCESS)
@@ -68,7 +68,7 @@ fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> 
 fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
-            StoreKind::Dict => dict::open_to_read(path)?.verify()?,
+            StoreKind::Dict | StoreKind::ByteDict => dict::verify(path)?,
             _ => open(path)?.verify()?,
         }
     } else if let Some(journal) = open_journal(path)? {
@@ -87,7 +87,7 @@ fn check(path: &Path) -> Result<(), Error> {
 }
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
-    if kind_of(path)? == StoreKind::Dict {
+    if matches!(kind_of(path)?, StoreKind::Dict | StoreKind::ByteDict) {
         return dict::info(path, json);
     }
     let set = open(path)?;
@@ -188,7 +188,7 @@ fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
 }
 
 /// The kind of a store. A directory that is no store is an error, and is not changed.
-fn kind_of(path: &Path) -> Result<StoreKind, Error> {
+pub fn kind_of(path: &Path) -> Result<StoreKind, Error> {
     Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
 

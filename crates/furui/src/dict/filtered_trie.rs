@@ -145,9 +145,9 @@ impl FilteredTrie {
         self.trie.bytes()
     }
 
-    /// The number of values of its keys, and the bytes that they take, in a dictionary of bytes.
-    pub fn value_bytes(&self) -> Option<(u64, u64)> {
-        self.values.as_ref().map(|values| (values.count(), values.bytes()))
+    /// The bytes of the values of its keys, with some bytes for the length of each; `None` in a dictionary of numbers.
+    pub fn value_bytes(&self) -> Option<u64> {
+        self.values.as_ref().map(ValueFile::bytes)
     }
 
     /// The filter of its keys.

@@ -67,11 +67,6 @@ impl ValueFile {
         self.ids.clone()
     }
 
-    /// The number of values.
-    pub(in crate::dict) fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The bytes of the values, with the numbers in front of each.
     pub(in crate::dict) fn bytes(&self) -> u64 {
         self.data.len() as u64

@@ -36,7 +36,7 @@ impl<W: Write> ValueWriter<W> {
         }
         out.section(META, Align::Line)?;
         out.write_all(&meta)?;
-        out.section(DATA, Align::Page)?;
+        out.section(DATA, Align::Line)?;
         let out = BufWriter::with_capacity(GATHERED, out);
         Ok(Self { out, index: vec![], head: vec![], written: 0, block: 0, last: *ids.first().unwrap_or(&0) })
     }
