@@ -1,6 +1,6 @@
 //! What becomes of files that were damaged: `furui` through its binary answers rightly, or says what is wrong.
 //!
-//! Each damage is one change of one file of a specimen: a filter of each kind, the store of `furui seen`, a dictionary. Then
+//! Each damage is one change of one file of a specimen: a filter of each kind, the store of `furui seen`, dictionaries. Then
 //! everything is asked that can be, and everything written, in less than 1 GiB of address space and without a hang:
 //!
 //! - An answer with status 0 or 1 is the one of the whole specimen. Where the damage lies in what no answer depends on, that

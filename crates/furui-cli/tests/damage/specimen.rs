@@ -1,5 +1,6 @@
 //! What is damaged.
 
+mod byte_dictionary;
 mod dictionary;
 mod filters;
 mod set;
@@ -26,7 +27,7 @@ impl Specimen {
     /// All there are. The files that commands read are in a directory beside them.
     pub fn all(scratch: &TempDir) -> Vec<Self> {
         let mut all = filters::all(scratch);
-        all.extend([set::specimen(scratch), dictionary::specimen(scratch)]);
+        all.extend([set::specimen(scratch), dictionary::specimen(scratch), byte_dictionary::specimen(scratch)]);
         all
     }
 
@@ -64,7 +65,7 @@ fn copy(from: &Path, to: &Path) {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
             copy(&path, &to);
-        } else if path.extension().is_some_and(|end| end == "run" || end == "trie") {
+        } else if path.extension().is_some_and(|end| end == "run" || end == "trie" || end == "pairs") {
             // These are never changed where they are.
             fs::hard_link(path, to).unwrap();
         } else {
