@@ -546,3 +546,60 @@ fn merged_values_are_in_many_blocks_and_all_found() {
     assert!(contents(&dict) == model);
     dict.verify().unwrap();
 }
+
+/// The files of version 1 of the format, byte for byte.
+const GOLDEN: [(&str, &[u8]); 2] = [
+    ("MANIFEST", include_bytes!("golden/v1/bytedict/MANIFEST")),
+    ("0000000000000000.pairs", include_bytes!("golden/v1/bytedict/0000000000000000.pairs")),
+];
+
+fn golden() -> Memory {
+    let storage = Memory::new();
+    let options = DictOptions { hash: Some(Rolling::spec(0)), window_keys: 100, ..SMALL };
+    let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
+    for (key, value) in [("romane", "first"), ("romanus", ""), ("romane", "Roman"), ("rom", "city")] {
+        dict.put(key, value).unwrap();
+    }
+    dict.sync().unwrap();
+    storage
+}
+
+#[test]
+fn today_reads_and_writes_the_bytes_of_version_1() {
+    let storage = Memory::new();
+    for (name, bytes) in GOLDEN {
+        storage.publish(name, |out| out.write_all(bytes).map_err(|e| Error::io("cannot write", name, e))).unwrap();
+        assert!(*golden().open(name).unwrap() == *bytes, "{name}");
+    }
+    let dict = open(storage);
+    dict.verify().unwrap();
+    let expected: [(&[u8], &[u8]); 3] = [(b"rom", b"city"), (b"romane", b"Roman"), (b"romanus", b"")];
+    assert_eq!(contents(&dict), expected.map(|(key, value)| (key.to_vec(), value.to_vec())).into());
+}
+
+#[test]
+fn the_dump_in_the_format_description_is_of_the_golden_file() {
+    let page = include_str!("../../../docs/format.md");
+    let golden = &GOLDEN[1].1[values_in(GOLDEN[1].1)];
+    let mut lines = 0;
+    let section = page.lines().skip_while(|line| *line != "### Values");
+    for line in section.take_while(|line| !line.starts_with("## ")) {
+        let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
+        let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
+        let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);
+        let bytes: Vec<u8> = bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+        assert_eq!(golden[offset..][..bytes.len()], bytes, "{line}");
+        lines += 1;
+    }
+    assert_eq!(lines, 12);
+}
+
+#[test]
+#[ignore = "writes the golden files anew, which is a change of the format"]
+fn write_the_golden_files() {
+    let storage = golden();
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1/bytedict");
+    for name in storage.list().unwrap() {
+        std::fs::write(directory.join(&name), &*storage.open(&name).unwrap()).unwrap();
+    }
+}
