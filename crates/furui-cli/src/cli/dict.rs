@@ -63,7 +63,7 @@ pub struct EntryForm {
     /// What the values are; a dictionary of others is refused [default: what the dictionary has, numbers in a new one]
     #[arg(long, value_enum, value_name = "KIND")]
     pub values: Option<ValuesName>,
-    /// In lines, in keys and in values, \\t \\n \\r \\0 \\\\ are tab, newline, carriage return, NUL and backslash: so they may be any bytes
+    /// In lines, in keys and in values, \t \n \r \0 \\ are tab, newline, carriage return, NUL and backslash: so they may be any bytes
     #[arg(long)]
     pub escape: bool,
 }
