@@ -14,6 +14,7 @@ use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
 use crate::error::Error;
 use crate::filter::{details, fields, refuse_pipe};
+use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
@@ -185,11 +186,6 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
 /// Opens the runs of a store for reading.
 fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
     Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
-}
-
-/// The kind of a store. A directory that is no store is an error, and is not changed.
-pub fn kind_of(path: &Path) -> Result<StoreKind, Error> {
-    Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
 
 /// Opens a single file if it is a journal.

@@ -226,6 +226,21 @@ proptest! {
 }
 
 #[test]
+fn it_goes_to_other_threads_with_what_it_lends() {
+    fn shared<T: Send + Sync>() {}
+    shared::<ByteDict<Memory>>();
+    shared::<Snapshot<[u8]>>();
+    shared::<furui::dict::Entries<'_, [u8]>>();
+    let mut dict = open(Memory::new());
+    dict.put("a", "old").unwrap();
+    let snapshot = dict.snapshot();
+    let reader = std::thread::spawn(move || snapshot.get("a").unwrap().map(<[u8]>::to_vec));
+    dict.put("a", "new").unwrap();
+    assert_eq!(reader.join().unwrap().as_deref(), Some(&b"old"[..]));
+    assert_eq!(dict.get("a").unwrap(), Some(&b"new"[..]));
+}
+
+#[test]
 fn values_up_to_the_limit_are_taken_and_no_longer_ones() {
     let storage = Memory::new();
     let mut dict = open(storage.clone());

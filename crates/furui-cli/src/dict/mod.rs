@@ -18,8 +18,8 @@ use furui::store::{Directory, StoreKind};
 
 use crate::cli::{DictCommand, WaitOptions};
 use crate::error::Error;
+use crate::kind::kind_of;
 use crate::memory;
-use crate::store::kind_of;
 use crate::wait::open_to_write;
 pub use describe::info;
 use values::Values;

@@ -43,14 +43,14 @@ pub struct FilteredTrie {
 
 impl FilteredTrie {
     /// Writes the file with this number for a dictionary of this kind, and opens it. In a dictionary of bytes `values`
-    /// writes the file of the values whose ids the trie has.
+    /// writes the file of the values whose ids the trie has, which it gets in ascending order.
     pub(super) fn publish<S: Storage>(
         storage: &S,
         kind: StoreKind,
         number: u64,
         merged: Union,
         hash: HashSpec,
-        values: impl FnOnce(&mut dyn Write, &Trie) -> Result<()>,
+        values: impl FnOnce(&mut dyn Write, &[u32]) -> Result<()>,
     ) -> Result<Self> {
         let name = kind.file_name(number);
         let Union { trie, filter } = merged;
@@ -67,7 +67,7 @@ impl FilteredTrie {
             let mut out = begin().map_err(failed)?;
             if kind == StoreKind::ByteDict {
                 out.section(VALUES, Align::Page).map_err(failed)?;
-                values(&mut out, &trie)?;
+                values(&mut out, &value_ids(trie.values())?)?;
             }
             out.finish().map_err(failed)
         })?;
@@ -232,7 +232,7 @@ impl FilteredTrie {
 }
 
 /// The ids that are the `values` of a trie in a dictionary of bytes, ascending.
-pub(super) fn value_ids(values: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
+fn value_ids(values: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
     let mut ids = collected(values)?;
     ids.sort_unstable();
     Ok(ids)

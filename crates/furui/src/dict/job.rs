@@ -2,9 +2,9 @@ use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
 
+use super::FilteredTrie;
 use super::layer::Layer;
 use super::merge::{copy_values, merge};
-use super::{FilteredTrie, Trie};
 use crate::error::Result;
 use crate::hash::KeyHasher;
 use crate::store::{Storage, StoreKind};
@@ -93,7 +93,7 @@ impl Task {
             0 => None,
             _ => {
                 let (kind, name) = (self.kind, storage.path(&self.kind.file_name(self.number)));
-                let values = |out: &mut dyn Write, trie: &Trie| copy_values(&self.sources, trie, out, &name);
+                let values = |out: &mut dyn Write, ids: &[u32]| copy_values(&self.sources, ids, out, &name);
                 let spec = self.hasher.spec();
                 Some(Arc::new(FilteredTrie::publish(storage, kind, self.number, merged, spec, values)?))
             }

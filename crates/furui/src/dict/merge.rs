@@ -2,7 +2,7 @@ use std::io::Write;
 
 use super::entries::Entries;
 use super::fill::Fill;
-use super::filtered_trie::{Union, value_ids};
+use super::filtered_trie::Union;
 use super::layer::{Layer, Window};
 use super::trie::reserve;
 use super::values::ValueWriter;
@@ -68,16 +68,15 @@ fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f6
     Ok(Union { trie, filter })
 }
 
-/// Writes the file of the values whose ids `trie` has, which was merged from these parts, oldest first. The file is
-/// called `name` in errors.
+/// Writes the file of the values with these ids, which ascend and are those of the trie that was merged from these parts,
+/// oldest first. The file is called `name` in errors.
 ///
 /// Ids ascend from part to part, so each part's values are read once, in order, and written as they are read. Those
-/// of keys that were put again or deleted are left behind. Memory: 4 bytes for each value, and what [`ValueWriter`] takes.
-pub(super) fn copy_values(layers: &[Layer], trie: &Trie, out: &mut dyn Write, name: &str) -> Result<()> {
+/// of keys that were put again or deleted are left behind. Memory: that of [`ValueWriter`].
+pub(super) fn copy_values(layers: &[Layer], ids: &[u32], out: &mut dyn Write, name: &str) -> Result<()> {
     let failed = |source| Error::io("cannot write", name, source);
-    let ids = value_ids(trie.values())?;
-    let mut writer = ValueWriter::new(out, &ids).map_err(failed)?;
-    let mut rest = ids.as_slice();
+    let mut writer = ValueWriter::new(out, ids).map_err(failed)?;
+    let mut rest = ids;
     for layer in layers {
         let range = layer.ids();
         let here;

@@ -45,6 +45,8 @@ impl<S: Storage> Dict<S, [u8]> {
     /// one by one, so that a merge of any size takes little memory for them, 16 bytes each; those of keys that were put
     /// again or deleted are dropped.
     ///
+    /// **Source.** It is the key-value store that section 6 of Koyanagi et al. (2011) names as future work, on one machine.
+    ///
     /// # Errors
     /// Those of [`Dict::open_with`]; [`Error::Store`] also if the storage holds a dictionary of numbers.
     pub fn open_bytes_with(storage: S, options: DictOptions) -> Result<Self> {

@@ -84,7 +84,8 @@ impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
         let free = matches!(&layers[first..], [.., Layer::Window(window)] if Arc::strong_count(window) == 1);
         if !free {
             coalesce(layers, first);
-            layers.push(Layer::Window(Arc::default()));
+            // If there is no memory for its first key, it is frozen as it is, and takes no id back.
+            layers.push(Layer::Window(Arc::new(Window { next_id: self.next_id, ..Window::default() })));
         }
         match layers.last_mut() {
             Some(Layer::Window(window)) => Arc::get_mut(window).expect("a window that nobody else holds"),
