@@ -549,7 +549,7 @@ fn merged_values_are_in_many_blocks_and_all_found() {
     let mut dict = Dict::open_bytes_with(storage.clone(), options).unwrap();
     let mut model = Model::new();
     for i in 0..5000u32 {
-        let (key, value) = ((i % 3100).to_be_bytes().to_vec(), bytes((i * 7 % 61) as usize, i as u8));
+        let (key, value) = ((i % 3100).to_le_bytes().to_vec(), bytes((i * 7 % 61) as usize, i as u8));
         dict.put(&key, &value).unwrap();
         model.insert(key, value);
     }
