@@ -74,6 +74,9 @@ impl Regions {
 
     #[cold]
     fn touch_all(&self, first: usize, last: usize) -> bool {
+        if self.all_checked() {
+            return true;
+        }
         let all = self.bits[1];
         let whole = (first..all.min(last.saturating_add(1))).all(|region| self.check(0, region));
         // A file that is read at random is soon checked but for a few regions, and every reader would have to look at
