@@ -8,6 +8,7 @@ mod filter;
 mod input;
 mod interrupt;
 mod keys;
+mod kind;
 mod manual;
 mod memory;
 #[cfg_attr(not(feature = "node"), path = "no_network.rs")]

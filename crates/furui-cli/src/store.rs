@@ -14,6 +14,7 @@ use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
 use crate::error::Error;
 use crate::filter::{cascade, details, fields, refuse_pipe};
+use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
 use crate::wait::open_to_write;
@@ -25,7 +26,7 @@ const OPTIONS: CascadeOptions = CascadeOptions { memory: 64 << 20, hash: None, j
 /// Merges a store into one run.
 pub fn compact(CompactOptions { path, wait }: &CompactOptions) -> Result<ExitCode, Error> {
     match kind_of(path)? {
-        StoreKind::Dict => dict::open(path, wait)?.compact()?,
+        StoreKind::Dict | StoreKind::ByteDict => dict::compact(path, wait)?,
         StoreKind::Filter => {
             CascadeFilter::open_with(open_to_write(path, wait)?.mapped(false), OPTIONS)?.compact()?;
         }
@@ -71,7 +72,7 @@ fn each(paths: &[PathBuf], mut work: impl FnMut(&Path) -> Result<(), Error>) -> 
 fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
-            StoreKind::Dict => dict::open_to_read(path)?.verify()?,
+            StoreKind::Dict | StoreKind::ByteDict => dict::verify(path)?,
             StoreKind::Filter => cascade::open_published(path)?.set().verify()?,
             _ => open(path)?.verify()?,
         }
@@ -92,7 +93,7 @@ fn check(path: &Path) -> Result<(), Error> {
 
 fn store_info(path: &Path, json: bool) -> Result<String, Error> {
     match kind_of(path)? {
-        StoreKind::Dict => return dict::info(path, json),
+        StoreKind::Dict | StoreKind::ByteDict => return dict::info(path, json),
         StoreKind::Filter => return filter_info(path, json),
         _ => {}
     }
@@ -206,11 +207,6 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
 /// Opens the runs of a store for reading.
 fn open(path: &Path) -> Result<Cascade<Directory>, Error> {
     Ok(Cascade::open_published(Directory::open_read_only(path)?.mapped(false), OPTIONS)?)
-}
-
-/// The kind of a store. A directory that is not a store is an error, and is not changed.
-fn kind_of(path: &Path) -> Result<StoreKind, Error> {
-    Ok(Directory::open_read_only(path)?.manifest()?.store)
 }
 
 /// Opens a single file if it is a journal.

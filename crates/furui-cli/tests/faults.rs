@@ -51,6 +51,7 @@ at_every_operation! {
     of_dict_build_with_a_new_dictionary: cases::new_dict_build();
     of_dict_build_with_a_dictionary: cases::dict_build();
     of_dict_delete: cases::dict_delete();
+    of_dict_build_of_bytes: cases::dict_build_of_bytes();
     of_snapshot: cases::snapshot_set();
     of_snapshot_of_a_dictionary: cases::snapshot_dict();
 }

@@ -98,6 +98,28 @@ fn a_dictionary_of_short_keys_loses_nothing() {
 }
 
 #[test]
+fn a_dictionary_of_bytes_loses_nothing() {
+    let dir = TempDir::in_memory();
+    let store = dir.join("store");
+    let entries = |count, seed| -> Vec<u8> {
+        let lines = different(count, 900, seed);
+        let lines = lines.split_inclusive(|&byte| byte == b'\n');
+        lines.flat_map(|line| [&line[..24], b"\t", &line[24..]].concat()).collect()
+    };
+    let (first, others) = (entries(1000, 1), dir.file("others", &entries(30_000, 2)));
+    let keys: Vec<u8> =
+        first.split(|&byte| byte == b'\n').flat_map(|line| [&line[..line.len().min(24)], b"\n"].concat()).collect();
+    let prepare = || {
+        let _ = fs::remove_dir_all(&store);
+        stdout(&["dict", "put", "--values", "bytes", "--store", &store], &first);
+    };
+    sweep(40..=200, 40, &["dict", "put", "--store", &store, &others], prepare, |output| {
+        stdout(&["verify", &store], b"");
+        assert!(stdout(&["dict", "get", "--store", &store], &keys) == first, "{output:?}");
+    });
+}
+
+#[test]
 fn compaction_loses_nothing() {
     let dir = TempDir::in_memory();
     let (store, copy) = (dir.join("store"), dir.join("copy"));

@@ -55,6 +55,7 @@ cut_off! {
     dict_build_with_a_new_dictionary: cases::new_dict_build();
     dict_build_with_a_dictionary: cases::dict_build();
     dict_delete: cases::dict_delete();
+    dict_build_of_bytes: cases::dict_build_of_bytes();
 }
 
 #[test]

@@ -57,8 +57,8 @@ fn the_dump_in_the_format_description_is_of_the_golden_file() {
     let page = include_str!("../../../docs/format.md");
     let (_, golden) = GOLDEN[2];
     let mut lines = 0;
-    let section = page.lines().skip_while(|line| *line != "### Filtered trie");
-    for line in section.take_while(|line| !line.starts_with("## ")) {
+    let section = page.lines().skip_while(|line| *line != "### Filtered trie").skip(1);
+    for line in section.take_while(|line| !line.starts_with("## ") && !line.starts_with("### ")) {
         let Some((offset, rest)) = line.strip_prefix("    ").and_then(|line| line.split_once("  ")) else { continue };
         let Ok(offset) = usize::from_str_radix(offset, 16) else { continue };
         let bytes = rest.split_once("  ").map_or(rest, |(bytes, _remark)| bytes);

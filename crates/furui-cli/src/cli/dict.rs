@@ -3,27 +3,34 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::{InputOptions, WaitOptions};
 
 #[derive(Subcommand)]
 pub enum DictCommand {
-    /// Put lines into a dictionary: KEY, or KEY, a tab and a number
+    /// Put lines into a dictionary: KEY, or KEY, a tab and a value
     ///
-    /// A line without a tab is a key, which gets the next number, from 0 on, unless it has a value already. In other lines the
+    /// In a dictionary of numbers, a line without a tab is a key, which gets the next number, from 0 on, unless it has a value already. In other lines the
     /// last tab separates the key from its value, a number less than 2^32, which replaces an earlier value of the key. The next
     /// number is the count of numbers given so far. So no number is given twice, but it may equal the value in a line with a tab. A
     /// line of any other form is an error, which names the line; the lines before it are kept.
-    Build(DictChange),
+    ///
+    /// In a dictionary of bytes (--values bytes), the first tab separates the key from its value, which may be any bytes up to 16 MiB,
+    /// with tabs, and replaces an earlier value of the key. A value with newlines needs --null or --escape.
+    #[command(visible_alias = "put")]
+    Build(EntryChange),
     /// Print each line that is a key, with a tab and the value of the key
-    Get(DictFiles),
+    ///
+    /// An entry that could not be read again is an error: in a dictionary of bytes, a key with a tab, or a value with a newline (with
+    /// --null, with a NUL). --escape prints all of them.
+    Get(EntryLines),
     /// Print the keys that begin with PREFIX, with their values, in order
     Prefix(PrefixOptions),
     /// Print the keys from FROM up to but not including TO, with their values, in order
     Range(RangeOptions),
     /// Delete the keys that the lines contain
-    Delete(DictChange),
+    Delete(EntryChange),
     /// Print the number of each line; a new line gets the next one
     ///
     /// Numbers are given in order, from 0 on. None is given twice, not even after a crash or after keys were deleted: a number
@@ -50,6 +57,43 @@ pub struct DictChange {
     pub wait: WaitOptions,
 }
 
+/// What the values of a dictionary are, and how its entries stand in lines.
+#[derive(Args)]
+pub struct EntryForm {
+    /// What the values are; a dictionary of others is refused [default: what the dictionary has, numbers in a new one]
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub values: Option<ValuesName>,
+    /// In lines, in keys and in values, \t \n \r \0 \\ are tab, newline, carriage return, NUL and backslash: so they may be any bytes
+    #[arg(long)]
+    pub escape: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ValuesName {
+    /// Numbers below 2^32
+    Numbers,
+    /// Any bytes, up to 16 MiB
+    Bytes,
+}
+
+/// A dictionary, and the lines of keys or entries to use it with.
+#[derive(Args)]
+pub struct EntryLines {
+    #[command(flatten)]
+    pub files: DictFiles,
+    #[command(flatten)]
+    pub form: EntryForm,
+}
+
+/// A dictionary to change, and the lines of keys or entries to change it by.
+#[derive(Args)]
+pub struct EntryChange {
+    #[command(flatten)]
+    pub lines: EntryLines,
+    #[command(flatten)]
+    pub wait: WaitOptions,
+}
+
 #[derive(Args)]
 pub struct DictOptions {
     /// The dictionary's directory
@@ -62,6 +106,8 @@ pub struct DictOptions {
 pub struct WalkOptions {
     #[command(flatten)]
     pub dict: DictOptions,
+    #[command(flatten)]
+    pub form: EntryForm,
     /// End each entry with NUL, not newline
     #[arg(short = '0', long)]
     pub null: bool,

@@ -86,7 +86,10 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "dict build",
         statuses: &[("0", "done"), ERROR, SIGNAL],
-        examples: &[("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries")],
+        examples: &[
+            ("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries"),
+            ("furui dict put --values bytes --store titles urls.tsv", "lines of a key, a tab and any text become entries"),
+        ],
     },
     Notes {
         command: "dict get",

@@ -1,7 +1,7 @@
 //! Tests the binary `furui` on damaged files: it answers correctly, or reports the damage.
 //!
-//! Each damage is one change of one file of a specimen: a filter of each kind, the store of `furui seen`, or a
-//! dictionary. Then all commands that read and write it run, within 1 GiB of address space and a time limit:
+//! Each damage is one change of one file of a specimen: a filter of each kind, the store of `furui seen`, or one of the
+//! dictionaries. Then all commands that read and write it run, within 1 GiB of address space and a time limit:
 //!
 //! - An answer with status 0 or 1 must equal that of the undamaged specimen, which is possible if no answer depends on
 //!   the damaged bytes. With status 2, the error names the damaged file.

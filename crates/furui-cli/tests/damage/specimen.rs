@@ -1,5 +1,6 @@
 //! The files to damage.
 
+mod byte_dictionary;
 mod cascade;
 mod dictionary;
 mod filters;
@@ -27,7 +28,12 @@ impl Specimen {
     /// Makes all specimens. The files that commands read are in a directory beside them.
     pub fn all(scratch: &TempDir) -> Vec<Self> {
         let mut all = filters::all(scratch);
-        all.extend([set::specimen(scratch), cascade::specimen(scratch), dictionary::specimen(scratch)]);
+        all.extend([
+            set::specimen(scratch),
+            cascade::specimen(scratch),
+            dictionary::specimen(scratch),
+            byte_dictionary::specimen(scratch),
+        ]);
         all
     }
 
@@ -65,7 +71,7 @@ fn copy(from: &Path, to: &Path) {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
             copy(&path, &to);
-        } else if path.extension().is_some_and(|end| end == "run" || end == "trie") {
+        } else if path.extension().is_some_and(|end| end == "run" || end == "trie" || end == "pairs") {
             // These files are never changed in place.
             fs::hard_link(path, to).unwrap();
         } else {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use furui::KeyHash;
-use furui::dict::{Dict, DictOptions};
+use furui::dict::{Dict, DictOptions, DictValue};
 use furui::filter::AnyFilter;
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal};
 use furui::store::{Bytes, Directory, Manifest, StoreKind};
@@ -106,15 +106,19 @@ pub fn compact_dict() -> Case {
 }
 
 pub fn new_dict_build() -> Case {
-    entries("dict build, a new dictionary", 0..0, "build")
+    entries::<u32>("dict build, a new dictionary", 0..0, "build")
 }
 
 pub fn dict_build() -> Case {
-    entries("dict build, a dictionary that is there", 0..50, "build")
+    entries::<u32>("dict build, a dictionary that is there", 0..50, "build")
 }
 
 pub fn dict_delete() -> Case {
-    entries("dict delete", 0..100, "delete")
+    entries::<u32>("dict delete", 0..100, "delete")
+}
+
+pub fn dict_build_of_bytes() -> Case {
+    entries::<[u8]>("dict build of bytes, a dictionary that is there", 0..50, "build")
 }
 
 pub fn build() -> Case {
@@ -155,6 +159,7 @@ pub fn all(scale: Scale) -> Vec<Case> {
             new_dict_build(),
             dict_build(),
             dict_delete(),
+            dict_build_of_bytes(),
             build(),
             insert(),
             remove(),
@@ -353,9 +358,46 @@ fn open_set(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Casc
     Ok(Some(set))
 }
 
-fn open_dict(root: &Path, name: &str, may_be_missing: bool) -> Result<Option<Dict<Directory>>, String> {
+/// The values of a dictionary, which stand for numbers.
+trait Values: DictValue {
+    const NAME: &str;
+
+    fn open(directory: Directory) -> furui::Result<Dict<Directory, Self>>;
+
+    fn number(value: Self::Read<'_>) -> u32;
+}
+
+impl Values for u32 {
+    const NAME: &str = "numbers";
+
+    fn open(directory: Directory) -> furui::Result<Dict<Directory>> {
+        Dict::open_with(directory, DictOptions::default())
+    }
+
+    fn number(value: u32) -> u32 {
+        value
+    }
+}
+
+impl Values for [u8] {
+    const NAME: &str = "bytes";
+
+    fn open(directory: Directory) -> furui::Result<Dict<Directory, Self>> {
+        Dict::open_bytes_with(directory, DictOptions::default())
+    }
+
+    fn number(value: &[u8]) -> u32 {
+        str::from_utf8(value).unwrap().parse().unwrap()
+    }
+}
+
+fn open_dict<V: Values + ?Sized>(
+    root: &Path,
+    name: &str,
+    may_be_missing: bool,
+) -> Result<Option<Dict<Directory, V>>, String> {
     let Some(directory) = open(root, name, may_be_missing)? else { return Ok(None) };
-    let dict = Dict::open_with(directory, DictOptions::default()).map_err(|error| error.to_string())?;
+    let dict = V::open(directory).map_err(|error| error.to_string())?;
     dict.verify().map_err(|error| error.to_string())?;
     nothing_else(&root.join(name), dict.manifest())?;
     Ok(Some(dict))
@@ -433,7 +475,7 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
             if given.values().collect::<BTreeSet<_>>().len() != given.len() {
                 return Err("a number was given twice".to_owned());
             }
-            let Some(mut dict) = open_dict(root, "store", before == 0)? else {
+            let Some(mut dict) = open_dict::<u32>(root, "store", before == 0)? else {
                 return if given.is_empty() {
                     Ok(())
                 } else {
@@ -454,7 +496,7 @@ fn number(name: &'static str, before: u32, count: u32) -> Case {
 }
 
 /// Entries with numbers as values: from the 25th on, they get other values or are deleted.
-fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Case {
+fn entries<V: Values + ?Sized>(name: &'static str, before: Range<u32>, command: &'static str) -> Case {
     const CHANGED: Range<u32> = 25..100;
     let text = |range: Range<u32>, add: u32| -> Vec<u8> {
         range.flat_map(|number| format!("{}\t{}\n", key(number), number + add).into_bytes()).collect()
@@ -464,7 +506,8 @@ fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Cas
         name,
         prepare: Box::new(move |root| {
             if !before.is_empty() {
-                quietly(&["dict", "build", "--store", &path(root, "store")], &text(before.clone(), 0));
+                let args = ["dict", "build", "--values", V::NAME, "--store", &path(root, "store")];
+                quietly(&args, &text(before.clone(), 0));
             }
         }),
         run: Box::new(move |mut process, root| {
@@ -473,11 +516,11 @@ fn entries(name: &'static str, before: Range<u32>, command: &'static str) -> Cas
         }),
         second: None,
         check: Box::new(move |root, runs| {
-            let Some(dict) = open_dict(root, "store", may_be_missing)? else {
+            let Some(dict) = open_dict::<V>(root, "store", may_be_missing)? else {
                 return if is_finished(runs) { Err("there is no dictionary".to_owned()) } else { Ok(()) };
             };
             for number in 0..CHANGED.end {
-                let found = dict.get(key(number).as_bytes()).map_err(|error| error.to_string())?;
+                let found = dict.get(key(number).as_bytes()).map_err(|error| error.to_string())?.map(V::number);
                 let is_changed = CHANGED.contains(&number);
                 let was = found == old.contains(&number).then_some(number);
                 let becomes = is_changed && found == (!deletes).then_some(number + 1000);
@@ -535,7 +578,7 @@ fn numbered_in_parts(root: &Path) {
 const WORDS: u32 = 999;
 
 fn numbers_are(root: &Path, name: &str) -> Result<(), String> {
-    let dict = open_dict(root, name, false)?.unwrap();
+    let dict = open_dict::<u32>(root, name, false)?.unwrap();
     match (0..WORDS).find(|&number| dict.get(key(number).as_bytes()).ok() != Some(Some(number))) {
         None if dict.next_id() == WORDS => Ok(()),
         wrong => Err(format!("{wrong:?} is wrong, of {}", dict.next_id())),

@@ -1,6 +1,8 @@
+use std::io::{self, Write};
 use std::path::Path;
 
-use super::trie::CheckedTrie;
+use super::trie::{CheckedTrie, collected};
+use super::values::ValueFile;
 use super::{Found, Trie};
 use crate::error::{Error, Result};
 use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter, Filter};
@@ -19,8 +21,11 @@ pub(super) struct Union {
 const TRIE: Tag = Tag::new(*b"TRIE");
 /// The section that holds a whole file of a filter.
 const FILTER: Tag = Tag::new(*b"FILT");
+/// The section that holds a whole file of values, in a dictionary of bytes.
+const VALUES: Tag = Tag::new(*b"VALS");
 
-/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict).
+/// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict). In a dictionary of bytes the values are in
+/// the file, too, and the trie has their ids.
 ///
 /// The filter is a blocked one, which costs a miss one cache line. It is sized for the trie's keys, or for at most a
 /// fifteenth more if a few keys of merged tries were equal. It is hashed as the dictionary's keys are, so that a key is
@@ -46,37 +51,62 @@ pub struct FilteredTrie {
     file: Bytes,
     trie: CheckedTrie,
     filter: CheckedFilter,
+    /// The values of a dictionary of bytes.
+    values: Option<ValueFile>,
 }
 
 impl FilteredTrie {
-    /// Writes the file with this number, and opens it.
-    pub(super) fn publish<S: Storage>(storage: &S, number: u64, merged: Union, hash: HashSpec) -> Result<Self> {
-        let name = StoreKind::Dict.file_name(number);
+    /// Writes the file with this number for a dictionary of this kind, and opens it. In a dictionary of bytes `values`
+    /// writes the file of the values whose ids the trie has, which it gets in ascending order.
+    pub(super) fn publish<S: Storage>(
+        storage: &S,
+        kind: StoreKind,
+        number: u64,
+        merged: Union,
+        hash: HashSpec,
+        values: impl FnOnce(&mut dyn Write, &[u32]) -> Result<()>,
+    ) -> Result<Self> {
+        let name = kind.file_name(number);
         let Union { trie, filter } = merged;
         let seal = storage.publish(&name, |out| {
-            let write = || {
+            let failed = |source| Error::io("cannot write", storage.path(&name), source);
+            let begin = || {
                 let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, hash)?;
                 out.section(TRIE, Align::Page)?;
                 trie.write_to(&mut out)?;
                 out.section(FILTER, Align::Line)?;
                 AnyFilter::Blocked(filter).write_to(&mut out)?;
-                out.finish()
+                Ok::<_, io::Error>(out)
             };
-            write().map_err(|source| Error::io("cannot write", storage.path(&name), source))
+            let mut out = begin().map_err(failed)?;
+            if kind == StoreKind::ByteDict {
+                out.section(VALUES, Align::Page).map_err(failed)?;
+                values(&mut out, &value_ids(trie.values())?)?;
+            }
+            out.finish().map_err(failed)
         })?;
         let entry = RunEntry { number, keys: trie.keys(), seal };
-        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, hash)
+        Self::open(storage, kind, &entry, &entry.open(storage, kind)?, hash)
     }
 
-    /// Opens the file that a manifest names. It reads only the envelope and the sizes of the trie and the filter, so
-    /// the time does not depend on the size of the file. The rest is checked when it is read.
-    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, hash: HashSpec) -> Result<Self> {
-        let name = storage.path(&StoreKind::Dict.file_name(entry.number));
+    /// Opens the file that the manifest of a dictionary of this kind names. It reads only the envelope and the sizes of
+    /// the parts, so the time does not depend on the size of the file. The rest is checked when it is read.
+    pub(super) fn open<S: Storage>(
+        storage: &S,
+        kind: StoreKind,
+        entry: &RunEntry,
+        file: &S::File,
+        hash: HashSpec,
+    ) -> Result<Self> {
+        let name = storage.path(&kind.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
         let (envelope, opened) = Self::read(file, &name)?;
         envelope.expect_hash(hash)?;
         if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
+        }
+        if opened.values.is_some() != (kind == StoreKind::ByteDict) {
+            return Err(envelope.error(0, Problem::Invalid("it is of the other kind of dictionary")).into());
         }
         Ok(Self { entry: *entry, ..opened })
     }
@@ -85,7 +115,8 @@ impl FilteredTrie {
     fn read(file: Bytes, name: &str) -> Result<(Envelope, Self)> {
         let envelope = Envelope::open(&file, name)?;
         envelope.expect_kind(Kind::FilteredTrie)?;
-        if !envelope.sections().iter().map(|section| section.tag).eq([TRIE, FILTER]) {
+        let tags: Vec<Tag> = envelope.sections().iter().map(|section| section.tag).collect();
+        if tags != [TRIE, FILTER] && tags != [TRIE, FILTER, VALUES] {
             return Err(envelope
                 .error(0, Problem::Invalid("its sections are not those of a dictionary's trie"))
                 .into());
@@ -98,8 +129,14 @@ impl FilteredTrie {
             let problem = Problem::OtherHash { found: filter.hash_spec(), expected: envelope.hash() };
             return Err(FormatError { file: part_name, offset: 0, problem }.into());
         }
+        let values = if tags.contains(&VALUES) {
+            let (bytes, part_name) = part(&file, &envelope, VALUES)?;
+            Some(ValueFile::open(&bytes, &part_name)?)
+        } else {
+            None
+        };
         let entry = RunEntry { number: 0, keys: trie.keys(), seal: envelope.seal() };
-        Ok((envelope, Self { entry, file, trie, filter }))
+        Ok((envelope, Self { entry, file, trie, filter, values }))
     }
 
     /// The entry of the manifest.
@@ -122,6 +159,11 @@ impl FilteredTrie {
         self.trie.bytes()
     }
 
+    /// The bytes of the values of its keys, with some bytes for the length of each; `None` in a dictionary of numbers.
+    pub fn value_bytes(&self) -> Option<u64> {
+        self.values.as_ref().map(ValueFile::bytes)
+    }
+
     /// The filter of its keys.
     pub fn filter(&self) -> &CheckedFilter {
         &self.filter
@@ -129,6 +171,10 @@ impl FilteredTrie {
 
     pub(super) fn trie(&self) -> &CheckedTrie {
         &self.trie
+    }
+
+    pub(super) fn values(&self) -> Option<&ValueFile> {
+        self.values.as_ref()
     }
 
     #[inline(always)]
@@ -164,9 +210,10 @@ impl FilteredTrie {
         trie.check(&envelope)
     }
 
-    /// Reads every byte, and checks the checksums, that keys ascend and are found, and that the filter has them.
-    pub(super) fn verify<S: Storage>(&self, storage: &S) -> Result<()> {
-        let name = storage.path(&StoreKind::Dict.file_name(self.entry.number));
+    /// Reads every byte, and checks the checksums, that keys ascend and are found, that the filter has them, and that the
+    /// values are those of the keys.
+    pub(super) fn verify<S: Storage>(&self, storage: &S, kind: StoreKind) -> Result<()> {
+        let name = storage.path(&kind.file_name(self.entry.number));
         self.check(&Envelope::open(&self.file, &name)?)
     }
 
@@ -191,8 +238,18 @@ impl FilteredTrie {
         if keys != self.entry.keys {
             return Err(invalid("the trie has a different number of keys"));
         }
+        if let Some(values) = &self.values {
+            values.check(&value_ids(trie.values())?)?;
+        }
         Ok(())
     }
+}
+
+/// The ids that are the `values` of a trie in a dictionary of bytes, ascending.
+fn value_ids(values: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
+    let mut ids = collected(values)?;
+    ids.sort_unstable();
+    Ok(ids)
 }
 
 /// A file that is a section of another one, and its name in errors.

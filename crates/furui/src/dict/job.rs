@@ -1,12 +1,13 @@
 use std::fmt;
+use std::io::Write;
 use std::sync::Arc;
 
 use super::FilteredTrie;
 use super::layer::Layer;
-use super::merge::merge;
+use super::merge::{copy_values, merge};
 use crate::error::Result;
 use crate::hash::KeyHasher;
-use crate::store::Storage;
+use crate::store::{Storage, StoreKind};
 
 /// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows or
 /// merging tries into one trie with its filter.
@@ -74,6 +75,7 @@ pub(super) struct Task {
     pub(super) sources: Vec<Layer>,
     /// The number of the new file.
     pub(super) number: u64,
+    pub(super) kind: StoreKind,
     pub(super) hasher: KeyHasher,
     pub(super) rate: f64,
     /// True if no part is older, so that deletions are no longer needed.
@@ -102,7 +104,12 @@ impl Task {
         let merged = merge(&self.sources, &self.hasher, self.rate, self.oldest)?;
         let trie = match merged.trie.keys() {
             0 => None,
-            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, self.hasher.spec())?)),
+            _ => {
+                let (kind, name) = (self.kind, storage.path(&self.kind.file_name(self.number)));
+                let values = |out: &mut dyn Write, ids: &[u32]| copy_values(&self.sources, ids, out, &name);
+                let spec = self.hasher.spec();
+                Some(Arc::new(FilteredTrie::publish(storage, kind, self.number, merged, spec, values)?))
+            }
         };
         let next_id = match self.sources.last() {
             Some(Layer::Window(window)) => Some(window.next_id),

@@ -1,10 +1,13 @@
+use std::io::Write;
+
 use super::entries::Entries;
 use super::fill::Fill;
 use super::filtered_trie::Union;
 use super::layer::{Layer, Window};
 use super::trie::reserve;
-use super::{Found, MAX_MERGED, Record, Skeleton, Trie};
-use crate::error::Result;
+use super::values::ValueWriter;
+use super::{Found, MAX_MERGED, Record, Skeleton, Trie, TrieError};
+use crate::error::{Error, Result};
 use crate::filter::BlockedBloom;
 use crate::hash::{KeyHasher, Rolling};
 
@@ -26,7 +29,7 @@ pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: boo
     }
     let mut bytes = vec![];
     let mut ends = vec![];
-    let mut entries = Entries::new(layers, b"", None);
+    let mut entries = Entries::<u32>::new(layers, b"", None);
     while let Some((key, found)) = entries.next_found()? {
         if forget && found == Found::Deleted {
             continue;
@@ -63,6 +66,33 @@ fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f6
     let trie = trie?;
     let filter = if trie.keys() < most - most / SPARE { scan(&trie, hasher, rate)? } else { fill.finish() };
     Ok(Union { trie, filter })
+}
+
+/// Writes the file of the values with these ids, which ascend and are those of the trie that was merged from these parts,
+/// oldest first. The file is called `name` in errors.
+///
+/// Ids ascend from part to part, so each part's values are read once, in order, and written as they are read. Those
+/// of keys that were put again or deleted are left behind. Memory: that of [`ValueWriter`].
+pub(super) fn copy_values(layers: &[Layer], ids: &[u32], out: &mut dyn Write, name: &str) -> Result<()> {
+    let failed = |source| Error::io("cannot write", name, source);
+    let mut writer = ValueWriter::new(out, ids).map_err(failed)?;
+    let mut rest = ids;
+    for layer in layers {
+        let range = layer.ids();
+        let here;
+        (here, rest) = rest.split_at(rest.partition_point(|&id| id < range.end));
+        if here.first().is_some_and(|&first| first < range.start) {
+            return Err(TrieError::Damaged.into());
+        }
+        if !here.is_empty() {
+            layer.each_value(here, |id, value| writer.push(id, value).map_err(failed))?;
+        }
+    }
+    if !rest.is_empty() || !ids.is_sorted_by(|a, b| a < b) {
+        return Err(TrieError::Damaged.into());
+    }
+    writer.finish().map_err(failed)?;
+    Ok(())
 }
 
 /// A filter is built again if its size is for too many keys, by more than one part in this many.

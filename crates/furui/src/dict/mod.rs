@@ -1,4 +1,4 @@
-//! A dictionary: a map from byte strings to numbers that is read while it grows.
+//! A dictionary: a map from byte strings to numbers or to byte strings that is read while it grows.
 //!
 //! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a compact [`Trie`] with its
 //! filter. It is read through a [`Snapshot`]. A [`Skeleton`] becomes a [`Trie`], which is path-compressed.
@@ -24,6 +24,8 @@ mod policy;
 mod snapshot;
 mod sorted_keys;
 mod trie;
+mod value;
+mod values;
 mod walk;
 
 pub use buffer::{MAX_PROBE_LENGTH, Record, WriteBuffer};
@@ -39,4 +41,6 @@ pub use options::{DictOptions, Merging};
 pub use snapshot::Snapshot;
 pub use sorted_keys::{SortedKeys, SortedNode};
 pub use trie::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieEntries, TrieError, TrieNode};
+pub use value::DictValue;
+pub use values::MAX_VALUE;
 pub use walk::breadth_first;

@@ -81,8 +81,10 @@ pub enum Kind {
     GrowingBloom,
     /// A compact trie.
     Trie,
-    /// A part of a dictionary: a trie and its filter.
+    /// A part of a dictionary: a trie and its filter, and in a dictionary of bytes its values.
     FilteredTrie,
+    /// The values of a part of a dictionary of bytes.
+    Values,
 }
 
 impl Kind {
@@ -103,6 +105,7 @@ impl Kind {
             Self::GrowingBloom => 24,
             Self::Trie => 64,
             Self::FilteredTrie => 65,
+            Self::Values => 67,
         }
     }
 
@@ -123,6 +126,7 @@ impl Kind {
             24 => Some(Self::GrowingBloom),
             64 => Some(Self::Trie),
             65 => Some(Self::FilteredTrie),
+            67 => Some(Self::Values),
             _ => None,
         }
     }
@@ -136,7 +140,7 @@ impl Kind {
     /// The pages of a run have checksums of their own, a manifest is read whole, and the parts of a filtered trie are
     /// such files themselves.
     pub(super) const fn has_sums(self) -> bool {
-        self.is_filter() || matches!(self, Self::Trie)
+        self.is_filter() || matches!(self, Self::Trie | Self::Values)
     }
 
     /// The name as users write it.
@@ -156,6 +160,7 @@ impl Kind {
             Self::GrowingBloom => "growing",
             Self::Trie => "trie",
             Self::FilteredTrie => "filtered-trie",
+            Self::Values => "values",
         }
     }
 }
@@ -177,6 +182,7 @@ impl fmt::Display for Kind {
             Self::GrowingBloom => "a growing chain of Bloom filters",
             Self::Trie => "a compact trie",
             Self::FilteredTrie => "a trie of a dictionary, with its filter",
+            Self::Values => "the values of a part of a dictionary",
         })
     }
 }

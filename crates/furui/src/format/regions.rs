@@ -76,6 +76,9 @@ impl Regions {
 
     #[cold]
     fn touch_all(&self, first: usize, last: usize) -> bool {
+        if self.all_checked() {
+            return true;
+        }
         let all = self.bits[1];
         let whole = (first..all.min(last.saturating_add(1))).all(|region| self.check(0, region));
         // A file that is read at random is soon checked except for a few regions, whose bits every reader would have to

@@ -26,21 +26,24 @@ pub const JOURNAL: &str = "JOURNAL";
 pub enum StoreKind {
     /// The set of keys that `furui seen` has seen.
     Seen,
-    /// A dictionary, as `furui dict` keeps it.
+    /// A dictionary of numbers, as `furui dict` keeps it.
     Dict,
     /// A cascade filter: an approximate set.
     Filter,
+    /// A dictionary of bytes, as `furui dict --values bytes` keeps it.
+    ByteDict,
 }
 
 impl StoreKind {
     /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Seen, Self::Dict, Self::Filter];
+    pub const ALL: [Self; 4] = [Self::Seen, Self::Dict, Self::ByteDict, Self::Filter];
 
     pub(super) const fn bytes(self) -> [u8; 8] {
         match self {
             Self::Seen => *b"seen\0\0\0\0",
             Self::Dict => *b"dict\0\0\0\0",
             Self::Filter => *b"filter\0\0",
+            Self::ByteDict => *b"bytedict",
         }
     }
 
@@ -54,6 +57,7 @@ impl StoreKind {
             Self::Seen => "the set of a `furui seen --store`",
             Self::Dict => "a dictionary of `furui dict`",
             Self::Filter => "a cascade filter of `furui filter`",
+            Self::ByteDict => "a dictionary of bytes of `furui dict --values bytes`",
         }
     }
 
@@ -62,10 +66,12 @@ impl StoreKind {
         match self {
             Self::Seen | Self::Filter => ".run",
             Self::Dict => ".trie",
+            Self::ByteDict => ".pairs",
         }
     }
 
-    /// The name of the file of run number `number`: 16 hexadecimal digits, and `.run`, or `.trie` in a dictionary.
+    /// The name of the file of run number `number`: 16 hexadecimal digits, and `.run`, or in a dictionary `.trie` or
+    /// `.pairs`.
     pub fn file_name(self, number: u64) -> String {
         format!("{number:016x}{}", self.suffix())
     }

@@ -60,7 +60,8 @@ pub struct Manifest {
     pub hash: HashSpec,
     /// The runs, oldest first. The runs of a dictionary are its tries.
     pub runs: Vec<RunEntry>,
-    /// The next id of a dictionary, which equals the number of ids that were given; 0 in a set.
+    /// The next id of a dictionary, which equals the number of ids that were given, to keys or, in a dictionary of bytes,
+    /// to values; 0 in a set.
     pub next_id: u32,
     /// The mark of the journal whose keys belong to a set or a cascade filter; 0 in a dictionary.
     pub journal: u32,
@@ -306,7 +307,7 @@ impl Manifest {
         })?;
         let extra = u32_at(&meta, META_EXTRA);
         let (next_id, journal) = match store {
-            StoreKind::Dict => (extra, 0),
+            StoreKind::Dict | StoreKind::ByteDict => (extra, 0),
             StoreKind::Seen | StoreKind::Filter => (0, extra),
         };
         let (capacity, fingerprints) = match (store, rate) {
@@ -315,7 +316,7 @@ impl Manifest {
                 let invalid = || envelope.error(at + RATE_LAST as u64, Problem::Invalid("a number of fingerprints"));
                 (u64_at(&rate, 0), Fingerprints::new(last).ok_or_else(invalid)?)
             }
-            (StoreKind::Seen | StoreKind::Dict, None) => (0, Fingerprints::EXACT),
+            (StoreKind::Seen | StoreKind::Dict | StoreKind::ByteDict, None) => (0, Fingerprints::EXACT),
             _ => return Err(envelope.error(meta_at, Problem::Invalid("the section RATE")).into()),
         };
         let manifest = Self {

@@ -2,13 +2,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Dict;
+use crate::dict::DictValue;
 use crate::dict::job::{Done, Job, Task};
 use crate::dict::layer::Layer;
 use crate::dict::policy::tries_to_merge;
 use crate::error::{Error, Result, StoreProblem};
-use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
+use crate::store::{MANIFEST, RunEntry, Storage};
 
-impl<S: Storage> Dict<S> {
+impl<S: Storage, V: DictValue + ?Sized> Dict<S, V> {
     /// Returns waiting work, if there is any: freezing full windows, or else merging tries. At most one job of each
     /// kind is handed out at a time. The number of its file is made durable here, by writing the manifest.
     ///
@@ -53,7 +54,7 @@ impl<S: Storage> Dict<S> {
             None => {
                 if let Some(trie) = done.trie {
                     // If this fails, the file is an orphan, and the next opening removes it.
-                    let _ = self.storage.remove(&StoreKind::Dict.file_name(trie.entry().number));
+                    let _ = self.storage.remove(&V::KIND.file_name(trie.entry().number));
                 }
                 return Ok(false);
             }
@@ -102,6 +103,7 @@ impl<S: Storage> Dict<S> {
     fn task(&mut self, range: Range<usize>) -> Result<Task> {
         Ok(Task {
             number: self.manifest.take_number()?,
+            kind: V::KIND,
             hasher: self.hasher.clone(),
             rate: self.options.filter_rate,
             oldest: range.start == 0,
@@ -122,7 +124,7 @@ impl<S: Storage> Dict<S> {
         self.state.layers.splice(range, done.trie.iter().cloned().map(Layer::Trie));
         for old in replaced {
             // If this fails, the file is an orphan, and the next opening removes it.
-            let _ = self.storage.remove(&StoreKind::Dict.file_name(old.number));
+            let _ = self.storage.remove(&V::KIND.file_name(old.number));
         }
         Ok(())
     }

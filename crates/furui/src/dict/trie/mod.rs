@@ -57,7 +57,7 @@ use jump::JumpTable;
 pub use merge::MAX_MERGED;
 use parts::{Names, Part, Parts};
 use position::Position;
-pub(in crate::dict) use room::reserve;
+pub(in crate::dict) use room::{collected, reserve};
 use search::{Search, Step};
 pub use skeleton::Skeleton;
 use values::Width;
@@ -292,6 +292,11 @@ impl<M: Deref<Target = [u8]>, G: Guard> Trie<M, G> {
         self.touch(Part::Terminals, start, len);
         let id = self.shape.leaves + values::terminal_rank(self.part(Part::Terminals), inner)?;
         (id < self.shape.keys).then_some(id)
+    }
+
+    /// The values of all keys that are not deleted, in the order of ids.
+    pub(in crate::dict) fn values(&self) -> impl Iterator<Item = u32> {
+        (0..self.shape.keys).filter_map(|id| self.found(id).value())
     }
 
     /// The value of the key with this id.
