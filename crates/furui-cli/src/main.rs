@@ -55,7 +55,7 @@ fn run(Cli { command }: Cli) -> Result<ExitCode, Error> {
         Command::Network(command) => network::run(&command),
         Command::Compact(options) => store::compact(&options),
         Command::Snapshot(options) => store::snapshot(&options),
-        Command::Info(options) => store::info(&options.paths, options.json),
+        Command::Info(options) => store::info(&options),
         Command::Verify(options) => store::verify(&options.paths),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::pages(dir.as_deref()),

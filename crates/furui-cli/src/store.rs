@@ -10,10 +10,10 @@ use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeFilter, CascadeOptions, Journal, Run};
 use furui::store::{Directory, DiskFile, Manifest, Storage, StoreKind};
 
-use crate::cli::{CompactOptions, SnapshotOptions};
+use crate::cli::{CompactOptions, InfoOptions, SnapshotOptions};
 use crate::dict;
 use crate::error::Error;
-use crate::filter::{cascade, details, fields, refuse_pipe};
+use crate::filter::{cascade, details, fields, given_seed, refuse_pipe};
 use crate::kind::kind_of;
 use crate::output::print;
 use crate::report::{Report, counted, figure, grouped};
@@ -47,10 +47,11 @@ pub fn verify(paths: &[PathBuf]) -> Result<ExitCode, Error> {
 }
 
 /// Prints descriptions of stores and files.
-pub fn info(paths: &[PathBuf], json: bool) -> Result<ExitCode, Error> {
+pub fn info(options: &InfoOptions) -> Result<ExitCode, Error> {
+    let (json, seed) = (options.json, given_seed(&options.seed)?);
     let mut texts = Vec::new();
-    let code = each(paths, |path| {
-        texts.push(if path.is_dir() { store_info(path, json)? } else { file_info(path, json)? });
+    let code = each(&options.paths, |path| {
+        texts.push(if path.is_dir() { store_info(path, json)? } else { file_info(path, seed, json)? });
         Ok(())
     });
     print(texts.join(if json { "" } else { "\n" }).as_bytes())?;
@@ -84,7 +85,7 @@ fn check(path: &Path) -> Result<(), Error> {
             Kind::Run => Run::open(file, envelope.name(), envelope.hash())?.verify()?,
             Kind::Manifest => drop(Manifest::decode(&file, envelope.name())?),
             Kind::FilteredTrie => FilteredTrie::verify_file(path)?,
-            kind if kind.is_filter() => drop(AnyFilter::open(path)?),
+            kind if kind.is_filter() && !envelope.seed_is_elsewhere() => drop(AnyFilter::open(path)?),
             _ => envelope.verify(&file)?,
         }
     }
@@ -162,7 +163,7 @@ fn run_lines<S: Storage>(set: &Cascade<S>) -> impl Iterator<Item = String> {
     })
 }
 
-fn file_info(path: &Path, json: bool) -> Result<String, Error> {
+fn file_info(path: &Path, seed: Option<u64>, json: bool) -> Result<String, Error> {
     if let Some(journal) = open_journal(path)? {
         let (keys, hash) = (journal.check()?, journal.hash());
         if json {
@@ -179,8 +180,11 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
     }
     let (_, envelope) = open_file(path)?;
     let seal = envelope.seal();
-    if envelope.kind().is_filter() {
-        let filter = AnyFilter::open(path)?;
+    if envelope.kind().is_filter() && (seed.is_some() || !envelope.seed_is_elsewhere()) {
+        let filter = match seed {
+            Some(seed) => AnyFilter::open_with_seed(path, seed)?,
+            None => AnyFilter::open(path)?,
+        };
         return Ok(if json { fields(path, &filter, seal.length) } else { details(path, &filter, seal.length) });
     }
     if json {
@@ -189,13 +193,23 @@ fn file_info(path: &Path, json: bool) -> Result<String, Error> {
             .text("path", &path.display().to_string())
             .text("kind", envelope.kind().name())
             .text("hash", envelope.hash().algorithm.name())
-            .text("seed", &format!("{:#018x}", envelope.hash().seed))
+            .text(
+                if envelope.seed_is_elsewhere() { "seed_fingerprint" } else { "seed" },
+                &format!("{:#018x}", envelope.hash().seed),
+            )
             .number("bytes", seal.length);
         return Ok(report.json());
     }
     let mut lines = vec![
         format!("{}: {}", path.display(), envelope.kind()),
-        format!("hash      {}", envelope.hash()),
+        match envelope.seed_is_elsewhere() {
+            true => format!(
+                "hash      {} with a seed that is kept elsewhere, of fingerprint {:#018x}; --seed-file tells more",
+                envelope.hash().algorithm.name(),
+                envelope.hash().seed
+            ),
+            false => format!("hash      {}", envelope.hash()),
+        },
         format!("size      {}", size::exact(seal.length)),
     ];
     for section in envelope.sections() {

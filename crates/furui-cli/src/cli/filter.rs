@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
-use super::{HashName, InputOptions, LineOptions, WaitOptions, memory, seed};
+use super::{HashName, InputOptions, LineOptions, SeedOptions, WaitOptions, memory, seed};
 use crate::number;
 
 #[derive(Subcommand)]
@@ -64,6 +64,10 @@ pub struct BuildOptions {
     /// and keep it secret
     #[arg(long, value_name = "SEED", value_parser = seed)]
     pub hash_seed: Option<u64>,
+    /// Keep the seed in this file, and only its fingerprint in the filter's: the filter then tells nothing of its lines to others
+    /// than those who have the seed. If the file does not exist, it is made, with a random seed. The hash is siphash by default
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "hash_seed")]
+    pub seed_file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -118,6 +122,8 @@ pub struct ChangeOptions {
     pub input: InputOptions,
     #[command(flatten)]
     pub lines: LineOptions,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 /// Remove lines from a filter (counting and quotient filters only)
@@ -155,6 +161,8 @@ pub struct TestOptions {
     pub count: bool,
     #[command(flatten)]
     pub lines: LineOptions,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 /// Write the union of filters: the lines that are in any of them
@@ -170,6 +178,8 @@ pub struct CombineOptions {
     /// Where the filter is written; "-" is standard output
     #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 /// Write the intersection of filters: the lines that are in all of them
@@ -198,6 +208,8 @@ pub struct CompareOptions {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 /// Change the number of slots of a quotient filter, without its lines
@@ -212,6 +224,8 @@ pub struct ResizeOptions {
     pub filter: PathBuf,
     #[command(flatten)]
     pub size: ResizeTo,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }
 
 #[derive(Args)]
@@ -234,4 +248,6 @@ pub struct ListOptions {
     /// The filter
     #[arg(value_name = "FILTER", value_hint = ValueHint::FilePath)]
     pub filter: PathBuf,
+    #[command(flatten)]
+    pub seed: SeedOptions,
 }

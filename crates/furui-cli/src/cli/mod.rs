@@ -131,6 +131,16 @@ pub struct InfoOptions {
     /// Print JSON, one line for each path
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub seed: SeedOptions,
+}
+
+/// Where the seed of a filter's hash is, if it is not in the filter's file.
+#[derive(Args)]
+pub struct SeedOptions {
+    /// The file of the hash's seed, for a filter whose own file does not hold it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub seed_file: Option<PathBuf>,
 }
 
 /// The input, and how it is divided into lines.
@@ -216,7 +226,7 @@ fn patience(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a seed in decimal, or in hexadecimal after 0x.
-fn seed(text: &str) -> Result<u64, String> {
+pub fn seed(text: &str) -> Result<u64, String> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16),
         None => text.parse(),

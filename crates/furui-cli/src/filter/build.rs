@@ -11,8 +11,9 @@ use furui::filter::{
 use furui::format::is_still;
 use furui::{HashAlgorithm, HashSpec, Hashes};
 
-use super::file::{refuse_unwritable, replace};
+use super::file::{SeedPlace, refuse_unwritable, replace};
 use super::gather::{Gathered, Repeats};
+use super::seed::read_or_made;
 use crate::cli::{BuildOptions, FilterKind, InputOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -34,13 +35,14 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     if options.memory.is_some() {
         return Err(Error::Message("--memory goes with --kind cascade: other filters are in memory whole".into()));
     }
-    let keys = Keys::new(hash_spec(options)?, &options.lines);
     if options.no_remove && options.kind != FilterKind::Quotient {
         let reason = "--no-remove goes with --kind quotient: of the other kinds only counting can remove lines";
         return Err(Error::Message(reason.into()));
     }
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
+    let (spec, place) = hash_spec(options)?;
+    let keys = Keys::new(spec, &options.lines);
     if options.capacity.is_none() {
         // A filter for one line is made first, so that invalid options are refused before anything is read.
         drop(new_filter(options, keys.hasher.spec(), 1)?);
@@ -66,7 +68,7 @@ pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
             _ => gathered(options, &keys)?,
         },
     };
-    replace(&filter, &options.output)?;
+    replace(&filter, &options.output, place)?;
     warn_if_too_full(&filter, &options.output);
     Ok(ExitCode::SUCCESS)
 }
@@ -90,17 +92,26 @@ fn refuse_to_replace_input(options: &BuildOptions) -> Result<(), Error> {
     }
 }
 
-fn hash_spec(options: &BuildOptions) -> Result<HashSpec, Error> {
-    let default = match options.kind {
-        FilterKind::Parquet => HashAlgorithm::Xxh64,
-        _ => HashAlgorithm::Xxh3,
+/// How lines are hashed, and where the seed is.
+fn hash_spec(options: &BuildOptions) -> Result<(HashSpec, SeedPlace), Error> {
+    let default = match (options.kind, &options.seed_file) {
+        (FilterKind::Parquet, _) => HashAlgorithm::Xxh64,
+        // A secret seed is for people who see answers, too.
+        (_, Some(_)) => HashAlgorithm::SipHash13,
+        (_, None) => HashAlgorithm::Xxh3,
     };
-    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed: options.hash_seed.unwrap_or(0) };
+    if options.kind == FilterKind::Parquet && options.seed_file.is_some() {
+        let reason = "--kind parquet has no --seed-file: readers of Parquet know no hash with a seed";
+        return Err(Error::Message(reason.into()));
+    }
+    let secret = read_or_made(options.seed_file.as_deref())?;
+    let seed = secret.or(options.hash_seed).unwrap_or(0);
+    let spec = HashSpec { algorithm: options.hash.map_or(default, Into::into), seed };
     if options.kind == FilterKind::Parquet && spec != (HashSpec { algorithm: HashAlgorithm::Xxh64, seed: 0 }) {
         let reason = "--kind parquet goes with --hash xxh64 and no --hash-seed: readers of Parquet know no other hash";
         return Err(Error::Message(reason.into()));
     }
-    Ok(spec)
+    Ok((spec, SeedPlace::of(secret)))
 }
 
 /// Creates an empty filter for `capacity` lines.

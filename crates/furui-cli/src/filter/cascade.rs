@@ -38,6 +38,11 @@ pub fn build(options: &BuildOptions) -> Result<ExitCode, Error> {
     if path.as_os_str() == "-" {
         return Err(Error::Message("-o -: a cascade filter is a directory, name a new or an empty one".into()));
     }
+    if options.seed_file.is_some() {
+        let reason =
+            "--kind cascade has no --seed-file: a store keeps its seed, which is random unless --hash-seed gives it";
+        return Err(Error::Message(reason.into()));
+    }
     let seed = options.hash_seed.unwrap_or_else(|| HashSpec::random().seed);
     let spec = HashSpec { algorithm: options.hash.map_or(HashAlgorithm::Xxh3, Into::into), seed };
     let keys = Keys::new(spec, &options.lines);

@@ -10,6 +10,7 @@ use super::build::{not_inserted, warn_if_too_full};
 use super::file::{Held, save};
 use super::gather::{Gathered, Repeats};
 use super::resize::{double, tell};
+use super::seed::given;
 use crate::cli::{ChangeOptions, InsertOptions};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
@@ -28,7 +29,7 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
         return Err(Error::Message(format!("{name} goes with a cascade filter, and {filter} is none")));
     }
     let options = &options.change;
-    let mut held = Held::open(&options.filter)?;
+    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
     let path = &options.filter;
     if let AnyFilter::Quotient(filter) = &mut held.filter {
         let slots = filter.slots();
@@ -42,14 +43,14 @@ pub fn insert(options: &InsertOptions) -> Result<ExitCode, Error> {
             held.filter.insert_hashes(hashes).map(drop).map_err(|error| not_inserted(path, error))
         })?;
     }
-    save(&held.filter, &options.filter)?;
+    save(&held.filter, &options.filter, held.seed)?;
     warn_if_too_full(&held.filter, &options.filter);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Removes lines from a filter.
 pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
-    let mut held = Held::open(&options.filter)?;
+    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
     let mut missing: u64 = 0;
     // Most kinds of filters cannot remove keys, so this is checked before any line is read.
     held.filter.check_removable().map_err(|error| named(options, error))?;
@@ -66,7 +67,7 @@ pub fn remove(options: &ChangeOptions) -> Result<ExitCode, Error> {
             Ok(())
         })?;
     }
-    save(&held.filter, &options.filter)?;
+    save(&held.filter, &options.filter, held.seed)?;
     if missing == 0 {
         return Ok(ExitCode::SUCCESS);
     }

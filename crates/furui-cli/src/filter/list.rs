@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use furui::filter::AnyFilter;
 
 use super::file::open;
+use super::seed::given;
 use crate::cli::ListOptions;
 use crate::error::Error;
 use crate::output::{Output, Sink};
@@ -15,7 +16,7 @@ const PIECE: usize = 1 << 16;
 
 /// Runs the command.
 pub fn run(options: &ListOptions) -> Result<ExitCode, Error> {
-    let filter = match open(&options.filter)? {
+    let filter = match open(&options.filter, given(&options.seed)?)? {
         AnyFilter::Quotient(filter) => filter,
         other => {
             let (name, kind) = (options.filter.display(), other.kind());

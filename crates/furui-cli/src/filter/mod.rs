@@ -10,6 +10,7 @@ mod file;
 mod gather;
 mod list;
 mod resize;
+mod seed;
 mod test;
 
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use crate::cli::{FilterCommand, FilterKind};
 use crate::error::Error;
 pub use describe::{details, fields};
 pub use file::refuse_pipe;
+pub use seed::given as given_seed;
 
 /// Runs one of the commands.
 pub fn run(command: &FilterCommand) -> Result<ExitCode, Error> {

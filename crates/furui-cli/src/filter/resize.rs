@@ -7,13 +7,14 @@ use std::process::ExitCode;
 use furui::filter::{AnyFilter, QuotientFilter};
 
 use super::file::{Held, save};
+use super::seed::given;
 use crate::cli::ResizeOptions;
 use crate::error::Error;
 use crate::report::{figure, grouped};
 
 /// Runs the command.
 pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
-    let mut held = Held::open(&options.filter)?;
+    let mut held = Held::open(&options.filter, given(&options.seed)?)?;
     let AnyFilter::Quotient(filter) = &held.filter else {
         return Err(Error::Message(format!(
             "{}: {}, whose size cannot be changed without its lines: build it again with another --capacity",
@@ -31,7 +32,7 @@ pub fn run(options: &ResizeOptions) -> Result<ExitCode, Error> {
     let resized = resized.map_err(named)?;
     tell(&options.filter, &resized);
     held.filter = AnyFilter::Quotient(resized);
-    save(&held.filter, &options.filter)?;
+    save(&held.filter, &options.filter, held.seed)?;
     Ok(ExitCode::SUCCESS)
 }
 

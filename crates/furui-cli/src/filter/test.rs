@@ -7,6 +7,7 @@ use furui::{HashSpec, Hashes};
 
 use super::cascade;
 use super::file::{is_cascade, open};
+use super::seed::given;
 use crate::cli::TestOptions;
 use crate::complain;
 use crate::error::Error;
@@ -47,7 +48,7 @@ impl Asked {
 pub fn run(options: &TestOptions) -> Result<ExitCode, Error> {
     let mut filter = match is_cascade(&options.filter)? {
         true => Asked::Cascade(Box::new(cascade::open(&options.filter)?)),
-        false => Asked::File(open(&options.filter)?),
+        false => Asked::File(open(&options.filter, given(&options.seed)?)?),
     };
     let keys = Keys::new(filter.hash_spec(), &options.lines);
     let interrupt = Interrupt::ignore();
