@@ -261,6 +261,18 @@ impl Mismatch {
 }
 
 /// Why a batch of hashes was not inserted into a filter that may be full.
+///
+/// ```
+/// use furui::HashSpec;
+/// use furui::filter::{InsertError, QuotientFilter};
+///
+/// let mut seen = QuotientFilter::new(1, 8)?;
+/// let two = seen.hash_spec().hasher().hash_all(["a", "b"]);
+/// assert!(matches!(seen.insert_hashes(&two), Err(InsertError::Full(_))));
+/// let foreign = HashSpec::random().hasher().hash_all(["a"]);
+/// assert!(matches!(seen.insert_hashes(&foreign), Err(InsertError::Mismatch(_))));
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InsertError {
     /// The filter has no room for all keys. Some of them may be inserted.

@@ -18,7 +18,7 @@ pub use tiers::Cache;
 ///
 /// let mut seen = Seen::open_with(Memory::new(), SeenOptions::default())?;
 /// let lines = ["a", "b", "a"];
-/// let keys = lines.map(|line| seen.hash_spec().hash(line.as_bytes()));
+/// let keys = seen.hash_spec().hasher().hash_all(lines);
 /// let mut verdicts = vec![];
 /// seen.observe_all(&keys, &mut verdicts)?;
 /// let new = lines.iter().zip(&verdicts).filter(|(_, verdict)| **verdict == Verdict::New);

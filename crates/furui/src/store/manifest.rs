@@ -136,7 +136,7 @@ impl Manifest {
             generation: 0,
             next_file: 0,
         };
-        if store != StoreKind::Dict {
+        if !matches!(store, StoreKind::Dict | StoreKind::ByteDict) {
             new.end_journal();
         }
         new
@@ -254,7 +254,10 @@ impl Manifest {
         out.write_all(&self.generation.to_le_bytes())?;
         out.write_all(&self.next_file.to_le_bytes())?;
         out.write_all(&(self.runs.len() as u32).to_le_bytes())?;
-        let extra = if self.store == StoreKind::Dict { self.next_id } else { self.journal };
+        let extra = match self.store {
+            StoreKind::Dict | StoreKind::ByteDict => self.next_id,
+            StoreKind::Seen | StoreKind::Filter => self.journal,
+        };
         out.write_all(&extra.to_le_bytes())?;
         out.section(RUNS, Align::Line)?;
         for run in &self.runs {
