@@ -186,6 +186,11 @@ impl<S: Storage> Cascade<S> {
         Ok((set, published))
     }
 
+    /// Where its files are.
+    pub(crate) fn storage(&self) -> &S {
+        &self.storage
+    }
+
     /// The spec that keys must be hashed by.
     pub fn hash_spec(&self) -> HashSpec {
         self.manifest.hash
