@@ -8,7 +8,7 @@ use furui::dict::FilteredTrie;
 use furui::filter::AnyFilter;
 use furui::format::{Envelope, Kind};
 use furui::store::cascade::{Cascade, CascadeOptions, Journal, Run};
-use furui::store::{Directory, DiskFile, Manifest, StoreKind};
+use furui::store::{Directory, DiskFile, Manifest, StoreKind, TIERS};
 
 use crate::cli::{CompactOptions, SnapshotOptions};
 use crate::dict;
@@ -69,7 +69,13 @@ fn check(path: &Path) -> Result<(), Error> {
     if path.is_dir() {
         match kind_of(path)? {
             StoreKind::Dict => dict::open_to_read(path)?.verify()?,
-            _ => open(path)?.verify()?,
+            _ => {
+                open(path)?.verify()?;
+                let tiers = path.join(TIERS);
+                if tiers.exists() {
+                    check(&tiers)?;
+                }
+            }
         }
     } else if let Some(journal) = open_journal(path)? {
         journal.check()?;

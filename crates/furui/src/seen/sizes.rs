@@ -1,3 +1,4 @@
+use super::index::MAX_CAPACITY;
 use super::replacement::Replacement;
 use crate::error::Result;
 use crate::filter::{ConfigError, StableBloomLight};
@@ -53,8 +54,8 @@ impl TierSizes {
     pub(super) fn entries(&self, memory: u64, least: usize) -> Result<usize> {
         let share = memory / 8 / self.replacement.key_bytes() as u64;
         let entries = self.lru.unwrap_or_else(|| share.clamp(least as u64, LRU_KEYS) as usize);
-        if entries < least {
-            let (given, least, most) = (entries as u64, least as u64, super::index::MAX_CAPACITY as u64);
+        if !(least..=MAX_CAPACITY).contains(&entries) {
+            let (given, least, most) = (entries as u64, least as u64, MAX_CAPACITY as u64);
             return Err(ConfigError::OutOfRange { what: "entries of an exact cache", given, least, most }.into());
         }
         Ok(entries)
