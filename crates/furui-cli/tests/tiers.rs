@@ -28,8 +28,8 @@ fn the_next_run_sees_all_repeats_in_the_tiers() {
     let args = ["--store", &store, "--memory", "8MiB", "--cache", "lru+stable", "--lru", "1000"];
     let first = stats(&args, &input);
     assert!(first.contains("\"start\":\"empty\"") && first.contains("\"new\":100000"), "{first}");
-    for _ in 0..2 {
-        let next = stats(&args, &input);
+    for dry in [&["--dry-run"][..], &[], &[]] {
+        let next = stats(&[dry, &args].concat(), &input);
         for field in ["\"start\":\"whole\"", "\"new\":0", "\"stable_forgotten\":0"] {
             assert!(next.contains(field), "{field}: {next}");
         }
@@ -126,6 +126,8 @@ fn the_recipe_brings_back_the_lost_lines_that_most_lines_link_to() {
     assert!(ranked.iter().map(|&(n, line)| (line, n)).collect::<BTreeMap<_, _>>() == counts);
     let again = set(&read("again.txt"));
     assert_eq!(again, ranked[..100.min(ranked.len())].iter().map(|(_, line)| (*line).to_owned()).collect());
-    let left = set(&String::from_utf8(stdout(&["seen", "-n", "--store", &dir.join("crawl"), &dir.join("links.txt")], b"")).unwrap());
+    let left =
+        set(&String::from_utf8(stdout(&["seen", "-n", "--store", &dir.join("crawl"), &dir.join("links.txt")], b""))
+            .unwrap());
     assert_eq!(left, lost.difference(&again).cloned().collect());
 }

@@ -123,7 +123,10 @@ fn tiers_of_another_state_are_not_believed() {
     let mut set = Cascade::open(before.clone(), CascadeOptions::default()).unwrap();
     set.publish().unwrap();
     put(&before, TIERS, &tiers);
-    assert_eq!(Manifest::load(&before).unwrap().unwrap().generation(), Manifest::load(&storage).unwrap().unwrap().generation());
+    assert_eq!(
+        Manifest::load(&before).unwrap().unwrap().generation(),
+        Manifest::load(&storage).unwrap().unwrap().generation()
+    );
     let mut seen = open(&before, options());
     assert_eq!(seen.start(), Start::Outdated);
     assert_eq!(new_keys(&mut seen, &keys(1000..2000)).unwrap().len(), 1000);
@@ -180,7 +183,13 @@ fn nothing_is_lost_whatever_fails() {
 /// A key that was dropped stays so while the tiers remember it, but no longer, and not if it is protected.
 #[test]
 fn a_dropped_key_comes_through_when_it_is_protected_or_forgotten() {
-    let sizes = TierSizes { lru: Some(300), counters: Some(2000), probes: Some(1), decrements: Some(1), ..TierSizes::default() };
+    let sizes = TierSizes {
+        lru: Some(300),
+        counters: Some(2000),
+        probes: Some(1),
+        decrements: Some(1),
+        ..TierSizes::default()
+    };
     let coarse = SeenOptions { sizes, ..options() };
     let storage = Memory::new();
     let mut seen = open(&storage, coarse);
@@ -236,7 +245,9 @@ fn sizes_that_are_given_are_kept_or_refused() {
         }
     };
     let too_much = refused(TierSizes::PAPER, 256 << 20);
-    assert!(matches!(too_much, ConfigError::BeyondMemory { bytes, most, .. } if bytes == 277 << 20 && most == 224 << 20));
+    assert!(
+        matches!(too_much, ConfigError::BeyondMemory { bytes, most, .. } if bytes == 277 << 20 && most == 224 << 20)
+    );
     assert!(too_much.to_string().contains("more memory"));
     assert!(matches!(
         refused(TierSizes { lru: Some(255), ..TierSizes::default() }, 1 << 30),
@@ -263,7 +274,8 @@ fn sizes_that_are_given_are_kept_or_refused() {
 /// The tiers of the example: two keys that the set had already, and so the manifest is the one that is given here.
 fn example() -> (Memory, SeenOptions) {
     let (storage, two) = (Memory::new(), [0x0123_4567_89AB_CDEF, 1].map(KeyHash::new));
-    let mut set = Cascade::open(storage.clone(), CascadeOptions { hash: Some(GOLDEN_SPEC), ..CascadeOptions::default() });
+    let mut set =
+        Cascade::open(storage.clone(), CascadeOptions { hash: Some(GOLDEN_SPEC), ..CascadeOptions::default() });
     set.as_mut().unwrap().insert_all(&two, &mut vec![]).unwrap();
     set.unwrap().publish().unwrap();
     let mut manifest = Manifest::load(&storage).unwrap().unwrap();

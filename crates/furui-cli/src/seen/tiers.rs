@@ -26,7 +26,9 @@ pub fn cache(options: &SeenOptions) -> Result<Cache, Error> {
         return Err(Error::Message(format!("{name} goes with --cache lru+stable: the other caches have no filter")));
     }
     if let Some(name) = given(&front).filter(|_| !matches!(kind, CacheKind::Lru | CacheKind::LruStable)) {
-        return Err(Error::Message(format!("{name} goes with --cache lru or lru+stable: the other caches have no LRU")));
+        return Err(Error::Message(format!(
+            "{name} goes with --cache lru or lru+stable: the other caches have no LRU"
+        )));
     }
     Ok(match kind {
         CacheKind::Recent => Cache::Recent,

@@ -13,6 +13,21 @@ use crate::hash::KeyHash;
 use crate::store::{Manifest, Storage, TIERS};
 
 /// How the tiers of a set began.
+///
+/// ```
+/// use furui::seen::{Cache, Seen, SeenOptions, Start};
+/// use furui::store::Memory;
+///
+/// let storage = Memory::new();
+/// let options =
+///     SeenOptions { cache: Cache::LruStable { rate: 1e-5 }, memory: 1 << 20, ..SeenOptions::default() };
+/// let mut seen = Seen::open_with(storage.clone(), options)?;
+/// assert_eq!(seen.start(), Start::Empty);
+/// seen.insert("a")?;
+/// seen.publish()?;
+/// assert_eq!(Seen::open_with(storage, options)?.start(), Start::Whole);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Empty: the store kept no tiers, or the cache is not [`Cache::LruStable`](super::Cache::LruStable), whose tiers
@@ -77,7 +92,8 @@ pub(super) fn restore(tiers: &mut Stable, manifest: &Manifest, storage: &impl St
     if !envelope.sections().iter().map(|section| section.tag).eq(tags) {
         return Err(envelope.error(0, Problem::Invalid("its sections are not those of its kind")).into());
     }
-    let invalid = |tag, what| envelope.section(tag).map(|section| envelope.error(section.offset, Problem::Invalid(what)));
+    let invalid =
+        |tag, what| envelope.section(tag).map(|section| envelope.error(section.offset, Problem::Invalid(what)));
     let head = envelope.read_section(&file, HEAD, HEAD_LEN)?;
     if head.len() != HEAD_LEN || u32_at(&head, 12) != 0 {
         return Err(invalid(HEAD, "the section HEAD")?.into());

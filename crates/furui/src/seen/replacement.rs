@@ -5,6 +5,16 @@ use crate::error::Result;
 use crate::hash::KeyHash;
 
 /// How an exact cache chooses the key that it evicts: the two ways that Kubota, Ueda and Yamana name in section 3.1.
+///
+/// ```
+/// use furui::seen::{Cache, Replacement, Seen, SeenOptions, TierSizes};
+/// use furui::store::Memory;
+///
+/// let sizes = TierSizes { replacement: Replacement::Clock, ..TierSizes::default() };
+/// let mut seen = Seen::open_with(Memory::new(), SeenOptions { cache: Cache::Lru, sizes, ..SeenOptions::default() })?;
+/// assert_eq!(seen.extend(["a", "b", "a"])?, 2);
+/// # Ok::<(), furui::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replacement {
     /// The key that was not seen for the longest time: an [`Lru`], 21 bytes a key.

@@ -72,7 +72,8 @@ pub(in super::super) fn fig6(context: &Context) -> Result<Finding> {
                 sizes - lost
             ),
         ));
-        verdicts.push(Verdict::new(grade(negatives), format!("and has more false negatives at {}.", sizes - negatives)));
+        verdicts
+            .push(Verdict::new(grade(negatives), format!("and has more false negatives at {}.", sizes - negatives)));
     }
     let web = &crawls[0];
     let only = [("crawl", web.name.into()), ("filter", Stable::COARSE.name().into()), (SIZE, 30u64.into())];

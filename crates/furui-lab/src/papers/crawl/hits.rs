@@ -125,16 +125,17 @@ pub(in super::super) fn fig8(context: &Context) -> Result<Finding> {
         plot.with(Series::new(format!("{}, {}", crawl.name, filter.name()), Mark::Line, points))
     });
     let growth = crawls.iter().map(|crawl| {
-        let grows = SETTINGS.iter().all(|&filter| {
-            table.points(SIZE, HITS, &only(crawl, filter)).windows(2).all(|two| two[0].1 <= two[1].1)
-        });
+        let grows = SETTINGS
+            .iter()
+            .all(|&filter| table.points(SIZE, HITS, &only(crawl, filter)).windows(2).all(|two| two[0].1 <= two[1].1));
         let text = if grows { "hits grow" } else { "hits do not always grow" };
         Verdict::holds(grows, format!("{}: {text} with every doubling of the counters.", crawl.name))
     });
     let errors = each(&crawls).map(|(crawl, filter)| {
         let [own, setting] = only(crawl, filter);
         let found = table.number("false positives", &[own, setting, (SIZE, 30u64.into())]);
-        let paper = PAPER_FALSE_POSITIVES[SETTINGS.iter().position(|&other| other == filter).unwrap_or(0)] / PAPER_HOSTS;
+        let paper =
+            PAPER_FALSE_POSITIVES[SETTINGS.iter().position(|&other| other == filter).unwrap_or(0)] / PAPER_HOSTS;
         errors(crawl, filter, found, paper)
     });
     Ok(Finding {

@@ -27,6 +27,9 @@ pub(super) struct Crawl {
     seed: u64,
 }
 
+/// Appends the targets of a page.
+type LinksOf = dyn Fn(u32, &mut Vec<u32>);
+
 /// Where the links of a page are.
 enum Links {
     /// In memory.
@@ -41,7 +44,7 @@ enum Links {
     /// Made anew each time, because they do not fit into memory. Pages are numbered in any order, and not all are met.
     Made {
         /// Appends the targets of a page, each once.
-        of: Box<dyn Fn(u32, &mut Vec<u32>)>,
+        of: Box<LinksOf>,
         /// All pages there are.
         universe: u32,
     },
@@ -136,8 +139,14 @@ impl Crawl {
         limit: usize,
         of: impl Fn(u32, &mut Vec<u32>) + 'static,
     ) -> Self {
-        let of = Box::new(of);
-        let mut crawl = Self { name, source: Links::Made { of, universe }, links: limit, expanded: 0, pages: 0, seed };
+        let mut crawl = Self {
+            name,
+            source: Links::Made { of: Box::new(of), universe },
+            links: limit,
+            expanded: 0,
+            pages: 0,
+            seed,
+        };
         let exact = crawl.run(Mode::Replay, |_, _| false);
         crawl.pages = exact.met.iter().filter(|&&met| met).count();
         (crawl.links, crawl.expanded) = (exact.links as usize, exact.expanded);
@@ -331,7 +340,8 @@ mod tests {
         let crawl = Crawl::streamed("made", (6, 1), usize::MAX, of);
         assert_eq!((crawl.links(), crawl.pages(), crawl.expanded()), (6, 4, 4));
         let outcomes = [crawl.run(Mode::Replay, |page, _| page == 5), square().run(Mode::Replay, |page, _| page == 1)];
-        let [made, kept] = outcomes.map(|outcome| (outcome.links, outcome.hits, outcome.false_positives, outcome.lost()));
+        let [made, kept] =
+            outcomes.map(|outcome| (outcome.links, outcome.hits, outcome.false_positives, outcome.lost()));
         assert_eq!(made, kept);
         assert_eq!(Crawl::streamed("cut", (6, 1), 3, of).links(), 4);
     }
