@@ -129,26 +129,35 @@ pub(in super::super) fn important(context: &Context) -> Result<Finding> {
     let text = crawls.iter().map(|crawl| {
         let [(coarse, _), (spared, _), ..] = tiers(crawl);
         let only = |name: &str| [("crawl", crawl.name.into()), ("cache", name.into())];
-        let protected = |name: &str| {
-            let only = [&only(name)[..], &[("pages", PROTECTED.into())]].concat();
+        let kept = |name: &str, pages: &str| {
+            let only = [&only(name)[..], &[("pages", pages.into())]].concat();
             (kept.number("taken for seen, never crawled", &only), kept.number("how many", &only))
         };
-        let ((before, all), (after, _)) = (protected(coarse), protected(spared));
+        let ((before, all), (after, _)) = (kept(coarse, PROTECTED), kept(spared, PROTECTED));
+        let (many, all_many) = kept(coarse, MANY_LINKS);
         let first = format!(
-            "{}: at 1 % the crawl takes {} of the {} protected pages for seen and never crawls them; if the exact set answers for them, {}.",
+            "{}: at 1 % the crawl takes {} of the {} protected pages for seen and never crawls them; if the exact set answers for them, \
+             {}. Of the {} pages with {MANY_LINKS}, {} are taken for seen.",
             crawl.name,
             brief(before),
             brief(all),
-            brief(after)
+            brief(after),
+            brief(all_many),
+            brief(many)
         );
         let back = |share: usize| {
             let only = [&only(coarse)[..], &[(SHARE, (share as u64).into())]].concat();
-            let many = remedy.number("of 16 in-links or more, still lost", &only);
-            format!("{} pages come back for {share} % of the list, {} of {MANY_LINKS} stay lost", brief(remedy.number("pages back", &only)), brief(many))
+            let number = |what: &str| brief(remedy.number(what, &only));
+            format!(
+                "{share} % of the list, {} pages, brings back {}, and leaves {} of those with many in-links lost",
+                number("pages fetched"),
+                number("pages back"),
+                number("of 16 in-links or more, still lost")
+            )
         };
         let known = remedy.range("pages back", &only(coarse)).0.is_finite();
         let second = if known {
-            format!("Fetched after the crawl, the most linked first: {}.", FETCHED.map(back).join("; "))
+            format!("Lost pages fetched after the crawl, the most linked first: {}.", FETCHED.map(back).join("; "))
         } else {
             "Nothing was lost.".to_owned()
         };
