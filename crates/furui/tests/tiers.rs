@@ -5,9 +5,10 @@
 mod support;
 
 use std::collections::HashSet;
+use std::io::Write;
 
 use furui::filter::ConfigError;
-use furui::format::FormatError;
+use furui::format::{Align, EnvelopeWriter, FormatError, Kind, Tag};
 use furui::seen::{Cache, Replacement, Seen, SeenOptions, Start, TierSizes, Verdict};
 use furui::store::cascade::{Cascade, CascadeOptions};
 use furui::store::{Manifest, Memory, Storage, TIERS};
@@ -233,6 +234,42 @@ fn damage_is_an_error_that_names_the_file() {
     storage.remove(TIERS).unwrap();
     let mut seen = open(&storage, options);
     assert_eq!((seen.start(), new_keys(&mut seen, &keys(0..20)).unwrap()), (Start::Empty, vec![]));
+}
+
+/// Files whose checksums fit, as an enemy makes them.
+#[test]
+fn sealed_files_that_cannot_be_are_refused() {
+    let (storage, options) = example();
+    let sections = |head: Vec<u8>, keys: usize, cursor: u64, tags: [&[u8; 4]; 4]| {
+        let meta =
+            [&40u64.to_le_bytes()[..], &5u64.to_le_bytes(), &[3, 0, 0, 0, 2, 0, 0, 0], &cursor.to_le_bytes()].concat();
+        let bodies = [head, vec![7; 8 * keys], meta, vec![0; 16]];
+        let mut file = vec![];
+        let mut out = EnvelopeWriter::new(&mut file, Kind::Tiers, GOLDEN_SPEC).unwrap();
+        for (tag, body) in tags.into_iter().zip(bodies) {
+            out.section(Tag::new(*tag), Align::Line).unwrap();
+            out.write_all(&body).unwrap();
+        }
+        out.finish().unwrap();
+        put(&storage, TIERS, &file);
+        Seen::open_with(storage.clone(), options).map(|seen| seen.start())
+    };
+    let head = |reserved: u8, keys: u64| {
+        [&3u64.to_le_bytes()[..], &0x1234_5678_u32.to_le_bytes(), &[reserved, 0, 0, 0], &keys.to_le_bytes()].concat()
+    };
+    let tags = [b"HEAD", b"KEYS", b"META", b"BITS"];
+    assert_eq!(sections(head(0, 300), 300, 39, tags).unwrap(), Start::Whole);
+    let refused = [
+        sections(head(1, 2), 2, 0, tags),
+        sections(head(0, 3), 2, 0, tags),
+        sections(head(0, u64::MAX), 2, 0, tags),
+        sections(head(0, 2)[..23].to_vec(), 2, 0, tags),
+        sections(head(0, 2), 2, 40, tags),
+        sections(head(0, 2), 2, 0, [tags[0], tags[2], tags[1], tags[3]]),
+    ];
+    for (number, outcome) in refused.into_iter().enumerate() {
+        assert!(matches!(outcome, Err(Error::Format(_))), "{number}: {outcome:?}");
+    }
 }
 
 #[test]
