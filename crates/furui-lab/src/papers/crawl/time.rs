@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use furui::HashSpec;
 use furui::seen::{Cache, Seen, SeenOptions};
 use furui::store::{Scratch, Storage};
+use furui::{HashSpec, KeyHash};
 
 use super::order::{Crawl, TIMED};
 use super::tier::{Clock, Stable, Tier};
@@ -18,6 +18,7 @@ use crate::table::Table;
 const DEVICE_NS: f64 = 100_000.0;
 const WARM: &str = "ns a link, all";
 const COLD: &str = "ns a link with 100 us a read";
+const SINGLE: &str = "ns a link, one by one, with 100 us a read";
 const BATCH: usize = 4096;
 const KB: &str = "kB";
 const NS: &str = "ns a link";
@@ -42,13 +43,16 @@ pub(in super::super) fn time(context: &Context) -> Result<Finding> {
             format!("{} times, {word}", brief(times))
         };
         let rows = WHOLE[1..].iter().map(|(name, _)| {
-            format!("{name}: {} in warm storage and {} on the device", against(WARM, name), against(COLD, name))
+            let [warm, cold, single] = [WARM, COLD, SINGLE].map(|what| against(what, name));
+            format!("{name}: {warm}, in warm storage, {cold}, on the device, {single}, on it one by one")
         });
         format!(
-            "{}: without a cache a link takes {} ns where files are in memory, and {} ns where each read waits 100 us; against that, {}.",
+            "{}: without a cache a link takes {} ns where files are in memory, {} ns where each read waits 100 us, and {} ns if the set is \
+             asked for one link after the other there; against that, {}.",
             crawl.name,
             brief(of(WARM, none)),
             brief(of(COLD, none)),
+            brief(of(SINGLE, none)),
             rows.collect::<Vec<_>>().join("; ")
         )
     });
@@ -60,11 +64,15 @@ pub(in super::super) fn time(context: &Context) -> Result<Finding> {
         plots: vec![plot],
         notes: vec![
             format!("Processor time of the thread, medians of {rounds} rounds. In warm storage files are in the page cache and mapped."),
-            "The device: each read of a file, a page for a look-up or a megabyte or so for a merge, is charged with 100 us, on top of the \
-             processor time of a run in which files are read by system calls. Reads wait for each other, as in a crawler of one thread; \
-             writes are not charged. With batches of sorted hashes a page that is read answers for all of its links, so the set without a \
-             cache reads far less often than the paper's, which asks for one URL after the other."
+            "The device: each read of a file, of adjacent pages for a look-up or a megabyte or so for a merge, is charged with 100 us, on \
+             top of the processor time of a run in which files are read by system calls. Reads wait for each other, as in a crawler of one \
+             thread; writes are not charged."
                 .to_owned(),
+            format!(
+                "One by one is what the paper does: batches of one link, the first {TIMED} at most, with as much less memory. In batches of \
+                 sorted hashes one read answers for many links, and the memory of a cache is missing in the set, which then has more runs: \
+                 so a cache spares few reads there, or none."
+            ),
             format!(
                 "The whole is `Seen` with batches of {BATCH}: the cache, the exact set in RAM, and its runs in files once it has more \
                  keys than memory. Memory is 4 bytes a page, at least 1 MiB: less than half of what the set needs, except on \
@@ -149,52 +157,62 @@ fn whole(crawls: &[Crawl], rounds: usize, context: &Context) -> Result<Table> {
         "runs on storage",
         "reads for 1000 links",
         COLD,
+        "reads for 1000 links, one by one",
+        SINGLE,
     ];
     let mut table = Table::new("time", "Cache and exact set".to_owned(), columns);
     for crawl in crawls {
         let keys = crawl.keys();
         let memory = (4 * crawl.pages() as u64).max(1 << 20);
         let bar = context.bar((rounds * WHOLE.len()) as u64, "time of a crawl");
-        let mut samples = vec![[vec![], vec![]]; WHOLE.len()];
-        let mut counted = vec![(0.0, 0, 0); WHOLE.len()];
-        let scratch = || Scratch::new(std::env::temp_dir());
-        for _ in 0..rounds {
-            for (i, (_, cache)) in WHOLE.into_iter().enumerate() {
-                let options = SeenOptions { cache, memory, hash: Some(HashSpec::default()), ..SeenOptions::default() };
-                let (warm, seen) = observe(Seen::open_with(scratch(), options)?, &keys)?;
-                let reads = Arc::new(Reads::default());
-                let device = Counted { storage: scratch().mapped(false), reads: Arc::clone(&reads) };
-                let (cold, _) = observe(Seen::open_with(device, options)?, &keys)?;
-                let (calls, _) = reads.take();
-                samples[i][0].push(warm);
-                samples[i][1].push(cold + calls as f64 * DEVICE_NS / keys.len() as f64);
-                let counters = seen.counters();
-                let asked = counters.set_repeats + counters.new;
-                counted[i] = (100.0 * asked as f64 / keys.len() as f64, seen.set().runs().len() as u64, calls);
+        let first = &keys[..keys.len().min(TIMED)];
+        let share = (memory as f64 * first.len() as f64 / keys.len() as f64) as u64;
+        for (name, cache) in WHOLE {
+            let options = SeenOptions { cache, memory, hash: Some(HashSpec::default()), ..SeenOptions::default() };
+            let (mut warm, mut cold, mut last) = (vec![], vec![], None);
+            for _ in 0..rounds {
+                let seen = Seen::open_with(Scratch::new(std::env::temp_dir()), options)?;
+                let (ns, seen) = observe(seen, &keys, BATCH)?;
+                warm.push(ns);
+                last = Some((seen, on_device(options, &keys, BATCH)?));
+                cold.extend(last.as_ref().map(|(_, (_, ns))| *ns));
                 bar.inc(1);
             }
-        }
-        for (((name, _), [warm, cold]), (asked, runs, reads)) in WHOLE.into_iter().zip(&mut samples).zip(counted) {
+            let Some((seen, (reads, _))) = last else { continue };
+            let (single_reads, single) = on_device(SeenOptions { memory: share.max(1 << 20), ..options }, first, 1)?;
+            let asked = seen.counters().set_repeats + seen.counters().new;
             table.push([
                 crawl.name.into(),
                 name.into(),
                 (memory as f64 / 1e3).into(),
-                median(warm).into(),
-                asked.into(),
-                runs.into(),
-                (1000.0 * reads as f64 / keys.len() as f64).into(),
-                median(cold).into(),
+                median(&mut warm).into(),
+                (100.0 * asked as f64 / keys.len() as f64).into(),
+                (seen.set().runs().len() as u64).into(),
+                reads.into(),
+                median(&mut cold).into(),
+                single_reads.into(),
+                single.into(),
             ]);
         }
     }
     Ok(table)
 }
 
+/// What `Seen` takes on the device for these keys: reads for 1000 of them, and nanoseconds a key.
+fn on_device(options: SeenOptions, keys: &[KeyHash], batch: usize) -> Result<(f64, f64)> {
+    let reads = Arc::new(Reads::default());
+    let storage = Scratch::new(std::env::temp_dir()).mapped(false);
+    let seen = Seen::open_with(Counted { storage, reads: Arc::clone(&reads) }, options)?;
+    let (ns, _) = observe(seen, keys, batch)?;
+    let each = reads.take().0 as f64 / keys.len() as f64;
+    Ok((1000.0 * each, ns + each * DEVICE_NS))
+}
+
 /// Nanoseconds a key, and the set afterwards.
-fn observe<S: Storage>(mut seen: Seen<S>, keys: &[furui::KeyHash]) -> Result<(f64, Seen<S>)> {
+fn observe<S: Storage>(mut seen: Seen<S>, keys: &[KeyHash], batch: usize) -> Result<(f64, Seen<S>)> {
     let (mut verdicts, mut result) = (vec![], Ok(()));
     let ns = ns_each(keys.len(), || {
-        result = keys.chunks(BATCH).try_for_each(|batch| seen.observe_all(batch, &mut verdicts));
+        result = keys.chunks(batch).try_for_each(|batch| seen.observe_all(batch, &mut verdicts));
     });
     result?;
     Ok((ns, seen))
