@@ -125,9 +125,9 @@ mod tests {
             let mut model: Vec<(KeyHash, bool)> = vec![];
             for pick in picks {
                 let key = KeyHash::new(pick.wrapping_mul(crowd));
-                let expected = match model.iter_mut().find(|entry| entry.0 == key) {
-                    Some(entry) => {
-                        entry.1 = true;
+                let expected = match model.iter().position(|entry| entry.0 == key) {
+                    Some(at) => {
+                        model[at].1 = true;
                         Observed::Hit
                     }
                     None if model.len() < capacity => {
