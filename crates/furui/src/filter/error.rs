@@ -82,6 +82,15 @@ pub enum ConfigError {
     Mismatch(Mismatch),
     /// The keys of the filters to merge do not fit into one filter.
     Full(Full),
+    /// Parts of fixed sizes take more memory than they may.
+    BeyondMemory {
+        /// What takes the memory, in the plural.
+        what: &'static str,
+        /// How many bytes they take.
+        bytes: u64,
+        /// How many bytes they may take.
+        most: u64,
+    },
     /// There is not enough memory.
     NoMemory {
         /// The number of items for which there is no memory.
@@ -133,6 +142,10 @@ impl fmt::Display for ConfigError {
             Self::NothingToMerge => f.write_str("there is no filter to merge: name at least one"),
             Self::Mismatch(mismatch) => mismatch.fmt(f),
             Self::Full(full) => write!(f, "the filters together do not fit: {full}"),
+            Self::BeyondMemory { what, bytes, most } => write!(
+                f,
+                "{what} take {bytes} bytes, and at most {most} of the memory may be theirs: allow more memory, or choose smaller sizes"
+            ),
             Self::NoMemory { count, what } => {
                 write!(f, "{count} {what}: more than there is memory for; ask for less than that")
             }

@@ -1,13 +1,24 @@
 //! An exact set of any size, which says for each key of a stream whether it is new.
 
+mod clock;
 mod counters;
+mod index;
+mod kept;
 mod lru;
+mod observed;
 mod pipeline;
+mod replacement;
+mod sizes;
 mod tiers;
 
+pub use clock::Clock;
 pub use counters::SeenCounters;
-pub use lru::{Lru, LruOutcome};
+pub use kept::Start;
+pub use lru::Lru;
+pub use observed::Observed;
 pub use pipeline::{Seen, SeenOptions};
+pub use replacement::Replacement;
+pub use sizes::TierSizes;
 pub use tiers::Cache;
 
 /// The answer for a key.

@@ -18,7 +18,7 @@ mod storage;
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
 pub use fingerprints::Fingerprints;
-pub use kind::{JOURNAL, MANIFEST, StoreKind};
+pub use kind::{JOURNAL, MANIFEST, StoreKind, TIERS};
 pub use manifest::{MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
 pub use overlay::{Overlay, OverlayFile};
