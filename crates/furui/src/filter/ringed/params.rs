@@ -24,9 +24,10 @@ pub enum Gamma {
     Bits(f64),
 }
 
-/// The parameters that all ringed filters of one system share, whatever their sizes: probes k, bits a key γ, window δ.
+/// The parameters of a ringed filter apart from its number of keys: probes k, bits a key γ, window δ.
 ///
-/// A [`RingedKey`](super::RingedKey) is valid for all filters with the parameters that it was made with.
+/// In the paper all filters of one system share them. Here each filter may have its own, and one
+/// [`RingedKey`](super::RingedKey) serves them all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingedParams {
     probes: u32,
