@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use furui::filter::{
-    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Full, GrowingBloom, QuotientFilter,
-    RingedBloom, SplitBlockBloom, StableBloom, StableBloomLight,
+    AnyFilter, BlockedBloom, Bloom, ConfigError, CountingBloom, Estimate, Full, Gamma, GrowingBloom, QuotientFilter,
+    RingedBloom, RingedParams, SplitBlockBloom, StableBloom, StableBloomLight,
 };
 use furui::format::is_still;
 use furui::{HashAlgorithm, HashSpec, KeyHash};
 
 use super::file::{refuse_unwritable, replace};
-use crate::cli::{BuildOptions, FilterKind};
+use crate::cli::{BuildOptions, FilterKind, GammaName};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::keys::Keys;
@@ -28,12 +28,17 @@ const STABLE_BITS: u32 = 2;
 /// The number of counters of the smallest stable filter that is built. It is large enough that the numbers of probes and decrements
 /// are those of any larger filter.
 const STABLE_SAMPLE: usize = 1 << 12;
+/// The groups that the window of a ringed filter spans, unless the user says otherwise.
+const DELTA: u32 = 1000;
 /// A filter whose rate is more than this many times the one that it was built for is worth a warning.
 const TOO_FULL: f64 = 1.25;
 
 /// Runs the command.
 pub fn run(options: &BuildOptions) -> Result<ExitCode, Error> {
     let keys = Keys::new(hash_spec(options)?, &options.lines);
+    if options.kind != FilterKind::Ringed && (options.delta.is_some() || options.gamma.is_some()) {
+        return Err(Error::Message("--delta and --gamma go with --kind ringed: no other filter has windows".into()));
+    }
     refuse_to_replace_input(options)?;
     refuse_unwritable(&options.output)?;
     if options.capacity.is_none() {
@@ -118,7 +123,16 @@ fn new_filter(options: &BuildOptions, hash: HashSpec, capacity: u64) -> Result<A
                 StableBloomLight::with_rate(remembered(capacity, per_key, 2.0), rate)?.hashed_by(hash),
             )
         }
-        FilterKind::Ringed => AnyFilter::Ringed(RingedBloom::with_rate(capacity, rate)?.hashed_by(hash)),
+        FilterKind::Ringed => {
+            let delta = options.delta.unwrap_or(DELTA);
+            let filter = match options.gamma {
+                Some(GammaName::Whole) => {
+                    RingedBloom::with_size(RingedParams::with_rate(rate, Gamma::Whole, delta)?, capacity)?
+                }
+                Some(GammaName::Fractional) | None => RingedBloom::with_window(capacity, rate, delta)?,
+            };
+            AnyFilter::Ringed(filter.hashed_by(hash))
+        }
         FilterKind::Quotient => AnyFilter::Quotient(QuotientFilter::with_rate(capacity, rate)?.hashed_by(hash)),
         FilterKind::Parquet => AnyFilter::SplitBlock(SplitBlockBloom::for_parquet(capacity, rate)?.hashed_by(hash)),
     })
