@@ -159,7 +159,10 @@ fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
             format!("{{\"url\":\"http://a.example/{number:03}\",\"text\":\"c{} k{}\"}}\n", number % 10, number % 3)
         })
         .collect();
-    assert_eq!(stdout(&["publish", "--node", &nodes[0].url, "-"], lines.as_bytes()), b"300 documents: 300 new, 0 known\n");
+    assert_eq!(
+        stdout(&["publish", "--node", &nodes[0].url, "-"], lines.as_bytes()),
+        b"300 documents: 300 new, 0 known\n"
+    );
     settle(&nodes);
 
     let golomb = "Golomb-Rice coded set (cells of 2^-";
@@ -185,7 +188,9 @@ fn every_coding_finds_the_same_on_five_nodes_and_says_what_it_sent() {
             let truth = (0..300).filter(|number| number % 10 == class && number % 3 == kind);
             let truth: Vec<String> = truth.map(|number| format!("http://a.example/{number:03}")).collect();
             assert_eq!(urls, truth, "{parameters}: c{class} k{kind}");
-            met.extend(lines.into_iter().filter(|line| line["step"].as_str().is_some_and(|step| step.contains("` met by "))));
+            met.extend(
+                lines.into_iter().filter(|line| line["step"].as_str().is_some_and(|step| step.contains("` met by "))),
+            );
         }
         // Where one node keeps both lists, nothing is sent.
         assert!(!met.is_empty(), "of 30 pairs of lists some are not on one node");

@@ -174,7 +174,10 @@ fn what_cannot_be_done_is_said() {
     failure(&["search", "--node", &node.url(), "--limit", "0", "x"], b"");
     for (options, expected) in [
         (&["--coding", "zip"][..], "best, naive, fixed, ringed, golomb"),
-        (&["--coding", "best", "--rate", "0.1"], "the coding best has no rate; leave the rate out, or take fixed or ringed"),
+        (
+            &["--coding", "best", "--rate", "0.1"],
+            "the coding best has no rate; leave the rate out, or take fixed or ringed",
+        ),
         (&["--coding", "fixed", "--rate", "2"], "less than 1"),
         (&["--rate", "0.1"], "--coding"),
     ] {

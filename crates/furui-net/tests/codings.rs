@@ -11,8 +11,7 @@ use std::time::Instant;
 
 use furui_net::node::{Document, Node, SearchOptions};
 use furui_search::{
-    Coding, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants,
-    plan, predict,
+    Coding, ContentId, Cost, IdRange, Meet, Met, Peer, Report, Request, Response, Round, Settle, Wants, plan, predict,
 };
 use local::{Lists, Random, search};
 use tokio::task::JoinSet;

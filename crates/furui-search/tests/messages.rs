@@ -4,8 +4,8 @@
 
 use furui::filter::{Gamma, RingedParams};
 use furui_search::{
-    Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met, Peer,
-    Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight,
+    Clause, Coding, ContentId, Cost, Fetched, Found, Golomb, IdRange, Listed, Lock, LockKey, Meet, MessageError, Met,
+    Peer, Phrase, PhraseWord, Place, Ranked, Ranking, Refusal, Request, Response, Search, Settle, Term, Wants, Weight,
     WordSize, limits,
 };
 use proptest::collection::vec;
@@ -276,16 +276,15 @@ fn the_example_of_the_format_is_what_is_written() {
             back_bytes: 11,
         }],
     };
-    let bytes =
-        [
-            &[1, 0x82, 1][..],
-            &[0xab; 20],
-            &[0xff; 8],
-            &[0xac, 2, 1, 1, 0],
-            &[12, 2, 7, 0, 0, 0, 0, 11, 0, 0, 0, 0xe8, 7, 0],
-            &[0xb4, 0x10, 45, 0xa2, 2, 11],
-        ]
-        .concat();
+    let bytes = [
+        &[1, 0x82, 1][..],
+        &[0xab; 20],
+        &[0xff; 8],
+        &[0xac, 2, 1, 1, 0],
+        &[12, 2, 7, 0, 0, 0, 0, 11, 0, 0, 0, 0xe8, 7, 0],
+        &[0xb4, 0x10, 45, 0xa2, 2, 11],
+    ]
+    .concat();
     assert_eq!(Response::Found(found).encode().unwrap(), bytes);
 }
 

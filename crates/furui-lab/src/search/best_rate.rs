@@ -63,7 +63,8 @@ pub(crate) fn eq18(options: &Options) -> Result<Table, Box<dyn Error>> {
     ];
     let mut table = Table::new("eq18", "Eq. 18 on single pairs of lists".to_owned(), columns);
     let (size, rounds) = if options.quick { (400, 1) } else { (8000, 20) };
-    let apart = [(8, 64), (8, 32), (8, 16), (8, 8), (16, 8), (32, 8), (64, 8)].map(|(first, second)| (first, second, 0));
+    let apart =
+        [(8, 64), (8, 32), (8, 16), (8, 8), (16, 8), (32, 8), (64, 8)].map(|(first, second)| (first, second, 0));
     let overlapping = [(8, 64, 4), (8, 16, 4), (8, 8, 2), (8, 8, 4), (8, 8, 7), (16, 8, 4), (64, 8, 6)];
     for (first, second, both) in apart.into_iter().chain(overlapping) {
         let [first, second, both] = [first, second, both].map(|eighths| eighths * size / 8);

@@ -65,7 +65,8 @@ pub(crate) fn fig6(quick: bool) -> Result<Table> {
         let k = probes as usize;
         for _ in 0..if quick { 1 } else { ROUNDS } {
             let count = |test: &dyn Fn() -> usize| ns_each(1, || _ = black_box(test())) / 1e6;
-            times[0].push(count(&|| fixed.2.chunks_exact(k).filter(|key| fixed.1.has_all(key.iter().copied())).count()));
+            times[0]
+                .push(count(&|| fixed.2.chunks_exact(k).filter(|key| fixed.1.has_all(key.iter().copied())).count()));
             times[1].push(count(&|| {
                 let (layout, table, before) = &ringed;
                 before.chunks_exact(k + 1).filter(|key| table.has_all(layout.after(key))).count()

@@ -64,7 +64,8 @@ pub(crate) fn fig4(quick: bool) -> Result<Table> {
 /// make of the same bits.
 pub(crate) fn eq5(quick: bool) -> Result<Table> {
     let asked: u64 = if quick { 100_000 } else { 1_000_000 };
-    let columns = ["n", "1 - (1 - alpha)^n", "measured", "measured / formula", "n-divided, measured", "ringed, measured"];
+    let columns =
+        ["n", "1 - (1 - alpha)^n", "measured", "measured / formula", "n-divided, measured", "ringed, measured"];
     let mut table = Table::new("eq5", format!("Eq. 5: n filters of one element each, {asked} keys asked"), columns);
     let gamma = sizing::bits(sizing::rate_half_full(PROBES), 1);
     let sets = if quick { 100 } else { 500 };

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use furui_search::{
-    AnswerEvent, Answerer, Coding, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request,
-    Response, Search, Term, Wants, limits,
+    AnswerEvent, Answerer, Coding, ContentId, IdRange, Querier, QueryEvent, QueryOptions, Refusal, Request, Response,
+    Search, Term, Wants, limits,
 };
 
 use crate::node::{BAD, Lists, Manner, Node, number, peer};

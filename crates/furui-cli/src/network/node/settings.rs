@@ -133,8 +133,7 @@ mod tests {
         assert_eq!(settings(&["--data", "d"]).unwrap(), usual);
         std::fs::write(&file, "").unwrap();
         assert_eq!(settings(&["--data", "d", "--config", path]).unwrap(), usual);
-        let text =
-            "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
+        let text = "# a node\ndata = 'here'\nlisten = ['/a', '/b']\nexternal = ['/c']\nhttp = '[::1]:8'\nbootstrap = ['/d']\n\
              coding = 'ringed'\nrate = 0.01";
         std::fs::write(&file, text).unwrap();
         let of_file = Settings {

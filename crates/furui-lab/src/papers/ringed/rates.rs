@@ -39,7 +39,9 @@ pub(super) fn fig4(context: &Context) -> Result<Finding> {
     let verdict = Verdict::all([
         Verdict::holds(
             falls,
-            format!("The measured rate falls with delta, as a multiple of that of a Bloom filter of the same bits: {ratios}."),
+            format!(
+                "The measured rate falls with delta, as a multiple of that of a Bloom filter of the same bits: {ratios}."
+            ),
         ),
         Verdict::new(
             grade,

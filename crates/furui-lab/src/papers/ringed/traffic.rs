@@ -117,8 +117,7 @@ pub(super) fn cuts(context: &Context) -> Result<Finding> {
     let (of_rounds, max_of_rounds) = ("mean, all rounds", "cut of the max %, all rounds");
     let ours = |column: &str| {
         let bits = search::PAPER_BITS.into();
-        smaller_first
-            .number(column, &[("corpus", corpora[0].name.as_str().into()), ("bits of the fixed filter", bits)])
+        smaller_first.number(column, &[("corpus", corpora[0].name.as_str().into()), ("bits of the fixed filter", bits)])
     };
     let (our_mean, our_max) = (ours(of_rounds), ours(max_of_rounds));
     let verdict = Verdict::all([
