@@ -98,7 +98,7 @@ fn best_ringed(mean: &Table, best: &Table, corpora: &[Corpus]) -> Verdict {
         format!(
             "In the paper's order ringed filters are best at k = {} by the number of documents, at {} over all of them (the paper: 7){real}; \
              over all pairs of words, by formula, at {}, where 7 takes {} % more. In our order, where the smaller list is sent, they are \
-             best at {others}. The paper's own equations say so: with gamma a whole number of bits, two lists of one length take 9 + 160 \
+             best at {others}, where 11 is the end of the range. The paper's own equations say why 6: with gamma a whole number of bits, two lists of one length take 9 + 160 \
              x 0.0133 = 11.1 bits an id at 6 and 11 + 160 x 0.0052 = 11.8 at 7 (eqs. 15 and 17), and lists of words drawn at random \
              have one length on average. For 7 to win, the lists that are asked must hold 1.53 times the ids of those that are sent.",
             span(&each),
