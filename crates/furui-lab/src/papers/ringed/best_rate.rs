@@ -188,9 +188,9 @@ pub(super) fn eq18(context: &Context) -> Result<Finding> {
     let plot = Plot::new("eq18", "The best alpha for two lists", axes.0, axes.1)
         .with(Series::new("least traffic measured", Mark::Points, ratio("log2 of the best alpha")))
         .with(Series::new("eq. 18", Mark::Formula, ratio("its log2")));
-    let nothing = ("in both", 0u64.into());
-    let equal = alone.only(&[nothing.clone()]).find_map(|row| (row[0] == row[1]).then(|| row[3].number())).flatten();
-    let apart = alone.range("ratio", &[nothing]).1;
+    let nothing = [("in both", 0u64.into())];
+    let equal = alone.only(&nothing).find_map(|row| (row[0] == row[1]).then(|| row[3].number())).flatten();
+    let apart = alone.range("ratio", &nothing).1;
     let with_common = alone.rows.iter().filter(|row| row[2].number() > Some(0.0));
     let last = alone.columns.len() - 1;
     let worst_of = |column: usize| with_common.clone().filter_map(|row| row[column].number()).fold(0.0, f64::max);
