@@ -79,9 +79,12 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded() {
-        let ids: Vec<ContentId> = (0..1000u16)
-            .map(|number| ContentId::new(std::array::from_fn(|i| number.to_be_bytes().get(i).copied().unwrap_or(0))))
-            .collect();
+        let id = |number: u16| {
+            let mut bytes = [0; 20];
+            bytes[..2].copy_from_slice(&number.to_le_bytes());
+            ContentId::new(bytes)
+        };
+        let ids: Vec<ContentId> = (0..1000).map(id).collect();
         let mut keys = Keys::default();
         for word in 0..2 * limits::KEYED {
             let word = word.to_string();
