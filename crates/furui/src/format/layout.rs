@@ -18,7 +18,7 @@ pub(super) const HEADER_KIND: usize = 10;
 pub(super) const HEADER_ALGORITHM: usize = 12;
 pub(super) const HEADER_SEED_PLACE: usize = 14;
 pub(super) const HEADER_SEED: usize = 16;
-pub(super) const HEADER_RESERVED: [Range<usize>; 1] = [24..56];
+pub(super) const HEADER_RESERVED: Range<usize> = 24..56;
 pub(super) const HEADER_CHECKSUM: usize = 56;
 
 pub(super) const ENTRY_LEN: usize = 32;
