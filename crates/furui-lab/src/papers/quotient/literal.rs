@@ -106,6 +106,11 @@ impl Literal {
             self.used += 1;
             return true;
         }
+        if self.flags[quotient] & (TOMBSTONE | SHIFTED | OCCUPIED) == TOMBSTONE {
+            // The first slot of a cluster whose first run was deleted.
+            (self.remainders[quotient], self.flags[quotient]) = (remainder, OCCUPIED);
+            return true;
+        }
         if self.used == self.flags.len() {
             return false;
         }
@@ -167,6 +172,9 @@ impl Literal {
             }
             remainder = old;
             flags = old_flags & (CONTINUATION | TOMBSTONE) | SHIFTED;
+            if old_flags & (TOMBSTONE | SHIFTED | OCCUPIED) == TOMBSTONE {
+                flags |= CONTINUATION;
+            }
             slot = self.next(slot);
         }
     }
@@ -219,7 +227,9 @@ impl Literal {
         let start = self.run(quotient);
         if self.has(start, TOMBSTONE) && self.next_live(start).is_none() {
             self.flags[quotient] &= !OCCUPIED;
-            self.flags[start] |= CONTINUATION;
+            if self.has(start, SHIFTED) {
+                self.flags[start] |= CONTINUATION;
+            }
         }
         while self.has(slot, TOMBSTONE) && !self.has(self.next(slot), SHIFTED) {
             self.flags[slot] = 0;
@@ -246,7 +256,7 @@ mod tests {
                 for i in 0..2000 {
                     let random = mix(seed << 32 | i);
                     // 160 fingerprints in a third of the table, the rest of which is filled by shifts.
-                    let hash = mix(random % 160) >> 1 & 0xFFFC_0000_0000_0000;
+                    let hash = mix(random % 160) >> (random >> 8 & 1) & 0xFFFC_0000_0000_0000;
                     if random >> 60 < 9 && model.values().sum::<u32>() < 60 {
                         if table.insert(hash) {
                             *model.entry(hash).or_default() += 1;
