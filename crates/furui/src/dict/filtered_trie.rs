@@ -22,9 +22,8 @@ const FILTER: Tag = Tag::new(*b"FILT");
 
 /// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict).
 ///
-/// The filter is a blocked one, which costs a miss one cache line. It is sized for the trie's keys, or for at most a
-/// fifteenth more if a few keys of merged tries were equal. It is hashed as the dictionary's keys are, so that a key is
-/// hashed once for all tries.
+/// The filter is a blocked one, which costs a miss one cache line. It is sized for the trie's keys, and hashed as the
+/// dictionary's keys are, so that a key is hashed once for all tries.
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,

@@ -1,12 +1,11 @@
 use super::entries::Entries;
-use super::fill::Fill;
 use super::filtered_trie::Union;
+use super::hashes::{Hashes, blocked};
 use super::layer::{Layer, Window};
 use super::trie::reserve;
 use super::{Found, MAX_MERGED, Record, Skeleton, Trie};
 use crate::error::Result;
-use crate::filter::BlockedBloom;
-use crate::hash::{KeyHasher, Rolling};
+use crate::hash::{KeyHash, KeyHasher, Rolling};
 
 /// Merges several parts, which are oldest first, into one trie and its filter. Of equal keys the newest counts. With
 /// `forget` deleted keys are left out, which is right if there is no older part. `rate` is the false-positive rate of
@@ -16,16 +15,16 @@ use crate::hash::{KeyHasher, Rolling};
 pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: bool) -> Result<Union> {
     if let [Layer::Window(window)] = layers {
         let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
-        let count = window.buffer.arrivals().filter(stays).count();
-        let mut fill = Fill::new(count as u64, hasher.spec(), rate)?;
-        let trie = built(records(window)?.filter(stays).inspect(|record| fill.push(record.hash)))?;
-        return Ok(Union { trie, filter: fill.finish() });
+        let mut hashes = Hashes::with_room(window.buffer.len() as u64)?;
+        let trie = built(records(window)?.filter(stays).inspect(|record| hashes.push(record.hash)))?;
+        return union(trie, hashes, hasher, rate);
     }
     if let Some(rolling) = hasher.rolling().filter(|_| layers.len() <= MAX_MERGED) {
         return merge_tries(layers, hasher, rolling, rate, forget);
     }
     let mut bytes = vec![];
     let mut ends = vec![];
+    let mut hashes = Hashes::with_room(layers.iter().map(Layer::keys).sum())?;
     let mut entries = Entries::new(layers, b"", None);
     while let Some((key, found)) = entries.next_found()? {
         if forget && found == Found::Deleted {
@@ -35,16 +34,14 @@ pub(super) fn merge(layers: &[Layer], hasher: &KeyHasher, rate: f64, forget: boo
         bytes.extend_from_slice(key);
         reserve(&mut ends, 1)?;
         ends.push((bytes.len(), found.value()));
+        hashes.push(hasher.hash(key));
     }
     let mut start = 0;
     let keys = ends.into_iter().map(|(end, value)| (&bytes[std::mem::replace(&mut start, end)..end], value));
-    let trie = encoded(keys)?;
-    let filter = scan(&trie, hasher, rate)?;
-    Ok(Union { trie, filter })
+    union(encoded(keys)?, hashes, hasher, rate)
 }
 
-/// Merges in one walk over all tries, after windows were made into tries. The filter is sized for the keys of all tries
-/// together. If many keys are equal or left out, it is built again.
+/// Merges in one walk over all tries, after windows were made into tries.
 fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f64, forget: bool) -> Result<Union> {
     let of_window = |layer: &Layer| match layer {
         Layer::Window(window) => built(records(window)?).map(Some),
@@ -57,25 +54,15 @@ fn merge_tries(layers: &[Layer], hasher: &KeyHasher, rolling: &Rolling, rate: f6
         Layer::Window(_) => of_window.as_ref().map(|trie| Ok(trie.borrowed())),
     });
     let tries: Vec<Trie<&[u8]>> = tries.collect::<std::result::Result<_, _>>()?;
-    let most = tries.iter().map(Trie::keys).sum();
-    let mut fill = Fill::new(most, hasher.spec(), rate)?;
-    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| fill.push(hash));
-    let trie = trie?;
-    let filter = if trie.keys() < most - most / SPARE { scan(&trie, hasher, rate)? } else { fill.finish() };
-    Ok(Union { trie, filter })
+    let mut hashes = Hashes::with_room(tries.iter().map(Trie::keys).sum())?;
+    let trie = Trie::merge(&tries.iter().collect::<Vec<_>>(), rolling, forget, |hash| hashes.push(hash))?;
+    union(trie, hashes, hasher, rate)
 }
 
-/// A filter is built again if it was sized for more than one in this many keys too many.
-const SPARE: u64 = 16;
-
-/// Builds the filter of a trie by reading its keys.
-fn scan(trie: &Trie, hasher: &KeyHasher, rate: f64) -> Result<BlockedBloom> {
-    let mut fill = Fill::new(trie.keys(), hasher.spec(), rate)?;
-    let mut entries = trie.iter();
-    while let Some((key, _)) = entries.next_entry() {
-        fill.push(hasher.hash(key));
-    }
-    Ok(fill.finish())
+/// A trie and the filter of its keys, which have these hashes.
+fn union(trie: Trie, hashes: Hashes<KeyHash>, hasher: &KeyHasher, rate: f64) -> Result<Union> {
+    let filter = blocked(&hashes.finish(trie.keys())?, hasher.spec(), rate)?;
+    Ok(Union { trie, filter })
 }
 
 /// The records of a window in order of keys.

@@ -9,7 +9,7 @@
 
 mod buffer;
 mod entries;
-mod fill;
+mod hashes;
 mod filtered_trie;
 mod freeze;
 mod job;
