@@ -8,11 +8,13 @@ use furui::store::{MANIFEST, Memory, Storage};
 use furui::{Error, Result};
 
 const OPTIONS: DictOptions = DictOptions {
-    window_keys: 100,
+    layout: None,
+    window: 100,
     window_bytes: 1 << 20,
-    most_tries: 9,
+    merge_after: 9,
     merging: Merging::Geometric,
     filter_rate: 0.05,
+    filter_hash: None,
     hash: None,
 };
 

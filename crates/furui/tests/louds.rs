@@ -6,9 +6,7 @@ mod louds_oracle;
 use std::collections::BTreeMap;
 
 use furui::bits::{Rank1, Select0};
-use furui::dict::{
-    Frozen, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first, freeze,
-};
+use furui::dict::{LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first, freeze};
 use furui::filter::Bloom;
 use furui::hash::{Rolling, RollingState};
 use louds_oracle::walk_pairs;
@@ -26,9 +24,22 @@ fn root(entries: &Entries) -> SortedNode<'_, Vec<u8>> {
 }
 
 fn build(root: impl Node) -> LoudsTrie {
-    let mut builder = LoudsBuilder::new();
-    breadth_first(root, |parent, node| builder.visit(parent.copied(), node));
-    builder.finish()
+    let mut builder = LoudsBuilder::new().unwrap();
+    let walked = breadth_first(root, |parent, node| builder.visit(parent.copied(), node.alphabet(), node.value()));
+    walked.unwrap();
+    builder.finish().unwrap()
+}
+
+/// A trie and the filter of its keys.
+fn with_filter(root: impl Node, rate: f64, seed: u64, forget: bool) -> (LoudsTrie, Bloom) {
+    let rolling = Rolling::new(seed);
+    let mut hashes = vec![];
+    let push = |&state: &RollingState, byte| rolling.push(state, byte);
+    let trie = freeze(root, rolling.start(), push, forget, |state| hashes.push(state.finish())).unwrap();
+    assert_eq!(trie.keys(), hashes.len() as u64);
+    let mut filter = Bloom::with_rate(trie.keys(), rate).unwrap().hashed_by(Rolling::spec(seed));
+    filter.insert_all(&hashes);
+    (trie, filter)
 }
 
 fn trie_of(map: &Map) -> LoudsTrie {
@@ -40,8 +51,9 @@ fn walk(root: impl Node) -> Vec<(Option<usize>, u8, Option<Value>)> {
     let mut met = vec![];
     breadth_first(root, |parent, node| {
         met.push((parent.copied(), node.alphabet(), node.value()));
-        met.len() - 1
-    });
+        Ok(met.len() - 1)
+    })
+    .unwrap();
     met
 }
 
@@ -101,12 +113,12 @@ fn the_filter_is_sized_for_the_merged_keys_and_has_its_rate() {
     const RATE: f64 = 0.01;
     let of = |range: std::ops::Range<u32>| {
         let map: Map = range.map(|i| (format!("key {i}").into_bytes(), Some(i))).collect();
-        freeze(root(&entries(&map)), RATE, 5).unwrap()
+        with_filter(root(&entries(&map)), RATE, 5, false)
     };
     // A third of the keys are in both.
     let (new, old) = (of(10_000..30_000), of(0..20_000));
-    let both = freeze(Merged::new([new.trie.root(), old.trie.root()]).unwrap(), RATE, 5).unwrap();
-    for (Frozen { trie, filter }, keys) in [(&new, 10_000..30_000), (&old, 0..20_000), (&both, 0..30_000)] {
+    let both = with_filter(Merged::new([new.0.root(), old.0.root()]).unwrap(), RATE, 5, false);
+    for ((trie, filter), keys) in [(&new, 10_000..30_000), (&old, 0..20_000), (&both, 0..30_000)] {
         assert_eq!((trie.keys(), filter.capacity()), (keys.len() as u64, keys.len() as u64));
         assert_eq!(filter.bits(), Bloom::with_rate(keys.len() as u64, RATE).unwrap().bits());
         assert_eq!(filter.hash_spec(), Rolling::spec(5));
@@ -159,7 +171,7 @@ proptest! {
         let expected = trie_of(&union);
         let tries: Vec<LoudsTrie> = newest_first.iter().map(trie_of).collect();
         let merged = || Merged::new(tries.iter().map(LoudsTrie::root)).unwrap();
-        let Frozen { trie, filter } = freeze(merged(), 0.01, seed).unwrap();
+        let (trie, filter) = with_filter(merged(), 0.01, seed, false);
         prop_assert_eq!(parts(&trie), parts(&expected));
         prop_assert_eq!(walk(merged()), walk(expected.root()));
         prop_assert_eq!(walk(merged()), walk(root(&entries(&union))));
@@ -170,7 +182,11 @@ proptest! {
         prop_assert_eq!(walk(nested.unwrap()), walk(expected.root()));
         let hasher = Rolling::spec(seed).hasher();
         prop_assert!(union.keys().all(|key| filter.contains_hash(hasher.hash(key))));
-        prop_assert_eq!(filter, freeze(expected.root(), 0.01, seed).unwrap().filter);
+        prop_assert_eq!(filter, with_filter(expected.root(), 0.01, seed, false).1);
+        // Without the deleted keys it is the trie of the others.
+        union.retain(|_, value| value.is_some());
+        let (pruned, expected) = (with_filter(merged(), 0.01, seed, true).0, trie_of(&union));
+        prop_assert_eq!(parts(&pruned), parts(&expected));
     }
 
     #[test]
@@ -184,8 +200,9 @@ proptest! {
         let mut nodes = vec![];
         breadth_first(Merged::new([new.root(), old.root()]).unwrap(), |parent, node| {
             nodes.push((parent.copied(), Some(node.alphabet())));
-            node.alphabet()
-        });
+            Ok(node.alphabet())
+        })
+        .unwrap();
         prop_assert_eq!(nodes, pairs);
     }
 
@@ -203,8 +220,9 @@ proptest! {
             if node.value().is_some() {
                 carried.push((path.clone(), state.finish()));
             }
-            (path, state)
-        });
+            Ok((path, state))
+        })
+        .unwrap();
         carried.sort_unstable();
         let hasher = Rolling::spec(seed).hasher();
         prop_assert_eq!(carried, map.keys().map(|key| (key.clone(), hasher.hash(key))).collect::<Vec<_>>());

@@ -1,7 +1,7 @@
 use std::result;
 
+use super::checked::{CheckedEntries, CheckedTrie};
 use super::layer::Layer;
-use super::trie::{CheckedEntries, CheckedTrie};
 use super::{Found, WriteBuffer};
 use crate::error::{Error, Result};
 use crate::format::FormatError;

@@ -1,18 +1,19 @@
 use std::path::Path;
 
-use super::trie::CheckedTrie;
-use super::{Found, Trie};
+use super::any_trie::AnyTrie;
+use super::checked::CheckedTrie;
+use super::trie_filter::NewFilter;
+use super::{Found, TrieFilter};
 use crate::error::{Error, Result};
-use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter};
-use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadAt, Tag};
+use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Tag};
 use crate::hash::{HashSpec, KeyHash};
-use crate::store::{RunEntry, Storage, StoreKind};
+use crate::store::{Layout, RunEntry, Storage, StoreKind};
 
 /// The trie and the filter of several parts of a dictionary that were merged.
 pub(super) struct Union {
-    pub(super) trie: Trie,
+    pub(super) trie: AnyTrie,
     /// The filter of its keys.
-    pub(super) filter: BlockedBloom,
+    pub(super) filter: NewFilter,
 }
 
 /// The section that holds a whole file of a trie.
@@ -22,15 +23,14 @@ const FILTER: Tag = Tag::new(*b"FILT");
 
 /// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict).
 ///
-/// The filter is a blocked one, which costs a miss one cache line. It is sized for the trie's keys, and hashed as the
-/// dictionary's keys are, so that a key is hashed once for all tries.
+/// The trie has the dictionary's [`Layout`]. The filter is sized for the trie's keys.
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
     /// The whole file, which stays readable when it is removed.
     file: Bytes,
     trie: CheckedTrie,
-    filter: CheckedFilter,
+    filter: TrieFilter,
 }
 
 impl FilteredTrie {
@@ -44,24 +44,33 @@ impl FilteredTrie {
                 out.section(TRIE, Align::Page)?;
                 trie.write_to(&mut out)?;
                 out.section(FILTER, Align::Line)?;
-                AnyFilter::Blocked(filter).write_to(&mut out)?;
+                filter.write_to(&mut out)?;
                 out.finish()
             };
             write().map_err(|source| Error::io("cannot write", storage.path(&name), source))
         })?;
         let entry = RunEntry { number, keys: trie.keys(), seal };
-        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, hash)
+        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, hash, trie.layout())
     }
 
     /// Opens the file that a manifest names. It reads only the envelope and the sizes of the trie and the filter, so
     /// the time does not depend on the size of the file. The rest is checked when it is read.
-    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, hash: HashSpec) -> Result<Self> {
+    pub(super) fn open<S: Storage>(
+        storage: &S,
+        entry: &RunEntry,
+        file: &S::File,
+        hash: HashSpec,
+        layout: Layout,
+    ) -> Result<Self> {
         let name = storage.path(&StoreKind::Dict.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
         let (envelope, opened) = Self::read(file, &name)?;
         envelope.expect_hash(hash)?;
         if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
+        }
+        if opened.trie.layout() != layout {
+            return Err(envelope.error(0, Problem::Invalid("its trie has another layout than its store")).into());
         }
         Ok(Self { entry: *entry, ..opened })
     }
@@ -78,11 +87,7 @@ impl FilteredTrie {
         let (bytes, part_name) = part(&file, &envelope, TRIE)?;
         let trie = CheckedTrie::open(&bytes, &part_name)?;
         let (bytes, part_name) = part(&file, &envelope, FILTER)?;
-        let filter = CheckedFilter::from_shared(&bytes, &part_name)?;
-        if filter.hash_spec() != envelope.hash() {
-            let problem = Problem::OtherHash { found: filter.hash_spec(), expected: envelope.hash() };
-            return Err(FormatError { file: part_name, offset: 0, problem }.into());
-        }
+        let filter = TrieFilter::open(&bytes, &part_name, envelope.hash())?;
         let entry = RunEntry { number: 0, keys: trie.keys(), seal: envelope.seal() };
         Ok((envelope, Self { entry, file, trie, filter }))
     }
@@ -108,7 +113,7 @@ impl FilteredTrie {
     }
 
     /// The filter of its keys.
-    pub fn filter(&self) -> &CheckedFilter {
+    pub fn filter(&self) -> &TrieFilter {
         &self.filter
     }
 
@@ -118,7 +123,7 @@ impl FilteredTrie {
 
     #[inline(always)]
     pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
-        if self.filter.contains_hash(hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
+        if self.filter.contains(key, hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
     }
 
     /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
@@ -130,7 +135,7 @@ impl FilteredTrie {
         keys: &[impl AsRef<[u8]>],
     ) -> Result<Vec<(usize, Found)>> {
         let mut passed = vec![];
-        self.filter.contains_all(hashes, &mut passed)?;
+        self.filter.contains_all(open.iter().map(|&index| keys[index].as_ref()), hashes, &mut passed)?;
         let asked: Vec<usize> = passed.iter().zip(0..).filter(|&(&passed, _)| passed).map(|(_, place)| place).collect();
         let mut answers = vec![];
         self.trie.get_all(&asked.iter().map(|&place| keys[open[place]].as_ref()).collect::<Vec<_>>(), &mut answers)?;
@@ -159,15 +164,15 @@ impl FilteredTrie {
         envelope.verify(&self.file)?;
         let hasher = envelope.hash().hasher();
         let invalid = |what| Error::from(envelope.error(0, Problem::Invalid(what)));
-        let (trie, filter) = (self.trie.whole()?, self.filter.whole()?);
-        trie.check().map_err(|(_, what)| invalid(what))?;
-        let mut entries = trie.iter();
+        let trie = self.trie.whole()?;
+        trie.check().map_err(invalid)?;
+        let mut entries = trie.borrowed().entries_from(b"");
         let (mut keys, mut last) = (0, None);
         while let Some((key, found)) = entries.next_entry() {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if !filter.contains_hash(hasher.hash(key)) || trie.get(key) != Some(found) {
+            if !self.filter.contains(key, hasher.hash(key))? || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;

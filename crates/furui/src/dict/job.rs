@@ -3,9 +3,8 @@ use std::sync::Arc;
 
 use super::FilteredTrie;
 use super::layer::Layer;
-use super::merge::merge;
+use super::merge::{Making, merge};
 use crate::error::Result;
-use crate::hash::KeyHasher;
 use crate::store::Storage;
 
 /// Work on a [`Dict`](super::Dict) that any thread can do while the dictionary is read and written: freezing windows or
@@ -22,7 +21,7 @@ use crate::store::Storage;
 /// use furui::dict::{Dict, DictOptions};
 /// use furui::store::Memory;
 ///
-/// let options = DictOptions { window_keys: 2, ..DictOptions::default() };
+/// let options = DictOptions { window: 2, ..DictOptions::default() };
 /// let mut dict = Dict::open_with(Memory::new(), options)?;
 /// for key in ["a", "b", "c"] {
 ///     dict.number(key)?;
@@ -61,8 +60,7 @@ pub(super) struct Task {
     pub(super) sources: Vec<Layer>,
     /// The number of the new file.
     pub(super) number: u64,
-    pub(super) hasher: KeyHasher,
-    pub(super) rate: f64,
+    pub(super) making: Making,
     /// True if no part is older, so that deletions are no longer needed.
     pub(super) oldest: bool,
     /// A token that lives as long as the job may be running.
@@ -86,10 +84,10 @@ impl<S: Storage> Job<S> {
 
 impl Task {
     pub(super) fn run<S: Storage>(self, storage: &S) -> Result<Done> {
-        let merged = merge(&self.sources, &self.hasher, self.rate, self.oldest)?;
+        let merged = merge(&self.sources, &self.making, self.oldest)?;
         let trie = match merged.trie.keys() {
             0 => None,
-            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, self.hasher.spec())?)),
+            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, self.making.hasher.spec())?)),
         };
         let next_id = match self.sources.last() {
             Some(Layer::Window(window)) => Some(window.next_id),

@@ -1,17 +1,21 @@
 //! A dictionary: a map from byte strings to numbers that is read while it grows.
 //!
-//! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a compact [`Trie`] with its
-//! filter. It is read through a [`Snapshot`]. A [`Skeleton`] becomes a [`Trie`], which is path-compressed.
+//! A [`Dict`] consists of a [`WriteBuffer`] for new keys, and of older parts that are each a trie with its filter. It is
+//! read through a [`Snapshot`]. Its [`Layout`] says what the tries are.
 //!
-//! This module also has the parts of the paper that the dictionary comes from. Every trie has [`Node`]s, and
-//! [`breadth_first`] walks them: those of the keys of a buffer ([`SortedKeys`]), of a frozen trie ([`LoudsTrie`]), or
-//! of any number of tries as if they were one ([`Merged`]). One walk builds a trie and its filter ([`freeze`]).
+//! - By default they are compact: a [`Skeleton`] becomes a [`Trie`], which is path-compressed.
+//! - Or they are those of the paper that the dictionary comes from. Every trie has [`Node`]s, and [`breadth_first`]
+//!   walks them: those of the keys of a buffer ([`SortedKeys`]), of a frozen trie ([`LoudsTrie`]), or of any number of
+//!   tries as if they were one ([`Merged`]). One walk builds a trie and the hashes of its filter ([`freeze`]).
 
+mod any_trie;
 mod buffer;
+mod checked;
+mod depth_first;
 mod entries;
-mod hashes;
 mod filtered_trie;
 mod freeze;
+mod hashes;
 mod job;
 mod layer;
 mod list;
@@ -20,16 +24,21 @@ mod merge;
 mod merged;
 mod node;
 mod options;
+mod part;
 mod policy;
+mod polynomial_filter;
 mod snapshot;
 mod sorted_keys;
 mod trie;
+mod trie_filter;
 mod walk;
 
+pub use crate::store::{FilterHash, Layout};
 pub use buffer::{MAX_PROBE_LENGTH, Record, WriteBuffer};
+pub use depth_first::TrieEntries;
 pub use entries::Entries;
 pub use filtered_trie::FilteredTrie;
-pub use freeze::{Frozen, freeze};
+pub use freeze::freeze;
 pub use job::{Done, Job};
 pub use list::Dict;
 pub use louds::{LoudsBuilder, LoudsNode, LoudsTrie};
@@ -38,5 +47,6 @@ pub use node::{Node, Value};
 pub use options::{DictOptions, Merging};
 pub use snapshot::Snapshot;
 pub use sorted_keys::{SortedKeys, SortedNode};
-pub use trie::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieEntries, TrieError, TrieNode};
+pub use trie::{Found, MAX_KEY, MAX_MERGED, Skeleton, Trie, TrieError, TrieNode};
+pub use trie_filter::TrieFilter;
 pub use walk::breadth_first;

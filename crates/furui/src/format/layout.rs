@@ -71,6 +71,10 @@ pub enum Kind {
     Trie,
     /// A part of a dictionary: a trie and its filter.
     FilteredTrie,
+    /// A LOUDS trie.
+    LoudsTrie,
+    /// A Bloom filter whose positions are polynomials of the keys.
+    PolynomialBloom,
 }
 
 impl Kind {
@@ -91,6 +95,8 @@ impl Kind {
             Self::GrowingBloom => 24,
             Self::Trie => 64,
             Self::FilteredTrie => 65,
+            Self::LoudsTrie => 66,
+            Self::PolynomialBloom => 67,
         }
     }
 
@@ -111,6 +117,8 @@ impl Kind {
             24 => Some(Self::GrowingBloom),
             64 => Some(Self::Trie),
             65 => Some(Self::FilteredTrie),
+            66 => Some(Self::LoudsTrie),
+            67 => Some(Self::PolynomialBloom),
             _ => None,
         }
     }
@@ -124,7 +132,7 @@ impl Kind {
     /// The pages of a run have checksums of their own, a manifest is read whole, and the parts of a filtered trie are
     /// such files themselves.
     pub(super) const fn has_sums(self) -> bool {
-        self.is_filter() || matches!(self, Self::Trie)
+        self.is_filter() || matches!(self, Self::Trie | Self::LoudsTrie | Self::PolynomialBloom)
     }
 
     /// The name as users write it.
@@ -144,6 +152,8 @@ impl Kind {
             Self::GrowingBloom => "growing",
             Self::Trie => "trie",
             Self::FilteredTrie => "filtered-trie",
+            Self::LoudsTrie => "louds-trie",
+            Self::PolynomialBloom => "polynomials",
         }
     }
 }
@@ -165,6 +175,8 @@ impl fmt::Display for Kind {
             Self::GrowingBloom => "a growing chain of Bloom filters",
             Self::Trie => "a compact trie",
             Self::FilteredTrie => "a trie of a dictionary, with its filter",
+            Self::LoudsTrie => "a LOUDS trie",
+            Self::PolynomialBloom => "a Bloom filter of polynomials",
         })
     }
 }

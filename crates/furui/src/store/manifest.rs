@@ -2,9 +2,9 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 
-use super::{MANIFEST, ReadAt, Storage, StoreKind};
+use super::{FilterHash, Layout, MANIFEST, ReadAt, Storage, StoreKind};
 use crate::error::{Error, Result, StoreProblem};
-use crate::format::field::{array_at, u32_at, u64_at};
+use crate::format::field::{array_at, u16_at, u32_at, u64_at};
 use crate::format::{Align, Envelope, EnvelopeWriter, FormatError, Kind, Problem, ReadError, Seal, Tag};
 use crate::hash::HashSpec;
 
@@ -16,6 +16,8 @@ const META_LEN: usize = 32;
 const META_GENERATION: usize = 8;
 const META_NEXT_FILE: usize = 16;
 const META_RUN_COUNT: usize = 24;
+const META_LAYOUT: usize = 26;
+const META_FILTER_HASH: usize = 27;
 /// The place of the next id of a dictionary, or of the mark of a journal.
 const META_EXTRA: usize = 28;
 
@@ -58,6 +60,10 @@ pub struct Manifest {
     pub runs: Vec<RunEntry>,
     /// The next id of a dictionary, which equals the number of ids that were given; 0 in a set.
     pub next_id: u32,
+    /// The layout of a dictionary's tries; the default in a set.
+    pub layout: Layout,
+    /// The hash of the filters of a dictionary's tries; the default in a set.
+    pub filter_hash: FilterHash,
     /// The mark of the journal whose keys belong to a set; 0 in a dictionary.
     pub journal: u32,
     generation: u64,
@@ -100,7 +106,17 @@ impl RunEntry {
 impl Manifest {
     /// The manifest of a new store, without runs. It is not saved yet.
     pub fn new(store: StoreKind, hash: HashSpec) -> Self {
-        let mut new = Self { store, hash, runs: Vec::new(), next_id: 0, journal: 0, generation: 0, next_file: 0 };
+        let mut new = Self {
+            store,
+            hash,
+            runs: Vec::new(),
+            next_id: 0,
+            layout: Layout::default(),
+            filter_hash: FilterHash::default(),
+            journal: 0,
+            generation: 0,
+            next_file: 0,
+        };
         if store == StoreKind::Seen {
             new.end_journal();
         }
@@ -218,7 +234,8 @@ impl Manifest {
         out.write_all(&self.store.bytes())?;
         out.write_all(&self.generation.to_le_bytes())?;
         out.write_all(&self.next_file.to_le_bytes())?;
-        out.write_all(&(self.runs.len() as u32).to_le_bytes())?;
+        out.write_all(&(self.runs.len() as u16).to_le_bytes())?;
+        out.write_all(&[self.layout.code(), self.filter_hash.polynomials()])?;
         let extra = if self.store == StoreKind::Seen { self.journal } else { self.next_id };
         out.write_all(&extra.to_le_bytes())?;
         out.section(RUNS, Align::Line)?;
@@ -247,7 +264,7 @@ impl Manifest {
             return Err(envelope.error(meta_at, Problem::Invalid("the section META")).into());
         }
         let runs = envelope.read_section(file, RUNS, MAX_RUNS * RUN_LEN)?;
-        if runs.len() != (u32_at(&meta, META_RUN_COUNT) as usize).saturating_mul(RUN_LEN) {
+        if runs.len() != usize::from(u16_at(&meta, META_RUN_COUNT)) * RUN_LEN {
             let at = meta_at + META_RUN_COUNT as u64;
             return Err(envelope.error(at, Problem::Invalid("the number of runs does not fit their section")).into());
         }
@@ -263,11 +280,23 @@ impl Manifest {
             StoreKind::Dict => (extra, 0),
             StoreKind::Seen => (0, extra),
         };
+        let layout = Layout::from_code(meta[META_LAYOUT]);
+        let filter_hash = FilterHash::of_polynomials(meta[META_FILTER_HASH]);
+        let (layout, filter_hash) = layout
+            .zip(filter_hash)
+            .filter(|&of| store == StoreKind::Dict || of == Default::default())
+            .filter(|&(layout, filter_hash)| filter_hash.fits(layout))
+            .ok_or_else(|| {
+                let problem = Problem::Invalid("its dictionary has a layout or filters of an unknown kind");
+                envelope.error(meta_at + META_LAYOUT as u64, problem)
+            })?;
         let manifest = Self {
             store,
             hash: envelope.hash(),
             runs: runs.chunks_exact(RUN_LEN).map(run_of).collect(),
             next_id,
+            layout,
+            filter_hash,
             journal,
             generation: u64_at(&meta, META_GENERATION),
             next_file: u64_at(&meta, META_NEXT_FILE),

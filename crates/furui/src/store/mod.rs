@@ -6,6 +6,7 @@
 pub mod cascade;
 mod dir;
 mod kind;
+mod layout;
 mod manifest;
 mod memory;
 mod overlay;
@@ -17,6 +18,7 @@ mod storage;
 pub use crate::format::{Bytes, DiskFile, ReadAt};
 pub use dir::Directory;
 pub use kind::{JOURNAL, MANIFEST, StoreKind};
+pub use layout::{FilterHash, Layout};
 pub use manifest::{MAX_RUNS, Manifest, RunEntry};
 pub use memory::Memory;
 pub use overlay::{Overlay, OverlayFile};

@@ -12,7 +12,7 @@ use super::{DictOptions, FilteredTrie, Found, Snapshot};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
 use crate::hash::{HashSpec, Rolling};
-use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
+use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published, RunEntry, Storage, StoreKind};
 
 /// An ordered map from byte strings to numbers, in memory or on disk, that takes new keys while it is read. It is ten
 /// times smaller than a hash map.
@@ -37,7 +37,7 @@ use crate::store::{Directory, MANIFEST, Manifest, Published, RunEntry, Storage, 
 /// [`job`](Self::job) hands freezing and merging out to any thread; meanwhile the dictionary is read and written, and
 /// no thread waits. If a window is full and the job for the one before was not taken, [`put`](Self::put) does the work
 /// itself. So a caller that does not use jobs has at most two windows in memory, and
-/// [`most_tries`](DictOptions::most_tries) tries.
+/// [`merge_after`](DictOptions::merge_after) tries.
 ///
 /// # What is kept
 ///
@@ -116,7 +116,7 @@ impl<S: Storage> Dict<S> {
     /// use furui::dict::{Dict, DictOptions};
     /// use furui::store::Memory;
     ///
-    /// let options = DictOptions { window_keys: 1000, ..DictOptions::default() };
+    /// let options = DictOptions { window: 1000, ..DictOptions::default() };
     /// let dict = Dict::open_with(Memory::new(), options)?;
     /// assert_eq!(dict.next_id(), 0);
     /// # Ok::<(), furui::Error>(())
@@ -133,15 +133,19 @@ impl<S: Storage> Dict<S> {
             Some(published) => (published.manifest.clone(), std::mem::take(&mut published.files)),
             None => {
                 let hash = options.hash.unwrap_or_else(|| Rolling::spec(HashSpec::random().seed));
-                (Manifest::new(StoreKind::Dict, hash), vec![])
+                let mut manifest = Manifest::new(StoreKind::Dict, hash);
+                manifest.layout = options.layout.unwrap_or_default();
+                manifest.filter_hash = options.filter_hash.unwrap_or_default();
+                (manifest, vec![])
             }
         };
         if let Some(expected) = options.hash.filter(|&hash| hash != manifest.hash) {
             let problem = Problem::OtherHash { found: manifest.hash, expected };
             return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
         }
+        options.check_made(&manifest).map_err(|problem| Error::store(storage.path(MANIFEST), problem))?;
         let open = |(entry, file): (&RunEntry, S::File)| {
-            Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, entry, &file, manifest.hash)?)))
+            Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, entry, &file, manifest.hash, manifest.layout)?)))
         };
         let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
         if let Some(published) = &mut published {
@@ -164,6 +168,16 @@ impl<S: Storage> Dict<S> {
     /// The options it was opened with.
     pub fn options(&self) -> &DictOptions {
         &self.options
+    }
+
+    /// The layout of its tries.
+    pub fn layout(&self) -> Layout {
+        self.manifest.layout
+    }
+
+    /// The hash of its filters.
+    pub fn filter_hash(&self) -> FilterHash {
+        self.manifest.filter_hash
     }
 
     /// The manifest of what is on storage.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::Dict;
 use crate::dict::job::{Done, Job, Task};
 use crate::dict::layer::Layer;
+use crate::dict::merge::Making;
 use crate::dict::policy::tries_to_merge;
 use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
@@ -101,8 +102,12 @@ impl<S: Storage> Dict<S> {
     fn task(&mut self, range: Range<usize>) -> Result<Task> {
         Ok(Task {
             number: self.manifest.take_number()?,
-            hasher: self.hasher.clone(),
-            rate: self.options.filter_rate,
+            making: Making {
+                layout: self.manifest.layout,
+                hasher: self.hasher.clone(),
+                filter_hash: self.manifest.filter_hash,
+                rate: self.options.filter_rate,
+            },
             oldest: range.start == 0,
             sources: self.state.layers[range].to_vec(),
             ticket: Arc::default(),
