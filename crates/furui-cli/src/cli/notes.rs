@@ -75,7 +75,10 @@ const NOTES: &[Notes] = &[
     Notes {
         command: "dict build",
         statuses: &[("0", "done"), ERROR, SIGNAL],
-        examples: &[("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries")],
+        examples: &[
+            ("furui dict build --store ranks ranks.tsv", "lines of a key, a tab and a number become entries"),
+            ("furui dict build --store ranks --layout louds --merging all --filter-hash polynomials-4 ranks.tsv", "a new dictionary in the way of Koyanagi et al."),
+        ],
     },
     Notes {
         command: "dict get",

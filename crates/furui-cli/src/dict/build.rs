@@ -6,19 +6,19 @@ use furui::dict::{Dict, MAX_KEY};
 use furui::store::Directory;
 
 use super::worker::Worker;
-use super::{SIGNALLED, open_or_create};
+use super::{SIGNALLED, open_or_create, options};
 use crate::blocks::Block;
-use crate::cli::{DictChange, DictFiles};
+use crate::cli::{DictChange, DictFiles, DictWrite};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
 
 /// Runs the command.
-pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
-    let mut dict = open_or_create(&options.dict.store, wait)?;
+pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite) -> Result<ExitCode, Error> {
+    let mut dict = open_or_create(&lines.dict.store, wait, options(making))?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
     let mut worker = Worker::default();
-    let read = put_all(&mut dict, options, &interrupt, &mut worker);
+    let read = put_all(&mut dict, lines, &interrupt, &mut worker);
     // The lines before an error are kept.
     let kept = worker.finish(&mut dict).and_then(|()| Ok(dict.sync()?));
     read.and(kept)?;

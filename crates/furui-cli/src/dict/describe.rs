@@ -18,6 +18,8 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
         report
             .text("path", &path.display().to_string())
             .text("kind", "dict")
+            .text("layout", dict.layout().name())
+            .text("filter_hash", dict.filter_hash().name())
             .text("hash", dict.hash_spec().algorithm.name())
             .text("seed", &format!("{:#018x}", dict.hash_spec().seed))
             .number("keys_at_most", keys)
@@ -33,6 +35,7 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
         format!("keys        {at_most}{}", grouped(keys)),
         format!("next id     {}", dict.next_id()),
         format!("hash        {}", dict.hash_spec()),
+        format!("layout      {}, filters of {}", dict.layout(), dict.filter_hash()),
         format!(
             "storage     {} in {}, {:.2} bytes a key",
             size::display(stored),
@@ -48,7 +51,7 @@ pub fn info(path: &Path, json: bool) -> Result<String, Error> {
             grouped(trie.keys()),
             size::display(trie.entry().seal.length),
             grouped(trie.nodes()),
-            figure(trie.filter().whole()?.false_positive_rate())
+            figure(trie.filter().false_positive_rate()?)
         ));
     }
     Ok(lines.join("\n") + "\n")

@@ -11,10 +11,10 @@ mod worker;
 use std::path::Path;
 use std::process::ExitCode;
 
-use furui::dict::{Dict, DictOptions};
+use furui::dict::{Dict, DictOptions, FilterHash, Layout, Merging};
 use furui::store::Directory;
 
-use crate::cli::{DictCommand, WaitOptions};
+use crate::cli::{DictCommand, FilterHashName, LayoutName, MakingOptions, MergingName, WaitOptions};
 use crate::error::Error;
 use crate::memory;
 use crate::wait::open_to_write;
@@ -40,26 +40,46 @@ pub fn run(command: &DictCommand) -> Result<ExitCode, Error> {
 }
 
 /// Opens a dictionary for writing, and creates it if it does not exist.
-fn open_or_create(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
-    let usual = DictOptions::default();
+fn open_or_create(path: &Path, wait: &WaitOptions, options: DictOptions) -> Result<Dict<Directory>, Error> {
     // Two write buffers and a merge must fit into a small memory, too.
     let share = usize::try_from(memory::total() / WINDOW_SHARE).unwrap_or(usize::MAX);
-    let options = DictOptions { window_bytes: usual.window_bytes.min(share), ..usual };
+    let options = DictOptions { window_bytes: options.window_bytes.min(share), ..options };
     Ok(Dict::open_with(open_to_write(path, wait)?, options)?)
+}
+
+/// The options of a dictionary that is made in this way.
+fn options(making: &MakingOptions) -> DictOptions {
+    let layout = making.layout.map(|layout| match layout {
+        LayoutName::Compact => Layout::Compact,
+        LayoutName::Louds => Layout::Louds,
+    });
+    let merging = match making.merging {
+        MergingName::Geometric => Merging::Geometric,
+        MergingName::All => Merging::All,
+    };
+    let filter_hash = making.filter_hash.map(|hash| match hash {
+        FilterHashName::OneState => FilterHash::OneState,
+        FilterHashName::Polynomials1 => FilterHash::Polynomials1,
+        FilterHashName::Polynomials2 => FilterHash::Polynomials2,
+        FilterHashName::Polynomials4 => FilterHash::Polynomials4,
+        FilterHashName::Polynomials8 => FilterHash::Polynomials8,
+    });
+    let MakingOptions { window, merge_after, filter_rate, .. } = *making;
+    DictOptions { layout, window, merge_after, merging, filter_rate, filter_hash, ..DictOptions::DEFAULT }
 }
 
 /// Opens a dictionary for writing. It must exist.
 pub fn open(path: &Path, wait: &WaitOptions) -> Result<Dict<Directory>, Error> {
     // A directory that is not a dictionary is refused before anything is written to it.
     drop(open_to_read(path)?);
-    open_or_create(path, wait)
+    open_or_create(path, wait, DictOptions::DEFAULT)
 }
 
 /// Opens a dictionary for reading.
 pub fn open_to_read(path: &Path) -> Result<Dict<Directory>, Error> {
     let storage = Directory::open_read_only(path)?;
     storage.manifest()?;
-    Ok(Dict::open_with(storage, DictOptions::default())?)
+    Ok(Dict::open_with(storage, DictOptions::DEFAULT)?)
 }
 
 fn found_or_none(found: bool) -> ExitCode {

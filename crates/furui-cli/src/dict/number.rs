@@ -6,8 +6,8 @@ use furui::dict::Dict;
 use furui::store::Directory;
 
 use super::build::check_key;
-use super::{SIGNALLED, open_or_create, push_number};
-use crate::cli::DictChange;
+use super::{SIGNALLED, open_or_create, options, push_number};
+use crate::cli::{DictChange, DictWrite};
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Sink};
@@ -16,14 +16,14 @@ use crate::output::{Output, Sink};
 const HELD_BACK: usize = 16 << 20;
 
 /// Runs the command.
-pub fn run(DictChange { lines: options, wait }: &DictChange) -> Result<ExitCode, Error> {
-    let mut dict = open_or_create(&options.dict.store, wait)?;
+pub fn run(DictWrite { change: DictChange { lines, wait }, making }: &DictWrite) -> Result<ExitCode, Error> {
+    let mut dict = open_or_create(&lines.dict.store, wait, options(making))?;
     let interrupt = Interrupt::listen().map_err(|error| Error::io("cannot wait for", "signals", error))?;
-    let separator = options.input.separator();
+    let separator = lines.input.separator();
     let mut output = Output::new(false)?;
     output.mend(separator)?;
     let mut numbers = Numbers { output, held: vec![], durable: dict.next_id() };
-    let mut blocks = options.input.blocks(&interrupt);
+    let mut blocks = lines.input.blocks(&interrupt);
     let mut failure = None;
     let mut sink = Sink::Open;
     while sink == Sink::Open && failure.is_none() {

@@ -26,7 +26,8 @@ impl Specimen {
     /// All there are. The files that commands read are in a directory beside them.
     pub fn all(scratch: &TempDir) -> Vec<Self> {
         let mut all = filters::all(scratch);
-        all.extend([set::specimen(scratch), dictionary::specimen(scratch)]);
+        all.push(set::specimen(scratch));
+        all.extend(dictionary::specimens(scratch));
         all
     }
 
