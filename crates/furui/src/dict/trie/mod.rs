@@ -11,6 +11,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::bits::{Buffer, Cpu, prefetch};
+use crate::dict::Found;
 
 mod batch;
 mod bits;
@@ -104,31 +105,6 @@ pub struct Trie<M = Buffer, G = Trusted> {
     vectors: Cpu,
     /// The guard, which is told what is read.
     guard: G,
-}
-
-/// The value of a key in a trie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// A value.
-    Value(u32),
-    /// The key is deleted, here and in all older tries of a dictionary.
-    Deleted,
-}
-
-impl Found {
-    /// The value; `None` if the key is deleted.
-    pub fn value(self) -> Option<u32> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Deleted => None,
-        }
-    }
-}
-
-impl From<Option<u32>> for Found {
-    fn from(value: Option<u32>) -> Self {
-        value.map_or(Self::Deleted, Self::Value)
-    }
 }
 
 /// The sizes of a trie and of its parts.
