@@ -4,11 +4,18 @@
 mod louds_oracle;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use furui::bits::{Rank1, Select0};
-use furui::dict::{LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first, freeze};
+use furui::dict::{
+    Dict, DictOptions, Layout, LoudsBuilder, LoudsTrie, Merged, Node, SortedKeys, SortedNode, Value, breadth_first,
+    freeze,
+};
 use furui::filter::Bloom;
+use furui::format::{Align, Envelope, EnvelopeWriter, Kind, Seal, Section, Tag};
 use furui::hash::{Rolling, RollingState};
+use furui::store::{Memory, Storage, StoreKind};
+use furui::{Error, HashSpec};
 use louds_oracle::walk_pairs;
 use proptest::prelude::*;
 
@@ -152,6 +159,70 @@ fn a_second_child_of_the_super_root_is_no_trie() {
     // "10 110 ..." becomes "110 10 ...": as many nodes, but one that no walk from the root meets.
     words[0] ^= 0b110;
     assert!(of(&words).is_none());
+}
+
+/// A file of these sections, which are aligned as in a dictionary.
+fn sealed(kind: Kind, hash: HashSpec, sections: &[(Tag, Vec<u8>)]) -> (Vec<u8>, Seal) {
+    let mut file = vec![];
+    let mut writer = EnvelopeWriter::new(&mut file, kind, hash).unwrap();
+    for (tag, bytes) in sections {
+        let align = if *tag == Tag::new(*b"TRIE") { Align::Page } else { Align::Line };
+        writer.section(*tag, align).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    let seal = writer.finish().unwrap();
+    (file, seal)
+}
+
+fn sections(file: &[u8]) -> Vec<(Tag, Vec<u8>)> {
+    let envelope = Envelope::open(file, "good").unwrap();
+    let read = |section: &Section| (section.tag, envelope.read_section(file, section.tag, 1 << 20).unwrap());
+    envelope.sections().iter().map(read).collect()
+}
+
+/// Bytes whose checksums fit, as an enemy writes them, are refused, or answer something and end.
+#[test]
+fn files_of_an_enemy_are_errors_or_some_trie() {
+    let good = Memory::new();
+    let options = DictOptions { layout: Some(Layout::Louds), hash: Some(Rolling::spec(3)), ..DictOptions::default() };
+    let mut dict = Dict::open_with(good.clone(), options).unwrap();
+    let keys: Vec<String> = (0..300).map(|i| format!("{}/{:x}", ["a", "ab", "abc"][i % 3], i * 7919 % 1000)).collect();
+    for (key, value) in keys.iter().zip(0..) {
+        dict.put(key, value).unwrap();
+    }
+    dict.delete(&keys[7]).unwrap();
+    dict.delete("no key").unwrap();
+    dict.sync().unwrap();
+    let manifest = dict.manifest().clone();
+    let name = StoreKind::Dict.file_name(manifest.runs[0].number);
+    let outer = sections(&good.open(&name).unwrap());
+    let inner = sections(&outer[0].1);
+    let (mut opened, mut merged) = (0, 0);
+    for part in 0..inner.len() {
+        let length = inner[part].1.len();
+        for at in (0..length).step_by(1 + length / 25) {
+            let (mut inner, mut outer, mut manifest) = (inner.clone(), outer.clone(), manifest.clone());
+            inner[part].1[at] ^= if at % 2 == 0 { 0x5A } else { 1 << (at % 8) };
+            outer[0].1 = sealed(Kind::LoudsTrie, HashSpec::default(), &inner).0;
+            let (file, seal) = sealed(Kind::FilteredTrie, manifest.hash, &outer);
+            manifest.runs[0].seal = seal;
+            let storage = Memory::new();
+            storage.publish(&name, |out| out.write_all(&file).map_err(|e| Error::io("cannot write", "it", e))).unwrap();
+            manifest.save(&storage).unwrap();
+            let Ok(mut dict) = Dict::open_with(storage, options) else { continue };
+            opened += 1;
+            for key in keys.iter().step_by(9) {
+                let _ = (dict.get(key), dict.prefixes(key), dict.prefix(&key[..2]).count());
+            }
+            assert!(dict.iter().count() <= 10_000);
+            let _ = dict.verify();
+            dict.put("more", 1).unwrap();
+            merged += u32::from(dict.compact().is_ok());
+        }
+    }
+    // The numbers of nodes and keys are refused on opening, and trees that are none in merges. Other values and letters
+    // are as good as any.
+    assert!(opened > 100 && merged > 40, "{opened} opened, {merged} merged");
 }
 
 proptest! {

@@ -12,7 +12,8 @@ pub(super) enum Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part of a layer. A trie is checked as a whole, so that damaged bytes never get new checksums.
+    /// The part of a layer. A trie is checked as a whole, so that damaged bytes never get new checksums, and that it is one
+    /// tree, so that a walk over it ends.
     pub(super) fn new(layer: &'a Layer) -> Result<Self> {
         match layer {
             Layer::Window(window) => {
@@ -26,6 +27,7 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// The root, where a walk begins.
     pub(super) fn root(&self) -> Result<PartNode<'_>> {
         Ok(match self {
             Self::Keys(keys) => PartNode::Keys(SortedKeys::new(keys)?.root()),

@@ -22,12 +22,14 @@ use crate::store::{Directory, FilterHash, Layout, MANIFEST, Manifest, Published,
 ///           hash table           in order      newest    └── merged when they have grown ──┘
 /// ```
 ///
-/// This is the online LOUDS dictionary of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo, "Method to Build Bloom
-/// Filters for Online Building of LOUDS TRIE" (2011), section 3: a buffer of w keys answers at once; when it is full it
-/// is frozen into a trie with a Bloom filter; after f tries, adjacent ones are merged, where the newest value of a key
-/// wins, and filters get new sizes (equation 1). Differences: tries are path-compressed; keys can be deleted, by
-/// entries that hide older ones until a merge with the oldest trie drops them; tries are files, published atomically
-/// and named by a manifest; and [`Merging`](super::Merging) chooses which tries are merged.
+/// It grows as the dictionary of T. Koyanagi, K. Yoshida, Y. Unno and Y. Shinjo does, "Method to Build Bloom Filters for
+/// Online Building of LOUDS TRIE" (2011), section 3: a buffer of w keys answers at once; when it is full it is frozen
+/// into a trie with a Bloom filter; after f tries, adjacent ones are merged, where the newest value of a key wins, and
+/// filters get new sizes (equation 1). Differences: keys can be deleted, by entries that hide older ones until a merge
+/// with the oldest trie drops them; and tries are files, published atomically and named by a manifest.
+///
+/// By default the tries are compact ones, and merged geometrically. The paper's own dictionary is that of the options
+/// [`Layout::Louds`], [`Merging::All`](super::Merging::All) and [`FilterHash::Polynomials4`].
 ///
 /// A `Dict` dereferences to its newest [`Snapshot`], which has the methods that read; [`snapshot`](Self::snapshot) gives
 /// one to keep.
