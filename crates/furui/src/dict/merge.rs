@@ -2,7 +2,7 @@ use super::any_trie::AnyTrie;
 use super::entries::Entries;
 use super::filtered_trie::Union;
 use super::hashes::{Hashes, blocked};
-use super::layer::Layer;
+use super::layer::{Layer, Window};
 use super::part::{Part, PartNode, records};
 use super::polynomial_filter::PolynomialFilter;
 use super::trie::{collected, reserve};
@@ -27,20 +27,28 @@ pub(super) struct Making {
 ///
 /// With hashes that a walk carries, they are merged as tries, and otherwise key by key.
 pub(super) fn merge(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
-    let rolling = making.hasher.rolling();
-    match (making.layout, rolling, layers) {
-        (Layout::Compact, _, [Layer::Window(window)]) => {
-            let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
-            let mut hashes = Hashes::with_room(window.buffer.len() as u64)?;
-            let records = records(window)?.filter(stays).inspect(|record| hashes.push(record.hash));
-            let trie = encoded(records.map(|record| (record.key, record.found.value())))?;
-            one_state(AnyTrie::Compact(trie), hashes, making)
-        }
-        (Layout::Compact, Some(rolling), _) if layers.len() <= MAX_MERGED => compact(layers, rolling, making, forget),
-        (Layout::Louds, Some(_), _) => louds(layers, making, forget),
-        (Layout::Louds, None, _) if making.filter_hash != FilterHash::OneState => louds(layers, making, forget),
-        _ => by_key(layers, making, forget),
+    if let (Layout::Compact, [Layer::Window(window)]) = (making.layout, layers) {
+        return encode(window, making, forget);
     }
+    let rolling = making.hasher.rolling();
+    match (making.layout, making.filter_hash, rolling) {
+        (Layout::Compact, _, Some(rolling)) if layers.len() <= MAX_MERGED => compact(layers, rolling, making, forget),
+        (Layout::Louds, FilterHash::OneState, Some(rolling)) => louds(layers, rolling, making, forget),
+        (Layout::Compact, ..) | (Layout::Louds, FilterHash::OneState, None) => by_key(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials1, _) => polynomials::<1>(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials2, _) => polynomials::<2>(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials4, _) => polynomials::<4>(layers, making, forget),
+        (Layout::Louds, FilterHash::Polynomials8, _) => polynomials::<8>(layers, making, forget),
+    }
+}
+
+/// Makes a compact trie of a window.
+fn encode(window: &Window, making: &Making, forget: bool) -> Result<Union> {
+    let stays = |record: &Record<'_>| !forget || record.found != Found::Deleted;
+    let mut hashes = Hashes::with_room(window.buffer.len() as u64)?;
+    let records = records(window)?.filter(stays).inspect(|record| hashes.push(record.hash));
+    let trie = encoded(records.map(|record| (record.key, record.found.value())))?;
+    one_state(AnyTrie::Compact(trie), hashes, making)
 }
 
 /// Merges compact tries in one walk over all of them, after windows were made into tries.
@@ -66,41 +74,44 @@ fn compact(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -
     one_state(AnyTrie::Compact(trie), hashes, making)
 }
 
-/// Merges windows and LOUDS tries in one walk over virtual nodes.
-fn louds(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
-    // Newest first.
-    let parts = layers.iter().rev().map(Part::new).collect::<Result<Vec<_>>>()?;
-    let roots = parts.iter().map(Part::root).collect::<Result<Vec<_>>>()?;
-    let root = Merged::new(roots).ok_or(TrieError::Damaged)?;
-    let most = layers.iter().map(Layer::keys).sum();
-    match (making.filter_hash, making.hasher.rolling()) {
-        (FilterHash::OneState, Some(rolling)) => {
-            let mut hashes = Hashes::with_room(most)?;
-            let push = |&state: &_, byte| rolling.push(state, byte);
-            let trie = freeze(root, rolling.start(), push, forget, |state| hashes.push(state.finish()))?;
-            one_state(AnyTrie::Louds(trie), hashes, making)
-        }
-        (FilterHash::Polynomials1, _) => polynomials::<1>(root, most, making, forget),
-        (FilterHash::Polynomials2, _) => polynomials::<2>(root, most, making, forget),
-        (FilterHash::Polynomials4, _) => polynomials::<4>(root, most, making, forget),
-        (FilterHash::Polynomials8 | FilterHash::OneState, _) => polynomials::<8>(root, most, making, forget),
-    }
+/// Merges windows and LOUDS tries in one walk over virtual nodes, which carries one state.
+fn louds(layers: &[Layer], rolling: &Rolling, making: &Making, forget: bool) -> Result<Union> {
+    let (parts, mut hashes) = (parts(layers)?, room(layers)?);
+    let push = |&state: &_, byte| rolling.push(state, byte);
+    let trie = freeze(merged(&parts)?, rolling.start(), push, forget, |state| hashes.push(state.finish()))?;
+    one_state(AnyTrie::Louds(trie), hashes, making)
 }
 
-/// Freezes a trie of at most `most` keys, and makes its filter of `K` polynomials.
-fn polynomials<const K: usize>(root: Merged<PartNode<'_>>, most: u64, making: &Making, forget: bool) -> Result<Union> {
-    let mut hashes = Hashes::<PolynomialHashes<K>>::with_room(most)?;
+/// Merges as [`louds`] does, with `K` states for the filter of as many polynomials.
+fn polynomials<const K: usize>(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
+    let (parts, mut hashes) = (parts(layers)?, room::<PolynomialHashes<K>>(layers)?);
     let start = PolynomialHashes::start();
-    let trie = freeze(root, start, |state, byte| state.push(byte), forget, |&state| hashes.push(state))?;
+    let trie = freeze(merged(&parts)?, start, |state, byte| state.push(byte), forget, |&state| hashes.push(state))?;
     let filter = PolynomialFilter::new(&hashes.finish(trie.keys())?, making.filter_hash, making.rate)?;
     Ok(Union { trie: AnyTrie::Louds(trie), filter: NewFilter::Polynomials(filter) })
+}
+
+/// The parts of a dictionary of LOUDS tries, newest first.
+fn parts(layers: &[Layer]) -> Result<Vec<Part<'_>>> {
+    layers.iter().rev().map(Part::new).collect()
+}
+
+/// The root of the trie of all keys of some parts.
+fn merged<'p>(parts: &'p [Part<'_>]) -> Result<Merged<PartNode<'p>>> {
+    let roots = parts.iter().map(Part::root).collect::<Result<Vec<_>>>()?;
+    Ok(Merged::new(roots).expect("at least one part"))
+}
+
+/// Room for the hashes of all keys of some layers.
+fn room<H>(layers: &[Layer]) -> Result<Hashes<H>> {
+    Ok(Hashes::with_room(layers.iter().map(Layer::keys).sum())?)
 }
 
 /// Merges key by key, for hashes that no walk carries.
 fn by_key(layers: &[Layer], making: &Making, forget: bool) -> Result<Union> {
     let mut bytes = vec![];
     let mut ends = vec![];
-    let mut hashes = Hashes::with_room(layers.iter().map(Layer::keys).sum())?;
+    let mut hashes = room(layers)?;
     let mut entries = Entries::new(layers, b"", None);
     while let Some((key, found)) = entries.next_found()? {
         if forget && found == Found::Deleted {
