@@ -72,7 +72,7 @@ pub struct MakingOptions {
     /// The layout of the dictionary's files, which it keeps [default: compact for a new one]
     #[arg(long, value_enum)]
     pub layout: Option<LayoutName>,
-    /// Write a new trie after every N keys
+    /// Write a new trie after every N keys, or fewer if they take more than 128 MiB
     #[arg(long, value_name = "N", value_parser = keys, default_value_t = USUAL.window)]
     pub window: usize,
     /// Keep at most F tries; a look-up may have to ask each of them
