@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::any_trie::AnyTrie;
 use super::checked::CheckedTrie;
-use super::trie_filter::NewFilter;
+use super::trie_filter::{Asked, NewFilter};
 use super::{Found, TrieFilter};
 use crate::error::{Error, Result};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Tag};
@@ -122,8 +122,8 @@ impl FilteredTrie {
     }
 
     #[inline(always)]
-    pub(super) fn get(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
-        if self.filter.contains(key, hash)? { Ok(self.trie.get(key)?) } else { Ok(None) }
+    pub(super) fn get(&self, asked: &Asked<'_>) -> Result<Option<Found>> {
+        if self.filter.contains(asked)? { Ok(self.trie.get(asked.key)?) } else { Ok(None) }
     }
 
     /// Looks up the keys `keys[i]` for the indices i in `open`, whose hashes are `hashes`. Returns the positions in
@@ -172,7 +172,7 @@ impl FilteredTrie {
             if last.as_deref().is_some_and(|last| last >= key) {
                 return Err(invalid("the keys of the trie are not in order"));
             }
-            if !self.filter.contains(key, hasher.hash(key))? || trie.get(key) != Some(found) {
+            if !self.filter.contains(&Asked::new(key, hasher.hash(key)))? || trie.get(key) != Some(found) {
                 return Err(invalid("a key of the trie is not found in it"));
             }
             keys += 1;

@@ -71,15 +71,10 @@ impl PolynomialFilter {
 }
 
 impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
-    /// Whether `key` may be among the keys. `see` is shown the bytes that are read, before they are.
-    fn contains(&self, key: &[u8], see: impl Fn(&[u8])) -> bool {
-        let hashes = match self.hash.polynomials() {
-            ..=1 => hashes::<1>(key),
-            2 => hashes::<2>(key),
-            3..=4 => hashes::<4>(key),
-            _ => hashes::<8>(key),
-        };
-        hashes[..usize::from(self.hash.polynomials())].iter().map(|hash| hash % self.bits).all(|position| {
+    /// Whether a key may be among the keys whose polynomials are these. `see` is shown the bytes that are read, before they
+    /// are.
+    fn contains(&self, polynomials: &[u64; 8], see: impl Fn(&[u8])) -> bool {
+        polynomials[..usize::from(self.hash.polynomials())].iter().map(|hash| hash % self.bits).all(|position| {
             let byte = &self.words[(position / 8) as usize..][..1];
             see(byte);
             byte[0] >> (position % 8) & 1 == 1
@@ -102,7 +97,18 @@ impl<M: Deref<Target = [u8]>> PolynomialFilter<M> {
     }
 }
 
-fn hashes<const K: usize>(key: &[u8]) -> [u64; 8] {
+/// The polynomials of a key, as many as `hash` has, and zeros behind them.
+pub(super) fn polynomials(hash: FilterHash, key: &[u8]) -> [u64; 8] {
+    match hash {
+        FilterHash::OneState => [0; 8],
+        FilterHash::Polynomials1 => first::<1>(key),
+        FilterHash::Polynomials2 => first::<2>(key),
+        FilterHash::Polynomials4 => first::<4>(key),
+        FilterHash::Polynomials8 => first::<8>(key),
+    }
+}
+
+fn first<const K: usize>(key: &[u8]) -> [u64; 8] {
     let state = key.iter().fold(PolynomialHashes::<K>::start(), |state, &byte| state.push(byte));
     let mut all = [0; 8];
     all[..K].copy_from_slice(state.hashes());
@@ -148,12 +154,12 @@ impl CheckedPolynomials {
         Ok(Self { filter, origin: bytes.as_ptr().addr(), regions })
     }
 
-    /// Whether `key` may be among the keys.
-    pub(super) fn contains(&self, key: &[u8]) -> Result<bool, FormatError> {
+    /// Whether a key with these [`polynomials`] may be among the keys.
+    pub(super) fn contains(&self, polynomials: &[u64; 8]) -> Result<bool, FormatError> {
         if self.regions.all_checked() {
-            return Ok(self.filter.contains(key, |_| {}));
+            return Ok(self.filter.contains(polynomials, |_| {}));
         }
-        let found = self.filter.contains(key, |bytes| {
+        let found = self.filter.contains(polynomials, |bytes| {
             self.regions.touch(bytes.as_ptr().addr() - self.origin, bytes.len());
         });
         self.regions.result()?;

@@ -3,6 +3,7 @@ use std::ops::{Bound, RangeBounds};
 
 use super::entries::Entries;
 use super::layer::Layer;
+use super::trie_filter::Asked;
 use super::{FilteredTrie, Found, WriteBuffer};
 use crate::error::Result;
 use crate::hash::{HashSpec, KeyHash, KeyHasher};
@@ -104,10 +105,11 @@ impl Snapshot {
 
     /// The newest value or deletion of a key.
     pub(super) fn find(&self, key: &[u8], hash: KeyHash) -> Result<Option<Found>> {
+        let asked = Asked::new(key, hash);
         for layer in self.layers.iter().rev() {
             let found = match layer {
                 Layer::Window(window) => window.buffer.get(key, hash),
-                Layer::Trie(trie) => trie.get(key, hash)?,
+                Layer::Trie(trie) => trie.get(&asked)?,
             };
             if found.is_some() {
                 return Ok(found);

@@ -1,11 +1,27 @@
+use std::cell::OnceCell;
 use std::io::{self, Write};
 
-use super::polynomial_filter::{CheckedPolynomials, PolynomialFilter};
+use super::polynomial_filter::{CheckedPolynomials, PolynomialFilter, polynomials};
 use crate::error::Result;
 use crate::filter::{AnyFilter, BlockedBloom, CheckedFilter};
 use crate::format::{Bytes, Envelope, FormatError, Kind, Problem, Seal};
 use crate::hash::{HashSpec, KeyHash};
 use crate::store::FilterHash;
+
+/// A key that is looked up in several tries, and what their filters ask of it.
+pub(super) struct Asked<'k> {
+    pub(super) key: &'k [u8],
+    pub(super) hash: KeyHash,
+    /// Its polynomials, once a filter has asked for them. All filters of a dictionary have as many.
+    polynomials: OnceCell<[u64; 8]>,
+}
+
+impl<'k> Asked<'k> {
+    #[inline(always)]
+    pub(super) fn new(key: &'k [u8], hash: KeyHash) -> Self {
+        Self { key, hash, polynomials: OnceCell::new() }
+    }
+}
 
 /// A filter that is to be written with its trie.
 #[derive(Debug)]
@@ -51,12 +67,14 @@ impl TrieFilter {
         Ok(Self(Kinds::OneState(filter)))
     }
 
-    /// Whether a key of this hash may be in the trie.
+    /// Whether a key may be in the trie.
     #[inline(always)]
-    pub(super) fn contains(&self, key: &[u8], hash: KeyHash) -> Result<bool> {
+    pub(super) fn contains(&self, asked: &Asked<'_>) -> Result<bool> {
         Ok(match &self.0 {
-            Kinds::OneState(filter) => filter.contains_hash(hash)?,
-            Kinds::Polynomials(filter) => filter.contains(key)?,
+            Kinds::OneState(filter) => filter.contains_hash(asked.hash)?,
+            Kinds::Polynomials(filter) => {
+                filter.contains(asked.polynomials.get_or_init(|| polynomials(filter.filter().hash(), asked.key)))?
+            }
         })
     }
 
@@ -72,7 +90,7 @@ impl TrieFilter {
             Kinds::Polynomials(filter) => {
                 out.clear();
                 keys.try_for_each(|key| {
-                    out.push(filter.contains(key)?);
+                    out.push(filter.contains(&polynomials(filter.filter().hash(), key))?);
                     Ok(())
                 })
             }
