@@ -403,6 +403,18 @@ fn another_layout_or_filter_hash_is_refused_by_both_names() {
         }
         assert_eq!(open(storage).layout(), made.layout.unwrap_or_default());
     }
+    // A manifest and its tries are of one layout, and their filters of one hash.
+    for (made, layout, filter_hash) in [
+        (louds, Layout::Compact, FilterHash::OneState),
+        (SMALL, Layout::Louds, FilterHash::OneState),
+        (polynomials, Layout::Louds, FilterHash::Polynomials2),
+    ] {
+        let (storage, _) = three_tries(made);
+        let mut manifest = open(storage.clone()).manifest().clone();
+        (manifest.layout, manifest.filter_hash) = (layout, filter_hash);
+        manifest.save(&storage).unwrap();
+        assert!(matches!(format_error(Dict::open_with(storage, SMALL)).problem, Problem::Invalid(_)));
+    }
     let none = Dict::open_with(Memory::new(), DictOptions { filter_hash: Some(FilterHash::Polynomials1), ..SMALL });
     assert!(none.unwrap_err().to_string().contains("layout compact has no filters of hash polynomials-1"));
 }

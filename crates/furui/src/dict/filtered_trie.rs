@@ -2,12 +2,13 @@ use std::path::Path;
 
 use super::any_trie::AnyTrie;
 use super::checked::CheckedTrie;
+use super::making::Making;
 use super::trie_filter::{Asked, NewFilter};
 use super::{Found, TrieFilter};
 use crate::error::{Error, Result};
 use crate::format::{Align, Bytes, DiskFile, Envelope, EnvelopeWriter, Kind, Problem, ReadAt, Tag};
-use crate::hash::{HashSpec, KeyHash};
-use crate::store::{Layout, RunEntry, Storage, StoreKind};
+use crate::hash::KeyHash;
+use crate::store::{RunEntry, Storage, StoreKind};
 
 /// The trie and the filter of several parts of a dictionary that were merged.
 pub(super) struct Union {
@@ -35,12 +36,12 @@ pub struct FilteredTrie {
 
 impl FilteredTrie {
     /// Writes the file with this number, and opens it.
-    pub(super) fn publish<S: Storage>(storage: &S, number: u64, merged: Union, hash: HashSpec) -> Result<Self> {
+    pub(super) fn publish<S: Storage>(storage: &S, number: u64, merged: Union, making: &Making) -> Result<Self> {
         let name = StoreKind::Dict.file_name(number);
         let Union { trie, filter } = merged;
         let seal = storage.publish(&name, |out| {
             let write = || {
-                let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, hash)?;
+                let mut out = EnvelopeWriter::new(out, Kind::FilteredTrie, making.hasher.spec())?;
                 out.section(TRIE, Align::Page)?;
                 trie.write_to(&mut out)?;
                 out.section(FILTER, Align::Line)?;
@@ -50,27 +51,21 @@ impl FilteredTrie {
             write().map_err(|source| Error::io("cannot write", storage.path(&name), source))
         })?;
         let entry = RunEntry { number, keys: trie.keys(), seal };
-        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, hash, trie.layout())
+        Self::open(storage, &entry, &entry.open(storage, StoreKind::Dict)?, making)
     }
 
     /// Opens the file that a manifest names. It reads only the envelope and the sizes of the trie and the filter, so
     /// the time does not depend on the size of the file. The rest is checked when it is read.
-    pub(super) fn open<S: Storage>(
-        storage: &S,
-        entry: &RunEntry,
-        file: &S::File,
-        hash: HashSpec,
-        layout: Layout,
-    ) -> Result<Self> {
+    pub(super) fn open<S: Storage>(storage: &S, entry: &RunEntry, file: &S::File, making: &Making) -> Result<Self> {
         let name = storage.path(&StoreKind::Dict.file_name(entry.number));
         let file = file.bytes(0, file.len()).map_err(|source| Error::io("cannot read", &name, source))?;
         let (envelope, opened) = Self::read(file, &name)?;
-        envelope.expect_hash(hash)?;
+        envelope.expect_hash(making.hasher.spec())?;
         if opened.entry.seal != entry.seal || opened.entry.keys != entry.keys {
             return Err(envelope.error(0, Problem::OtherFile).into());
         }
-        if opened.trie.layout() != layout {
-            return Err(envelope.error(0, Problem::Invalid("its trie has another layout than its store")).into());
+        if (opened.trie.layout(), opened.filter.hash()) != (making.layout, making.filter_hash) {
+            return Err(envelope.error(0, Problem::Invalid("its trie or filter is not of its store's layout")).into());
         }
         Ok(Self { entry: *entry, ..opened })
     }

@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use super::FilteredTrie;
 use super::layer::Layer;
-use super::merge::{Making, merge};
+use super::making::Making;
+use super::merge::merge;
 use crate::error::Result;
 use crate::store::Storage;
 
@@ -87,7 +88,7 @@ impl Task {
         let merged = merge(&self.sources, &self.making, self.oldest)?;
         let trie = match merged.trie.keys() {
             0 => None,
-            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, self.making.hasher.spec())?)),
+            _ => Some(Arc::new(FilteredTrie::publish(storage, self.number, merged, &self.making)?)),
         };
         let next_id = match self.sources.last() {
             Some(Layer::Window(window)) => Some(window.next_id),

@@ -3,24 +3,15 @@ use super::entries::Entries;
 use super::filtered_trie::Union;
 use super::hashes::{Hashes, blocked};
 use super::layer::{Layer, Window};
+use super::making::Making;
 use super::part::{Part, PartNode, records};
 use super::polynomial_filter::PolynomialFilter;
 use super::trie::{collected, reserve};
 use super::trie_filter::NewFilter;
 use super::{Found, LoudsTrie, MAX_MERGED, Merged, Record, Skeleton, SortedKeys, Trie, Value, freeze};
 use crate::error::{Result, TrieError};
-use crate::hash::{KeyHash, KeyHasher, PolynomialHashes, Rolling};
+use crate::hash::{KeyHash, PolynomialHashes, Rolling};
 use crate::store::{FilterHash, Layout};
-
-/// The way in which the tries of a dictionary are made.
-#[derive(Clone, Debug)]
-pub(super) struct Making {
-    pub(super) layout: Layout,
-    pub(super) hasher: KeyHasher,
-    pub(super) filter_hash: FilterHash,
-    /// The false-positive rate of the filters.
-    pub(super) rate: f64,
-}
 
 /// Merges several parts, at least one, which are oldest first, into one trie and its filter. Of equal keys the newest
 /// counts. With `forget` deleted keys are left out, which is right if there is no older part.

@@ -21,6 +21,7 @@ mod job;
 mod layer;
 mod list;
 mod louds;
+mod making;
 mod merge;
 mod merged;
 mod node;

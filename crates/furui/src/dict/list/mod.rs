@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use super::layer::Layer;
+use super::making::Making;
 use super::{DictOptions, FilteredTrie, Found, Snapshot};
 use crate::error::{Error, Result};
 use crate::format::{FormatError, Problem};
@@ -146,8 +147,9 @@ impl<S: Storage> Dict<S> {
             return Err(FormatError { file: storage.path(MANIFEST), offset: 0, problem }.into());
         }
         options.check_made(&manifest).map_err(|problem| Error::store(storage.path(MANIFEST), problem))?;
+        let making = Making::new(&manifest, options.filter_rate);
         let open = |(entry, file): (&RunEntry, S::File)| {
-            Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, entry, &file, manifest.hash, manifest.layout)?)))
+            Ok(Layer::Trie(Arc::new(FilteredTrie::open(&storage, entry, &file, &making)?)))
         };
         let layers = manifest.runs.iter().zip(files).map(open).collect::<Result<_>>()?;
         if let Some(published) = &mut published {
@@ -158,7 +160,7 @@ impl<S: Storage> Dict<S> {
             options,
             saved: published.is_some(),
             broken: false,
-            state: Snapshot { hasher: manifest.hash.hasher(), layers },
+            state: Snapshot { hasher: making.hasher, layers },
             waiting: 0,
             next_id: manifest.next_id,
             manifest,

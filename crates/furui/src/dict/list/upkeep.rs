@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::Dict;
 use crate::dict::job::{Done, Job, Task};
 use crate::dict::layer::Layer;
-use crate::dict::merge::Making;
+use crate::dict::making::Making;
 use crate::dict::policy::tries_to_merge;
 use crate::error::{Error, Result, StoreProblem};
 use crate::store::{MANIFEST, RunEntry, Storage, StoreKind};
@@ -102,12 +102,7 @@ impl<S: Storage> Dict<S> {
     fn task(&mut self, range: Range<usize>) -> Result<Task> {
         Ok(Task {
             number: self.manifest.take_number()?,
-            making: Making {
-                layout: self.manifest.layout,
-                hasher: self.hasher.clone(),
-                filter_hash: self.manifest.filter_hash,
-                rate: self.options.filter_rate,
-            },
+            making: Making::new(&self.manifest, self.options.filter_rate),
             oldest: range.start == 0,
             sources: self.state.layers[range].to_vec(),
             ticket: Arc::default(),
