@@ -24,7 +24,7 @@ const FILTER: Tag = Tag::new(*b"FILT");
 
 /// A trie with a filter of its keys, in one file of a [`Dict`](super::Dict).
 ///
-/// The trie has the dictionary's [`Layout`]. The filter is sized for the trie's keys.
+/// The trie has the dictionary's [`Layout`](super::Layout). The filter is sized for the trie's keys.
 #[derive(Debug)]
 pub struct FilteredTrie {
     entry: RunEntry,
